@@ -1,11 +1,13 @@
 package dev.holdfast.cli;
 
-import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.ResourceInfo;
-import dev.holdfast.spi.ResourceInfo.Party;
-import dev.holdfast.spi.StoreTraits.TokenSource;
-import java.util.List;
+import dev.holdfast.LockAdmin;
+import dev.holdfast.LockInfo;
+import dev.holdfast.LockPage;
+import dev.holdfast.LockQuery;
+import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** {@code holdfast ls} and {@code holdfast show}. */
 final class Inspection {
@@ -21,51 +23,53 @@ final class Inspection {
     /** Lists what is held or waited for. */
     void list(String prefix, boolean json) throws InterruptedException {
         Json all = new Json().beginArray();
-        boolean[] isEmpty = {true};
-        Optional<LockStore> opened = Stores.openToLook(location, console);
-        if (opened.isPresent()) {
-            try (LockStore store = opened.get()) {
-                TokenSource tokens = store.traits().tokenSource();
-                Holders.forEach(store, location, prefix, info -> {
-                    if (info.holders().isEmpty() && info.waiting() == 0) {
-                        return; // only the counter of its tokens is left
-                    }
-                    isEmpty[0] = false;
-                    if (json) {
-                        write(all, info, tokens);
-                    } else {
-                        console.print(Printable.quote(info.name().value()) + ": " + summary(info, tokens));
-                    }
-                });
-            }
-        }
+        int listed = Stores.ask(location, console, admin -> list(admin, prefix, json ? all : null))
+                .orElse(0);
         if (json) {
             console.print(all.endArray().toString());
-        } else if (isEmpty[0] && console.isTerminal()) {
+        } else if (listed == 0 && console.isTerminal()) {
             String which = prefix.isEmpty() ? "nothing" : "nothing that begins with " + Printable.quote(prefix);
             console.say(which + " is held or waited for in " + location.describe());
         }
     }
 
+    /** Page by page; answers how many there are. Of the others only the counter of their tokens is left. */
+    private int list(LockAdmin admin, String prefix, @Nullable Json all) {
+        int listed = 0;
+        Optional<LockQuery> next = Optional.of(LockQuery.startingWith(prefix));
+        while (next.isPresent()) {
+            LockPage page = admin.inspect(next.get());
+            for (LockInfo info : page.locks()) {
+                if (!info.holders().isEmpty() || info.waiting() > 0) {
+                    listed++;
+                    list(info, all);
+                }
+            }
+            next = page.next();
+        }
+        return listed;
+    }
+
+    private void list(LockInfo info, @Nullable Json all) {
+        if (all == null) {
+            console.print(Printable.quote(info.name()) + ": " + summary(info));
+        } else {
+            write(all, info);
+        }
+    }
+
     /** Shows one lock. */
     void show(String name, boolean json) throws InterruptedException {
-        Optional<LockStore> opened = Stores.openToLook(location, console);
-        if (opened.isEmpty()) {
+        Optional<LockInfo> found =
+                Stores.ask(location, console, admin -> admin.inspect(name)).flatMap(info -> info);
+        if (found.isEmpty()) {
             showNothing(name, json);
-            return;
-        }
-        try (LockStore store = opened.get()) {
-            TokenSource tokens = store.traits().tokenSource();
-            Optional<ResourceInfo> found = Holders.find(store, location, name);
-            if (found.isEmpty()) {
-                showNothing(name, json);
-            } else if (json) {
-                Json one = new Json();
-                write(one, found.get(), tokens);
-                console.print(one.toString());
-            } else {
-                printAll(found.get(), tokens);
-            }
+        } else if (json) {
+            Json one = new Json();
+            write(one, found.get());
+            console.print(one.toString());
+        } else {
+            printAll(found.get());
         }
     }
 
@@ -83,104 +87,101 @@ final class Inspection {
                         : Printable.quote(name) + ": free");
     }
 
-    private void printAll(ResourceInfo info, TokenSource tokens) {
-        console.print(Printable.quote(info.name().value()) + ": " + state(info) + " (" + kind(info) + ", "
-                + lower(info.spec().order()) + ")");
-        for (Party holder : info.holders()) {
-            StringBuilder line = new StringBuilder("  held by   ").append(Holders.label(holder));
-            Holders.since(holder, tokens)
-                    .ifPresent(since -> line.append(" since ").append(since));
-            holder.tokens().ifPresent(block -> line.append(", token ").append(block.first()));
-            weight(info, holder, line);
-            console.print(line.append(", lease ")
-                    .append(DurationText.format(holder.remaining()))
-                    .append(" left")
-                    .toString());
+    private void printAll(LockInfo info) {
+        console.print(Printable.quote(info.name()) + ": " + state(info) + " (" + kind(info) + ", " + lower(info.order())
+                + ")");
+        for (LockInfo.Holder holder : info.holders()) {
+            String since = holder.since().map(instant -> " since " + instant).orElse("");
+            console.print("  held by   " + Holders.label(holder.label()) + since
+                    + (holder.token() == 0 ? "" : ", token " + holder.token()) + weight(info, holder.weight())
+                    + ", lease " + DurationText.format(holder.leaseLeft()) + " left");
         }
-        for (Party waiter : info.waiters()) {
-            StringBuilder line = new StringBuilder("  waiting   ").append(Holders.label(waiter));
-            weight(info, waiter, line);
-            console.print(line.toString());
+        for (LockInfo.Waiter waiter : info.waiters()) {
+            console.print("  waiting   " + Holders.label(waiter.label()) + weight(info, waiter.weight()));
         }
         long more = info.waiting() - info.waiters().size();
         if (more > 0) {
             console.print("  waiting   " + more + " more");
         }
-        if (info.lastToken() > 0) {
-            console.print("  newest token " + info.lastToken());
+        if (info.newestToken() > 0) {
+            console.print("  newest token " + info.newestToken());
         }
     }
 
-    private static String summary(ResourceInfo info, TokenSource tokens) {
+    private static String summary(LockInfo info) {
         String waiting = info.holders().isEmpty() || info.waiting() == 0 ? "" : ", " + info.waiting() + " waiting";
-        return Holders.describe(info, tokens) + waiting;
+        return Holders.describe(info) + waiting;
     }
 
-    private static void write(Json json, ResourceInfo info, TokenSource tokens) {
+    private static void write(Json json, LockInfo info) {
         json.beginObject()
                 .name("name")
-                .value(info.name().value())
+                .value(info.name())
                 .name("state")
                 .value(state(info))
                 .name("kind")
-                .value(lower(info.spec().kind()))
+                .value(lower(info.kind()))
                 .name("order")
-                .value(lower(info.spec().order()))
+                .value(lower(info.order()))
                 .name("capacity")
-                .value(info.spec().capacity())
+                .value(info.capacity())
                 .name("holding")
                 .value(info.holding())
-                .name("holders");
-        write(json, info.holders(), tokens);
-        json.name("waiting").value(info.waiting()).name("waiters");
-        write(json, info.waiters(), tokens);
-        json.name("newestToken").value(Long.toString(info.lastToken())).endObject();
-    }
-
-    private static void write(Json json, List<Party> parties, TokenSource tokens) {
-        json.beginArray();
-        for (Party party : parties) {
-            json.beginObject()
-                    .name("owner")
-                    .value(party.label())
-                    .name("session")
-                    .value(party.claim().session().value())
-                    .name("claim")
-                    .value(Long.toString(party.claim().claim()))
-                    .name("weight")
-                    .value(party.weight());
-            party.tokens().ifPresent(block -> json.name("token").value(Long.toString(block.first())));
-            Holders.since(party, tokens).ifPresent(since -> json.name("since").value(since.toString()));
-            json.name("leaseLeftMillis")
-                    .value(Math.max(0, party.remaining().toMillis()))
-                    .endObject();
+                .name("holders")
+                .beginArray();
+        for (LockInfo.Holder holder : info.holders()) {
+            begin(json, holder.label(), holder.session(), holder.claim(), holder.weight());
+            if (holder.token() > 0) {
+                json.name("token").value(Long.toString(holder.token()));
+            }
+            holder.since().ifPresent(since -> json.name("since").value(since.toString()));
+            end(json, holder.leaseLeft());
         }
-        json.endArray();
+        json.endArray().name("waiting").value(info.waiting()).name("waiters").beginArray();
+        for (LockInfo.Waiter waiter : info.waiters()) {
+            begin(json, waiter.label(), waiter.session(), waiter.claim(), waiter.weight());
+            end(json, waiter.leaseLeft());
+        }
+        json.endArray()
+                .name("newestToken")
+                .value(Long.toString(info.newestToken()))
+                .endObject();
     }
 
-    private static String state(ResourceInfo info) {
+    private static void begin(Json json, String owner, String session, long claim, int weight) {
+        json.beginObject()
+                .name("owner")
+                .value(owner)
+                .name("session")
+                .value(session)
+                .name("claim")
+                .value(Long.toString(claim))
+                .name("weight")
+                .value(weight);
+    }
+
+    private static void end(Json json, Duration leaseLeft) {
+        json.name("leaseLeftMillis").value(leaseLeft.toMillis()).endObject();
+    }
+
+    private static String state(LockInfo info) {
         return !info.holders().isEmpty() ? "held" : info.waiting() > 0 ? "waited for" : "free";
     }
 
-    private static String kind(ResourceInfo info) {
-        int capacity = info.spec().capacity();
-        return lower(info.spec().kind()) + (capacity == 1 || capacity == Integer.MAX_VALUE ? "" : " of " + capacity);
+    private static String kind(LockInfo info) {
+        int capacity = info.capacity();
+        return lower(info.kind()) + (capacity == 1 || capacity == Integer.MAX_VALUE ? "" : " of " + capacity);
     }
 
-    private static void weight(ResourceInfo info, Party party, StringBuilder line) {
-        switch (info.spec().kind()) {
-            case READ_WRITE -> line.append(party.weight() == 1 ? ", shared" : ", exclusive");
-            case SEMAPHORE ->
-                line.append(", ").append(party.weight()).append(party.weight() == 1 ? " permit" : " permits");
-            default -> {
-                if (info.spec().capacity() != 1) {
-                    line.append(", weight ").append(party.weight());
-                }
-            }
-        }
+    private static String weight(LockInfo info, int weight) {
+        return switch (info.kind()) {
+            case READ_WRITE -> weight == 1 ? ", shared" : ", exclusive";
+            case SEMAPHORE -> ", " + weight + (weight == 1 ? " permit" : " permits");
+            default -> info.capacity() == 1 ? "" : ", weight " + weight;
+        };
     }
 
     private static String lower(Enum<?> constant) {
-        return constant.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

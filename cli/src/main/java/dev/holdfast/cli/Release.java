@@ -1,11 +1,7 @@
 package dev.holdfast.cli;
 
-import dev.holdfast.spi.Command;
-import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceInfo;
-import dev.holdfast.spi.ResourceInfo.Party;
-import dev.holdfast.spi.ResourceName;
+import dev.holdfast.LockAdmin;
+import dev.holdfast.LockInfo;
 import java.util.List;
 import java.util.Optional;
 
@@ -26,18 +22,9 @@ final class Release {
      * @return the exit code
      */
     int run(String name) throws InterruptedException {
-        Optional<LockStore> opened = Stores.openToLook(location, console);
-        int released = 0;
-        if (opened.isPresent()) {
-            try (LockStore store = opened.get()) {
-                released = releaseAll(store, name);
-            }
-        }
-        if (released == 0) {
-            console.say("lock " + Printable.quote(name) + " is not held by anyone");
-            return ExitCode.NOTHING_TO_RELEASE;
-        }
-        return ExitCode.OK;
+        int released =
+                Stores.ask(location, console, admin -> releaseAll(admin, name)).orElse(0);
+        return released == 0 ? nothing(name) : ExitCode.OK;
     }
 
     /** Reads the value of {@code --token}, or a usage error. */
@@ -60,44 +47,38 @@ final class Release {
      * @return the exit code
      */
     int run(String name, long token) throws InterruptedException {
-        Optional<LockStore> opened = Stores.openToLook(location, console);
-        if (opened.isPresent()) {
-            try (LockStore store = opened.get()) {
-                Reply reply = Stores.ask(store, location, new Command.ForceRelease(new ResourceName(name), token));
-                if (reply instanceof Reply.Released) {
-                    console.print("released " + Printable.quote(name) + ", which was held with token " + token);
-                    return ExitCode.OK;
-                }
-                String present = Holders.find(store, location, name)
-                        .map(info -> Holders.describe(info, store.traits().tokenSource())
-                                + info.holders().stream()
-                                        .findFirst()
-                                        .flatMap(Party::tokens)
-                                        .map(block -> ", token " + block.first())
-                                        .orElse(""))
-                        .orElse("free");
-                console.say("lock " + Printable.quote(name) + " is not held with token " + token + ": it is " + present
-                        + "; nothing was changed");
-                return ExitCode.NOTHING_TO_RELEASE;
-            }
-        }
+        Optional<Integer> code = Stores.ask(location, console, admin -> release(admin, name, token));
+        return code.isEmpty() ? nothing(name) : code.get();
+    }
+
+    private int nothing(String name) {
         console.say("lock " + Printable.quote(name) + " is not held by anyone");
         return ExitCode.NOTHING_TO_RELEASE;
     }
 
-    private int releaseAll(LockStore store, String name) throws InterruptedException {
+    private int release(LockAdmin admin, String name, long token) {
+        if (admin.forceRelease(name, token)) {
+            console.print("released " + Printable.quote(name) + ", which was held with token " + token);
+            return ExitCode.OK;
+        }
+        String present = admin.inspect(name).map(Release::withToken).orElse("free");
+        console.say("lock " + Printable.quote(name) + " is not held with token " + token + ": it is " + present
+                + "; nothing was changed");
+        return ExitCode.NOTHING_TO_RELEASE;
+    }
+
+    private static String withToken(LockInfo info) {
+        long token = info.holders().isEmpty() ? 0 : info.holders().get(0).token();
+        return Holders.describe(info) + (token == 0 ? "" : ", token " + token);
+    }
+
+    private int releaseAll(LockAdmin admin, String name) {
         int released = 0;
-        for (Party holder :
-                Holders.find(store, location, name).map(ResourceInfo::holders).orElse(List.of())) {
-            if (holder.tokens().isEmpty()) {
-                continue;
-            }
-            long token = holder.tokens().get().first();
-            Reply reply = Stores.ask(store, location, new Command.ForceRelease(new ResourceName(name), token));
-            if (reply instanceof Reply.Released) {
+        for (LockInfo.Holder holder : admin.inspect(name).map(LockInfo::holders).orElse(List.of())) {
+            if (holder.token() > 0 && admin.forceRelease(name, holder.token())) {
                 released++;
-                console.print("released " + Printable.quote(name) + ", which was held by " + Holders.label(holder)
-                        + " with token " + token);
+                console.print("released " + Printable.quote(name) + ", which was held by "
+                        + Holders.label(holder.label()) + " with token " + holder.token());
             }
         }
         return released;

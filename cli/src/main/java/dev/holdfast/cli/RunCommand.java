@@ -55,9 +55,9 @@ final class RunCommand {
                 Holdfast client = client(store, label, patience(startNanos))) {
             console.sayIfVerbose(
                     "using " + location.describe() + ", " + store.traits().product());
-            Optional<? extends Hold> hold = acquire(store, wanted(client), startNanos);
+            Optional<? extends Hold> hold = acquire(client, startNanos);
             if (hold.isEmpty()) {
-                return gaveUp(store);
+                return gaveUp(client);
             }
             return new HeldCommand(options, location, label, console, signals).run(hold.get(), store);
         } catch (InterruptedException e) {
@@ -102,8 +102,8 @@ final class RunCommand {
     }
 
     /** Tries once, and only then sets up the wait: most locks are free. */
-    private Optional<? extends Hold> acquire(LockStore store, Wanted wanted, long startNanos)
-            throws InterruptedException {
+    private Optional<? extends Hold> acquire(Holdfast client, long startNanos) throws InterruptedException {
+        Wanted wanted = wanted(client);
         // A try takes as long as the store may be silent, which is longer than a short wait.
         if (!isShortWait()) {
             Optional<? extends Hold> first = wanted.tryAcquire();
@@ -114,8 +114,7 @@ final class RunCommand {
         }
         Optional<? extends Hold> hold;
         WaitNotice notice = new WaitNotice(
-                store,
-                location,
+                client,
                 options.name(),
                 options.share(),
                 environment.get(ChildEnvironment.STACK),
@@ -168,14 +167,14 @@ final class RunCommand {
                 .isPresent();
     }
 
-    private int gaveUp(LockStore store) throws InterruptedException {
+    private int gaveUp(Holdfast client) {
         String holder;
         try {
-            holder = Holders.find(store, location, options.name())
+            holder = client.inspect(options.name())
                     .filter(info -> !info.holders().isEmpty())
-                    .map(info -> ": " + Holders.describe(info, store.traits().tokenSource()))
+                    .map(info -> ": " + Holders.describe(info))
                     .orElse(", and is free by now");
-        } catch (CliException e) {
+        } catch (HoldfastException e) {
             holder = ", and who holds it can't be told"; // that it was taken is known all the same
         }
         Duration wait = options.maxWait().orElse(Duration.ZERO);

@@ -1,24 +1,20 @@
 package dev.holdfast.cli;
 
-import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Command;
+import dev.holdfast.HoldfastException;
+import dev.holdfast.LockAdmin;
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.support.BoundedOpening;
 import dev.holdfast.store.sqlite.SqliteStoreProvider;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 
-/** Opening a store, and asking it something outside of the engine. */
+/** Opens stores, and asks them what operators want to know. */
 final class Stores {
 
     private Stores() {}
@@ -66,44 +62,24 @@ final class Stores {
     }
 
     /**
-     * Opens a store to look at it or to end what is there, and makes nothing that isn't there.
+     * Opens a store to ask it something or to end what is there, and makes nothing that isn't there.
      *
-     * @return empty if there is no store yet, and so nobody holds anything
-     * @throws CliException if it can't be used
+     * @return the answer; empty if there is no store yet, and so nobody holds anything
+     * @throws CliException if it can't be used, or does not answer in time
      */
-    static Optional<LockStore> openToLook(StoreLocation location, Console console) throws InterruptedException {
-        if (location.isFile()) {
-            Path file = location.file();
-            if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-                if (!location.isDefault()) {
-                    console.say("nothing is locked: " + Printable.quote(file.toString()) + " isn't there yet");
-                }
-                return Optional.empty();
+    static <T> Optional<T> ask(StoreLocation location, Console console, Function<LockAdmin, T> question)
+            throws InterruptedException {
+        if (location.isFile() && !Files.exists(location.file(), LinkOption.NOFOLLOW_LINKS)) {
+            if (!location.isDefault()) {
+                console.say(
+                        "nothing is locked: " + Printable.quote(location.file().toString()) + " isn't there yet");
             }
+            return Optional.empty();
         }
-        return Optional.of(open(location));
-    }
-
-    /**
-     * Asks one question and waits for the answer.
-     *
-     * @throws CliException if there is none
-     */
-    static Reply ask(LockStore store, StoreLocation location, Command command) throws InterruptedException {
-        try {
-            return store.execute(command, CallerMode.BLOCKING)
-                    .toCompletableFuture()
-                    .get(location.timeout().toNanos(), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof StoreException) {
-                throw failure(location, (StoreException) e.getCause());
-            }
-            throw new IllegalStateException("The store " + location + " failed: " + e.getCause(), e);
-        } catch (TimeoutException e) {
-            throw new CliException(
-                    ExitCode.STORE_UNAVAILABLE,
-                    "the store " + location + " did not answer within " + DurationText.format(location.timeout()),
-                    e);
+        try (LockStore store = open(location)) {
+            return Optional.of(question.apply(LockAdmin.of(store, location.timeout())));
+        } catch (HoldfastException e) {
+            throw e.getCause() instanceof StoreException known ? failure(location, known) : e;
         }
     }
 

@@ -1,13 +1,12 @@
 package dev.holdfast.cli;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.ResourceInfo;
-import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.LockAdmin;
+import dev.holdfast.LockInfo;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +20,7 @@ final class WaitNotice {
     private static final long FIRST_MILLIS = 1_000;
     private static final long LONGEST_MILLIS = 30_000;
 
-    private final LockStore store;
-    private final StoreLocation location;
+    private final LockAdmin admin;
     private final String name;
     private final Share share;
     private final @Nullable String stack;
@@ -40,16 +38,8 @@ final class WaitNotice {
      * @param stack the locks around this process, as {@link ChildEnvironment#STACK} lists them
      * @param waiter the thread that waits for the lock; it is interrupted if that is hopeless
      */
-    WaitNotice(
-            LockStore store,
-            StoreLocation location,
-            String name,
-            Share share,
-            @Nullable String stack,
-            Console console,
-            Thread waiter) {
-        this.store = store;
-        this.location = location;
+    WaitNotice(LockAdmin admin, String name, Share share, @Nullable String stack, Console console, Thread waiter) {
+        this.admin = admin;
         this.name = name;
         this.share = share;
         this.stack = stack;
@@ -78,7 +68,7 @@ final class WaitNotice {
         String said = "";
         try {
             for (long pause = FIRST_MILLIS; !pausedUntilStopped(pause); pause = Math.min(2 * pause, LONGEST_MILLIS)) {
-                Optional<ResourceInfo> info = Holders.find(store, location, name);
+                Optional<LockInfo> info = admin.inspect(name);
                 String key = info.map(WaitNotice::key).orElse("");
                 if (info.isPresent() && !key.equals(said)) {
                     said = key;
@@ -102,7 +92,7 @@ final class WaitNotice {
         return stopped;
     }
 
-    private synchronized void tell(ResourceInfo info) {
+    private synchronized void tell(LockInfo info) {
         if (stopped) {
             return;
         }
@@ -112,31 +102,28 @@ final class WaitNotice {
             waiter.interrupt();
             return;
         }
-        console.say("waiting for " + Printable.quote(name) + ": "
-                + Holders.describe(info, store.traits().tokenSource()));
+        console.say("waiting for " + Printable.quote(name) + ": " + Holders.describe(info));
     }
 
     /** Whether what is wanted can't be had as long as the commands around this one run. */
-    private boolean isHopeless(ResourceInfo info) {
+    private boolean isHopeless(LockInfo info) {
         List<Long> around = ChildEnvironment.tokensAround(stack, name);
         long weight = 0;
-        for (Party holder : info.holders()) {
-            if (around.stream().anyMatch(token -> Holders.owns(holder, token))) {
+        for (LockInfo.Holder holder : info.holders()) {
+            if (around.stream().anyMatch(holder::hasToken)) {
                 weight += holder.weight();
             }
         }
         return weight > 0
                 // Others may give their permits back. Sharing is not waited for unless someone before us wants to be
                 // alone.
-                && (share.kind() != Share.Kind.PERMITS
-                        || weight + share.permits() > info.spec().capacity());
+                && (share.kind() != Share.Kind.PERMITS || weight + share.permits() > info.capacity());
     }
 
     /** What changes when another one holds it. */
-    private static String key(ResourceInfo info) {
-        StringBuilder key = new StringBuilder();
-        info.holders()
-                .forEach(holder -> key.append(Objects.toString(holder.claim())).append(' '));
-        return key.toString();
+    private static String key(LockInfo info) {
+        return info.holders().stream()
+                .map(holder -> holder.session() + " " + holder.claim())
+                .collect(Collectors.joining(" "));
     }
 }
