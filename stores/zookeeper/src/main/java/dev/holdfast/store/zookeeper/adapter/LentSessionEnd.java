@@ -28,9 +28,13 @@ final class LentSessionEnd {
         });
         left.forEach((id, time) -> {
             for (long delay : DELAYS_MILLIS) {
-                var unused = timer.schedule(() -> removals.add(id), time.toMillis() + delay, TimeUnit.MILLISECONDS);
+                var unused = timer.schedule(() -> remove(id, removals), time.toMillis() + delay, TimeUnit.MILLISECONDS);
             }
         });
         timer.shutdown(); // what is scheduled is done
+    }
+
+    private static void remove(SessionId id, SessionRemovals removals) {
+        var unused = removals.add(id);
     }
 }

@@ -41,15 +41,17 @@ final class SessionRemovals {
         return pending.isEmpty();
     }
 
-    /** Removes a session now, or as soon as there is a connection. */
-    void add(SessionId id) {
+    /** Removes a session now, or as soon as there is a connection. The future is that of the first attempt. */
+    CompletableFuture<Void> add(SessionId id) {
         pending.add(id);
-        Requests.ignoreOutcome(remove(id)); // tried again with the next connection, and by the timer
+        CompletableFuture<Void> removed = remove(id);
+        Requests.ignoreOutcome(removed); // tried again with the next connection, and by the timer
+        return removed;
     }
 
     /** Tries again what did not succeed. */
     void retry() {
-        Set.copyOf(pending).forEach(this::add);
+        Set.copyOf(pending).forEach(id -> Requests.ignoreOutcome(remove(id)));
     }
 
     /** Ends a session for all: done when its node is gone. What hung on it goes after that. */

@@ -104,7 +104,7 @@ final class Sessions {
                 Op.setData(layout.beat(id), NOTHING, 0));
         return requests.multi(operations).handle((done, failure) -> {
             if (failure != null || done.isEmpty()) {
-                removals.add(id); // it may be open all the same, and nobody would end it
+                var unused = removals.add(id); // it may be open all the same, and nobody would end it
                 throw failure == null ? Failures.missing(layout.sessions()) : asStoreException(failure);
             }
             opened(new OwnSession(id, ttl, ticks.getAsLong()));
@@ -132,7 +132,7 @@ final class Sessions {
     private void endWhenOver(OwnSession session) {
         long now = ticks.getAsLong();
         if (session.endIfOver(now)) {
-            forget(session.id());
+            forget(session.id(), removals.add(session.id()));
         } else if (!session.hasEnded()) {
             // While a renewal has no answer its session is looked at again soon.
             long left = Math.max(session.leftNanos(now), TimeUnit.MILLISECONDS.toNanos(5));
@@ -144,19 +144,23 @@ final class Sessions {
         }
     }
 
-    /** Removes what is left of a session that has ended, and tells its end. */
-    private void forget(SessionId id) {
-        removals.add(id);
+    /**
+     * Forgets a session that has ended for this client.
+     *
+     * @param removed ends when it has ended for others too, or can't be said to; then its end is told
+     */
+    private void forget(SessionId id, CompletableFuture<Void> removed) {
         own.remove(id);
         mailboxes.close(id);
-        watches.ended(id);
+        Requests.ignoreOutcome(removed.whenComplete((done, failure) -> watches.ended(id)));
     }
 
     /** Is told that a session's node is gone, whoever removed it. */
     void gone(SessionId id) {
         OwnSession session = own.get(id);
         if (session != null && session.end()) {
-            forget(id);
+            var unused = removals.add(id); // its node is gone, but not all that hung on it
+            forget(id, CompletableFuture.completedFuture(null));
         }
     }
 
@@ -277,10 +281,11 @@ final class Sessions {
             return CompletableFuture.completedFuture(null);
         }
         OwnSession session = own.get(id);
-        CompletableFuture<Void> removed = removals.remove(id);
-        if (session != null && session.end()) {
-            forget(id);
+        if (session == null || !session.end()) {
+            return removals.remove(id);
         }
+        CompletableFuture<Void> removed = removals.add(id);
+        forget(id, removed);
         return removed;
     }
 
