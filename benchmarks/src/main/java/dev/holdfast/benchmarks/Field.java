@@ -100,6 +100,49 @@ record Field(
                     "*Statements* is what the server has counted for a pair, and *commits* how many transactions wrote something",
                     FairOnSql.PING));
 
+    private static final List<Workload.Column> WRITE_COUNTS = List.of(
+            new Workload.Column("requests", Unit.COUNT, "commands"),
+            new Workload.Column("writes", Unit.COUNT, "commits"));
+
+    static final Field ETCD = new Field(
+            Servers.Kind.ETCD,
+            "etcd",
+            new RawEtcd(),
+            Holdfasts.ETCD,
+            Holdfasts.ETCD_FAIR,
+            Holdfasts.ETCD,
+            List.of(new JetcdLocks()),
+            List.of(),
+            List.of(),
+            List.of(),
+            WRITE_COUNTS,
+            new Texts(
+                    "All use one server on this machine, which flushes each write to the disk and has its default settings, but is compacted each minute. *raw* is a transaction that puts a key if it is not there, and one that deletes it if it is ours, on one channel of grpc-java; who finds the key there asks again at once. *jetcd* is its lock, which is the one of the server; its owner is a lease, of which each thread has one that is kept alive. The server serves in the order of arrival, so that this lock is fair.",
+                    "*Requests* are the messages that the server has received for a pair, and *writes* how many of its proposals were committed, each of which is a quorum write",
+                    FairOnEtcd.PING));
+
+    static final Field ZOOKEEPER = new Field(
+            Servers.Kind.ZOOKEEPER,
+            "zookeeper",
+            new RawZooKeeper(),
+            Holdfasts.ZOOKEEPER,
+            Holdfasts.ZOOKEEPER_FAIR,
+            Holdfasts.ZOOKEEPER,
+            List.of(
+                    CuratorLocks.MUTEX,
+                    CuratorLocks.SEMAPHORE_MUTEX,
+                    CuratorLocks.SEMAPHORE,
+                    CuratorLocks.WRITE_LOCK,
+                    new SpringZooKeeperLocks()),
+            List.of(),
+            List.of(),
+            List.of(),
+            WRITE_COUNTS,
+            new Texts(
+                    "All use one server on this machine, which flushes each write to the disk and has its default settings. *raw* creates an ephemeral node and deletes it, on one session of ZooKeeper's own client; who finds the node there asks again at once. *curator* is its `InterProcessMutex`, *curator-semaphore-mutex* its `InterProcessSemaphoreMutex`, *curator-semaphore* its `InterProcessSemaphoreV2` with one lease, *curator-write-lock* the write lock of its `InterProcessReadWriteLock`, and *spring* the `ZookeeperLockRegistry` of Spring Integration. All of them serve in the order of arrival.",
+                    "*Requests* are the packets that the server has received for a pair, and *writes* how many transactions it made, each of which is a quorum write",
+                    FairOnZooKeeper.PING));
+
     private static String settings(String insert, String own, String function) {
         return "All use one server on this machine, and each its own default settings; Holdfast makes its connections itself, the others have a pool of HikariCP with %d connections in each process. *raw* is %s and `DELETE`, each committed by itself; who finds the row there asks again at once. *spring* is the `JdbcLockRegistry` of Spring Integration with its `DefaultLockRepository`, *shedlock* the JdbcTemplate provider of ShedLock by the database's time; that does not wait, so who finds the lock taken asks again after %d ms. Neither renews its locks. *%s* is %s, a lock that the server has for a connection: it has no lease, writes nothing, and takes a connection for each owner and each waiter."
                 .formatted(Database.POOL, insert, ShedLocks.PAUSE.toMillis(), own, function);

@@ -5,10 +5,12 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.store.etcd.EtcdStore;
 import dev.holdfast.store.jdbc.JdbcStoreProvider;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.store.redis.RedisStore;
 import dev.holdfast.store.sqlite.SqliteStore;
+import dev.holdfast.store.zookeeper.ZooKeeperStore;
 import io.lettuce.core.RedisURI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -90,6 +92,44 @@ enum Holdfasts implements Contestant {
         @Override
         public Client connect(Path place) {
             return FairOnSql.connect(this, Servers.Kind.MARIADB, place);
+        }
+    },
+    ETCD("holdfast") {
+        @Override
+        LockStore open(Path place) {
+            return EtcdStore.builder(Servers.address(Servers.Kind.ETCD, place))
+                    .connectTimeout(Duration.ofMinutes(1))
+                    .open();
+        }
+    },
+    ETCD_FAIR("holdfast-fair") {
+        @Override
+        LockStore open(Path place) {
+            return ETCD.open(place);
+        }
+
+        @Override
+        public Client connect(Path place) {
+            return FairOnEtcd.connect(place);
+        }
+    },
+    ZOOKEEPER("holdfast") {
+        @Override
+        LockStore open(Path place) {
+            return ZooKeeperStore.builder(Servers.address(Servers.Kind.ZOOKEEPER, place))
+                    .connectTimeout(Duration.ofMinutes(1))
+                    .open();
+        }
+    },
+    ZOOKEEPER_FAIR("holdfast-fair") {
+        @Override
+        LockStore open(Path place) {
+            return ZOOKEEPER.open(place);
+        }
+
+        @Override
+        public Client connect(Path place) {
+            return FairOnZooKeeper.connect(place);
         }
     };
 

@@ -1,6 +1,8 @@
 package dev.holdfast.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.etcd.jetcd.Client;
+import io.grpc.ManagedChannel;
 import io.lettuce.core.RedisClient;
 import io.netty.channel.Channel;
 import java.io.IOException;
@@ -22,6 +24,8 @@ import java.util.Properties;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.zookeeper.ZooKeeper;
 import org.redisson.Redisson;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
@@ -74,6 +78,10 @@ final class Machine {
         libraries.put("Spring JDBC", version(JdbcTemplate.class));
         libraries.put("ShedLock", version(JdbcTemplateLockProvider.class));
         libraries.put("HikariCP", version(HikariDataSource.class));
+        libraries.put("Curator", version(InterProcessMutex.class));
+        libraries.put("ZooKeeper's client", version(ZooKeeper.class));
+        libraries.put("jetcd", version(Client.class));
+        libraries.put("grpc-java", version(ManagedChannel.class));
         return libraries;
     }
 

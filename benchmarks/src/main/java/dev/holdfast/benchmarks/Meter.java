@@ -49,6 +49,8 @@ interface Meter extends AutoCloseable {
             case REDIS -> new RedisMeter(Servers.address(kind, place));
             case POSTGRESQL -> new PostgresMeter(place);
             case MARIADB -> new MariaDbMeter(place);
+            case ETCD -> new EtcdMeter(place);
+            case ZOOKEEPER -> new ZooKeeperMeter(place);
         };
     }
 }

@@ -3,7 +3,6 @@ package dev.holdfast.benchmarks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 
 /** Locks that nobody else wants, on a server: what one thread gets, and what many get that have one each. */
 final class OwnLocks implements Workload {
@@ -19,13 +18,13 @@ final class OwnLocks implements Workload {
     private final Field field;
     private final List<Level> levels;
 
-    /** Statements of a pair of one thread, where there is a bound. */
-    private final OptionalDouble mostStatements;
+    /** What a pair of one thread may cost, where there is a bound. */
+    private final List<Figure> costs;
 
-    private OwnLocks(Field field, List<Level> levels, OptionalDouble mostStatements) {
+    private OwnLocks(Field field, List<Level> levels, List<Figure> costs) {
         this.field = field;
         this.levels = levels;
-        this.mostStatements = mostStatements;
+        this.costs = costs;
     }
 
     static OwnLocks onRedis() {
@@ -40,7 +39,7 @@ final class OwnLocks implements Workload {
                             new Goal(first.get(0).title(), first, threads == ONE ? 3.5 : 10),
                             best(field, threads == ONE ? 1.5 : 1.8))));
         }
-        return new OwnLocks(field, levels, OptionalDouble.empty());
+        return new OwnLocks(field, levels, List.of());
     }
 
     static OwnLocks onSql(Field field) {
@@ -52,7 +51,25 @@ final class OwnLocks implements Workload {
             levels.add(new Level(threads, goals));
         }
         // A keep-alive may fall into the window, and belongs to no pair.
-        return new OwnLocks(field, levels, OptionalDouble.of(2.05));
+        return new OwnLocks(
+                field,
+                levels,
+                List.of(Figure.of(Stage.id(field.ours(), ONE), "statements of a pair", Unit.COUNT, "commands")
+                        .atMost(2.05)));
+    }
+
+    /** On a server where each write is one of a quorum. */
+    static OwnLocks onRegister(Field field, double timesBest) {
+        List<Level> levels = new ArrayList<>();
+        levels.add(new Level(ONE, List.of(raw(field, 0.85), best(field, timesBest))));
+        for (int threads : List.of(64, 500)) {
+            levels.add(new Level(threads, List.of(raw(field, 0.8), best(field, 1))));
+        }
+        return new OwnLocks(
+                field,
+                levels,
+                List.of(Figure.of(Stage.id(field.ours(), ONE), "writes of a pair", Unit.COUNT, "commits")
+                        .atMost(2.05)));
     }
 
     private static Goal raw(Field field, double times) {
@@ -128,9 +145,7 @@ final class OwnLocks implements Workload {
                         .atLeast(goal.times()));
             }
         }
-        mostStatements.ifPresent(most ->
-                figures.add(Figure.of(Stage.id(field.ours(), ONE), "statements of a pair", Unit.COUNT, "commands")
-                        .atMost(most)));
+        figures.addAll(costs);
         return figures;
     }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 final class QueuedThreads implements Workload {
 
     private static final int CLIENTS = 8;
+    private static final int MANY_CLIENTS = 50;
     private static final int FEW = 10;
     private static final double MOST_TIMES = 1.5;
 
@@ -29,6 +30,7 @@ final class QueuedThreads implements Workload {
     private static final String LOCK = "queue";
 
     private final Field field;
+    private final int most;
     private final List<Integer> counts;
     private final Goals goals;
 
@@ -37,14 +39,16 @@ final class QueuedThreads implements Workload {
         List<Figure> of(QueuedThreads workload, int count);
     }
 
-    private QueuedThreads(Field field, List<Integer> counts, Goals goals) {
+    /** @param most how many clients there are, unless there are fewer threads */
+    private QueuedThreads(Field field, int most, List<Integer> counts, Goals goals) {
         this.field = field;
+        this.most = most;
         this.counts = counts;
         this.goals = goals;
     }
 
     static QueuedThreads onRedis() {
-        return new QueuedThreads(Field.REDIS, List.of(FEW, 100, 1_000), (workload, count) -> {
+        return new QueuedThreads(Field.REDIS, CLIENTS, List.of(FEW, 100, 1_000), (workload, count) -> {
             List<Figure> figures = new ArrayList<>(List.of(
                     workload.commands(count).atMost(2),
                     workload.figure(count, "idle but housekeeping, a second", "idle others")
@@ -58,10 +62,23 @@ final class QueuedThreads implements Workload {
 
     /** @param mostIdle what each client that waits may ask the server for, in a second */
     static QueuedThreads onSql(Field field, OptionalDouble mostIdle) {
-        return new QueuedThreads(field, List.of(FEW, 100), (workload, count) -> {
+        return new QueuedThreads(field, CLIENTS, List.of(FEW, 100), (workload, count) -> {
             Figure idle = workload.figure(count, "idle, a second and client", "idle each");
             return List.of(workload.commands(count), mostIdle.isPresent() ? idle.atMost(mostIdle.getAsDouble()) : idle);
         });
+    }
+
+    /** On a server where each write is one of a quorum. */
+    static QueuedThreads onRegister(Field field) {
+        return new QueuedThreads(
+                field,
+                MANY_CLIENTS,
+                List.of(FEW, 100, 1_000),
+                (workload, count) -> List.of(
+                        workload.figure(count, "writes for a hand-over", "commits")
+                                .atMost(2),
+                        workload.commands(count),
+                        workload.figure(count, "idle, a second and client", "idle each")));
     }
 
     @Override
@@ -77,7 +94,7 @@ final class QueuedThreads implements Workload {
     @Override
     public String method() {
         return "So many threads acquire and release one lock without a break, spread over %d clients of one JVM, and ours in strict order, so that each hand-over goes through the server to another client. Then one of them keeps the lock while the others wait, for %.1f windows: *idle* is what the server is asked for meanwhile, per second, *by each* that for each client but the one that has the lock, and *idle but housekeeping* what our clients do not count as keep-alives and safety polls."
-                .formatted(CLIENTS, WINDOWS);
+                .formatted(most, WINDOWS);
     }
 
     @Override
@@ -115,13 +132,13 @@ final class QueuedThreads implements Workload {
     private void run(Contestant contestant, int threads, Bench bench, Sheet sheet) throws Exception {
         List<Contestant.Client> clients = new ArrayList<>();
         try {
-            for (int i = 0; i < CLIENTS; i++) {
+            for (int i = 0; i < clients(threads); i++) {
                 clients.add(contestant.connect(bench.place()));
             }
             Guarded guarded = Guarded.inMemory();
             List<Crew.Post> posts = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
-                posts.add(new Crew.Post(clients.get(i % CLIENTS).mutex(LOCK), guarded));
+                posts.add(new Crew.Post(clients.get(i % clients.size()).mutex(LOCK), guarded));
             }
             try (Usage usage = new Usage(field.server(), bench.place())) {
                 Crew.Tally tally =
@@ -133,6 +150,10 @@ final class QueuedThreads implements Workload {
         } finally {
             clients.forEach(Contestant.Client::close);
         }
+    }
+
+    private int clients(int threads) {
+        return Math.min(most, Math.max(CLIENTS, threads));
     }
 
     private void idle(List<Contestant.Client> clients, List<Crew.Post> posts, Bench bench, Sheet sheet)
@@ -168,7 +189,7 @@ final class QueuedThreads implements Workload {
         double seconds = (System.nanoTime() - begin) / 1e9;
         Housekeeping sent = housekeeping(clients).since(before);
         sheet.put("idle", seen.commands() / seconds);
-        sheet.put("idle each", seen.commands() / seconds / (CLIENTS - 1));
+        sheet.put("idle each", seen.commands() / seconds / (clients.size() - 1));
         sheet.put("idle others", Math.max(0, seen.commands() - sent.keepAlives() - sent.polls()) / seconds);
     }
 

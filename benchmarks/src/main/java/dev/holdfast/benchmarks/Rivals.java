@@ -73,6 +73,21 @@ final class Rivals implements Workload {
         });
     }
 
+    /** On a server where each write is one of a quorum, and so is a ping. */
+    static Rivals onRegister(Field registers) {
+        return new Rivals(registers, field -> {
+            String ours = field.ours().title();
+            String fair = field.oursFair().title();
+            return List.of(
+                    Stage.times(ours, "the best peer", titles(field.peers())).atLeast(20),
+                    Figure.of(ours, "spread", Unit.TIMES, "spread").atMost(1.2),
+                    Figure.of(ours, "p99 wait", Unit.NANOS, "p99").atMost(200e6),
+                    Stage.times(fair, "the best peer", titles(field.peers())).atLeast(1.5),
+                    timesPing(fair, "p50").atMost(2),
+                    timesPing(fair, "p99"));
+        });
+    }
+
     private static List<Figure> onSql(Field field) {
         String fair = field.oursFair().title();
         List<Figure> figures = new ArrayList<>(ofTurns(field));

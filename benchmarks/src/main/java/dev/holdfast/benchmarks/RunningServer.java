@@ -1,9 +1,11 @@
 package dev.holdfast.benchmarks;
 
+import dev.holdfast.servers.EtcdServer;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.RedisServer;
+import dev.holdfast.servers.ZooKeeperServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -51,6 +53,9 @@ interface RunningServer extends AutoCloseable {
                         "SELECT CONCAT(VERSION(), ', innodb_flush_log_at_trx_commit ',"
                                 + " @@innodb_flush_log_at_trx_commit, ', sync_binlog ', @@sync_binlog, ', log_bin ',"
                                 + " @@log_bin)");
+            case ETCD -> Etcd.start();
+            case ZOOKEEPER ->
+                new ZooKeeper(ZooKeeperServer.builder().asItComes().start());
         };
     }
 
@@ -71,6 +76,69 @@ interface RunningServer extends AutoCloseable {
         @Override
         public String description() {
             return server.info("redis_version") + ", on this machine, nothing is written to the disk";
+        }
+
+        @Override
+        public void close() {
+            server.close();
+        }
+    }
+
+    /** One etcd. It is compacted each minute, as clusters are in practice. */
+    record Etcd(EtcdServer server) implements RunningServer {
+
+        private static Etcd start() {
+            return new Etcd(EtcdServer.builder()
+                    .asItComes()
+                    .option("auto-compaction-mode", "periodic")
+                    .option("auto-compaction-retention", "1m")
+                    .option("quota-backend-bytes", "8589934592")
+                    .start());
+        }
+
+        @Override
+        public String emptied() {
+            try (EtcdAccess etcd = new EtcdAccess(server.endpoint())) {
+                etcd.deleteAll();
+            }
+            return server.endpoint();
+        }
+
+        @Override
+        public long pid() {
+            return server.process().pid();
+        }
+
+        @Override
+        public String description() {
+            return server.version() + ", one member, on this machine, each write is flushed to the disk";
+        }
+
+        @Override
+        public void close() {
+            server.close();
+        }
+    }
+
+    /** One ZooKeeper. */
+    record ZooKeeper(ZooKeeperServer server) implements RunningServer {
+
+        @Override
+        public String emptied() {
+            try (ZooKeeperAccess zooKeeper = new ZooKeeperAccess(server.connectString())) {
+                zooKeeper.deleteAll();
+            }
+            return server.connectString();
+        }
+
+        @Override
+        public long pid() {
+            return server.process().pid();
+        }
+
+        @Override
+        public String description() {
+            return server.version() + ", one server, on this machine, each write is flushed to the disk";
         }
 
         @Override

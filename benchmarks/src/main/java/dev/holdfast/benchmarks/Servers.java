@@ -15,7 +15,9 @@ final class Servers implements AutoCloseable {
     enum Kind {
         REDIS("Redis"),
         POSTGRESQL("PostgreSQL"),
-        MARIADB("MariaDB");
+        MARIADB("MariaDB"),
+        ETCD("etcd"),
+        ZOOKEEPER("ZooKeeper");
 
         private final String title;
 

@@ -27,7 +27,7 @@ final class SharedLock implements Workload {
         return new SharedLock(Field.REDIS, OptionalDouble.of(100));
     }
 
-    static SharedLock onSql(Field field) {
+    static SharedLock on(Field field) {
         return new SharedLock(field, OptionalDouble.empty());
     }
 

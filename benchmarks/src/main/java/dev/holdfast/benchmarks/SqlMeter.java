@@ -4,11 +4,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 /** What a database server counts: statements, which no other runs inside of, and transactions that wrote. */
-abstract class SqlMeter implements Meter {
+abstract class SqlMeter implements FlatMeter {
 
     /** What one reading is to the server. */
     private static final int OWN_STATEMENTS = 1;
@@ -47,23 +45,6 @@ abstract class SqlMeter implements Meter {
 
     /** How many readings the server has counted when it answers to one, after so many before. */
     abstract int counted(int before);
-
-    @Override
-    public final boolean nests() {
-        return false;
-    }
-
-    /** To look at it again is enough. */
-    @Override
-    public final Sample sample(Duration time) {
-        Reading before = read();
-        try {
-            TimeUnit.NANOSECONDS.sleep(time.toNanos());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        return new Sample(Math.round(read().since(before).operations()), 0);
-    }
 
     @Override
     public final void close() {

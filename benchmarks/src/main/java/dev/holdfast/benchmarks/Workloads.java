@@ -23,16 +23,28 @@ final class Workloads {
             QueuedThreads.onRedis(),
             OwnLocks.onSql(Field.POSTGRESQL),
             NewNames.onSql(Field.POSTGRESQL),
-            SharedLock.onSql(Field.POSTGRESQL),
+            SharedLock.on(Field.POSTGRESQL),
             Rivals.onPostgresql(),
             HeldLocks.onSql(Field.POSTGRESQL),
             QueuedThreads.onSql(Field.POSTGRESQL, OptionalDouble.empty()),
             OwnLocks.onSql(Field.MARIADB),
             NewNames.onSql(Field.MARIADB),
-            SharedLock.onSql(Field.MARIADB),
+            SharedLock.on(Field.MARIADB),
             Rivals.onMariaDb(),
             HeldLocks.onSql(Field.MARIADB),
-            QueuedThreads.onSql(Field.MARIADB, OptionalDouble.of(50)));
+            QueuedThreads.onSql(Field.MARIADB, OptionalDouble.of(50)),
+            OwnLocks.onRegister(Field.ETCD, 0.95),
+            NewNames.onRegister(Field.ETCD, 0.95),
+            SharedLock.on(Field.ETCD),
+            Rivals.onRegister(Field.ETCD),
+            HeldLocks.onRegister(Field.ETCD),
+            QueuedThreads.onRegister(Field.ETCD),
+            OwnLocks.onRegister(Field.ZOOKEEPER, 3),
+            NewNames.onRegister(Field.ZOOKEEPER, 3),
+            SharedLock.on(Field.ZOOKEEPER),
+            Rivals.onRegister(Field.ZOOKEEPER),
+            HeldLocks.onRegister(Field.ZOOKEEPER),
+            QueuedThreads.onRegister(Field.ZOOKEEPER));
 
     private Workloads() {}
 

@@ -48,6 +48,7 @@ public final class EtcdServer implements AutoCloseable {
 
         private final Map<String, String> options = new LinkedHashMap<>();
         private @Nullable Certificates certificates;
+        private boolean isForTests = true;
 
         private Builder() {
             option("name", "alone");
@@ -59,6 +60,13 @@ public final class EtcdServer implements AutoCloseable {
         @CanIgnoreReturnValue
         public Builder option(String name, String value) {
             options.put(name, value);
+            return this;
+        }
+
+        /** With the settings that it comes with: it flushes each write to the disk. */
+        @CanIgnoreReturnValue
+        public Builder asItComes() {
+            isForTests = false;
             return this;
         }
 
@@ -93,7 +101,7 @@ public final class EtcdServer implements AutoCloseable {
             option("listen-client-urls", url);
             option("advertise-client-urls", url);
             option("listen-metrics-urls", "http://127.0.0.1:" + monitoringPort);
-            if (EtcdBinary.help().contains("--" + NO_FSYNC + " ")) {
+            if (isForTests && EtcdBinary.help().contains("--" + NO_FSYNC + " ")) {
                 option(NO_FSYNC, "true");
             }
             List<String> command = new ArrayList<>(List.of(program().toString()));
@@ -182,6 +190,16 @@ public final class EtcdServer implements AutoCloseable {
         return call(path, json, null);
     }
 
+    /** Its version, such as 3.5.16. */
+    public String version() {
+        Matcher version = Pattern.compile("\"etcdserver\":\"([^\"]+)\"")
+                .matcher(answerOf("http://" + endpoint() + "/version").orElse(""));
+        if (!version.find()) {
+            throw new IllegalStateException("etcd does not tell its version");
+        }
+        return version.group(1);
+    }
+
     /** What it counts, of the metric of this name without labels; empty if it does not answer. */
     public Optional<Double> metric(String name) {
         return monitored("/metrics").flatMap(text -> {
@@ -219,8 +237,12 @@ public final class EtcdServer implements AutoCloseable {
     }
 
     private Optional<String> monitored(String path) {
+        return answerOf("http://127.0.0.1:" + monitoringPort + path);
+    }
+
+    private static Optional<String> answerOf(String url) {
         try {
-            HttpURLConnection http = connection("http://127.0.0.1:" + monitoringPort + path);
+            HttpURLConnection http = connection(url);
             return http.getResponseCode() == 200 ? Optional.of(text(http.getInputStream())) : Optional.empty();
         } catch (IOException e) {
             return Optional.empty();

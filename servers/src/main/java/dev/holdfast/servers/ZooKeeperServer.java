@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -23,13 +24,13 @@ public final class ZooKeeperServer implements AutoCloseable {
     private static final int ASK_TIMEOUT_MILLIS = 30_000;
 
     private final Path directory;
-    private final Map<String, String> properties;
+    private final List<String> command;
     private final int port;
     private ServerProcess process;
 
-    private ZooKeeperServer(Path directory, Map<String, String> properties, int port) {
+    private ZooKeeperServer(Path directory, List<String> command, int port) {
         this.directory = directory;
-        this.properties = properties;
+        this.command = command;
         this.port = port;
         this.process = launched();
     }
@@ -38,6 +39,7 @@ public final class ZooKeeperServer implements AutoCloseable {
     public static final class Builder {
         private final Map<String, String> options = new LinkedHashMap<>();
         private final Map<String, String> properties = new LinkedHashMap<>();
+        private List<String> jvmOptions = ZooKeeperJvm.QUICK_TO_START;
         private int id;
 
         private Builder() {
@@ -57,6 +59,16 @@ public final class ZooKeeperServer implements AutoCloseable {
         @CanIgnoreReturnValue
         public Builder option(String name, String value) {
             options.put(name, value);
+            return this;
+        }
+
+        /** With the settings that it comes with: long ticks, and it flushes each write to the disk. */
+        @CanIgnoreReturnValue
+        public Builder asItComes() {
+            options.remove("tickTime");
+            options.remove("maxSessionTimeout");
+            properties.clear();
+            jvmOptions = List.of();
             return this;
         }
 
@@ -96,7 +108,8 @@ public final class ZooKeeperServer implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            return new ZooKeeperServer(directory, properties, port);
+            return new ZooKeeperServer(
+                    directory, ZooKeeperJvm.command(jvmOptions, properties, directory.resolve("zoo.cfg")), port);
         }
     }
 
@@ -148,15 +161,26 @@ public final class ZooKeeperServer implements AutoCloseable {
             return "";
         }
         try {
-            return ask("srvr")
-                    .lines()
-                    .filter(line -> line.startsWith("Mode: "))
-                    .map(line -> line.substring("Mode: ".length()))
-                    .findFirst()
-                    .orElse("");
+            return said("Mode: ");
         } catch (UncheckedIOException e) {
             return "";
         }
+    }
+
+    /** Its version, such as 3.9.5. */
+    public String version() {
+        String build = said("Zookeeper version: ");
+        return build.substring(0, build.indexOf('-'));
+    }
+
+    /** The rest of the line of its status that begins so; empty if there is none. */
+    private String said(String head) {
+        return ask("srvr")
+                .lines()
+                .filter(line -> line.startsWith(head))
+                .map(line -> line.substring(head.length()))
+                .findFirst()
+                .orElse("");
     }
 
     /** Ends it as a crash would. */
@@ -190,6 +214,6 @@ public final class ZooKeeperServer implements AutoCloseable {
     }
 
     private ServerProcess launched() {
-        return ServerProcess.start(directory, ZooKeeperJvm.command(properties, directory.resolve("zoo.cfg")));
+        return ServerProcess.start(directory, command);
     }
 }
