@@ -2,6 +2,7 @@ package dev.holdfast.benchmarks;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -18,7 +19,8 @@ final class ZooKeeperAccess implements AutoCloseable {
 
     private static final int SESSION_MILLIS = 30_000;
     private static final String ITS_OWN = "zookeeper";
-    private static final List<ACL> OPEN = List.of(new ACL(Perms.ALL, new Id("world", "anyone")));
+    /** ZooKeeper looks for null in it, which other lists forbid. */
+    private static final List<ACL> OPEN = new ArrayList<>(List.of(new ACL(Perms.ALL, new Id("world", "anyone"))));
 
     private final ZooKeeper zooKeeper;
 
