@@ -8,6 +8,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterPage;
@@ -96,8 +97,8 @@ final class SimRegister implements RegisterAdapter {
     public void listen(RegisterListener listener) {
         server.listen(new RegisterListener() {
             @Override
-            public void delivered(SessionId session, byte[] mail) {
-                push(() -> listener.delivered(session, mail));
+            public void delivered(SessionId session, byte[] mail, RecordVersion record) {
+                push(() -> listener.delivered(session, mail, record));
             }
 
             @Override

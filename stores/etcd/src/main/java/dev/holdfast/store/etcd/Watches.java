@@ -289,7 +289,10 @@ final class Watches implements WatchStream.Listener {
         }
         for (WatchAnswer.Event event : answer.events()) {
             if (watch.isMailbox()) {
-                toTell.add(() -> listener.delivered(what.session, event.key().value()));
+                byte[] value = event.key().value();
+                long revision = event.key().modRevision();
+                toTell.add(() ->
+                        listener.delivered(what.session, MailValue.mail(value), MailValue.record(value, revision)));
             } else if (event.isDeletion()) {
                 gone(what);
             }

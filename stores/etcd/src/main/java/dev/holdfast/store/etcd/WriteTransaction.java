@@ -47,7 +47,8 @@ final class WriteTransaction {
         byte[] record = keys.record(write.resource());
         write.state().ifPresentOrElse(state -> transaction.put(record, state, 0), () -> transaction.delete(record));
         write.mail()
-                .forEach((session, mail) -> transaction.put(keys.mailbox(session), mail, KeyLayout.leaseOf(session)));
+                .forEach((session, mail) -> transaction.put(
+                        keys.mailbox(session), MailValue.encoded(incarnation(), mail), KeyLayout.leaseOf(session)));
         write.index().forEach(change -> change(transaction, change));
         transaction.get(Branch.ELSE, record);
         sessions.forEach(session -> transaction.get(Branch.ELSE, keys.session(session)));
@@ -93,10 +94,14 @@ final class WriteTransaction {
     }
 
     private RecordVersion written(long revision) {
+        return MailValue.version(incarnation(), revision);
+    }
+
+    private long incarnation() {
         if (write.state().isEmpty()) {
-            return MISSING;
+            return MailValue.DELETED;
         }
-        return new RecordVersion(isCreation() ? revision : write.expected().incarnation(), revision);
+        return isCreation() ? MailValue.MADE_WITH_IT : write.expected().incarnation();
     }
 
     private WriteResult failed(TxnAnswer answer) {

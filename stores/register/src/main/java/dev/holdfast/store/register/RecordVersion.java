@@ -9,4 +9,10 @@ package dev.holdfast.store.register;
  *     every deletion raises and every write checks
  * @param change rises with each write within an incarnation: the mod revision on etcd, the node's version on ZooKeeper
  */
-public record RecordVersion(long incarnation, long change) {}
+public record RecordVersion(long incarnation, long change) {
+
+    /** Whether it names an earlier write than another version of the same name, as far as numbers tell. */
+    public boolean isBefore(RecordVersion other) {
+        return incarnation < other.incarnation || (incarnation == other.incarnation && change < other.change);
+    }
+}

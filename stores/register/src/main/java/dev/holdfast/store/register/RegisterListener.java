@@ -8,8 +8,12 @@ import dev.holdfast.spi.SessionId;
  */
 public interface RegisterListener {
 
-    /** Delivers mail that was put into the mailbox of a session of this client. */
-    void delivered(SessionId session, byte[] mail);
+    /**
+     * Delivers mail that was put into the mailbox of a session of this client.
+     *
+     * @param record the version that the write with this mail gave the record, as in {@link WriteResult.Written}
+     */
+    void delivered(SessionId session, byte[] mail, RecordVersion record);
 
     /** Tells that a session or lease has ended, this client's or a watched one. It never lives again. */
     void gone(SessionId session);

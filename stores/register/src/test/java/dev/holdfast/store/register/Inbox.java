@@ -12,11 +12,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Inbox implements RegisterListener {
 
     private final List<String> mail = new CopyOnWriteArrayList<>();
+    private final List<RecordVersion> records = new CopyOnWriteArrayList<>();
     private final Set<SessionId> gone = ConcurrentHashMap.newKeySet();
 
     @Override
-    public void delivered(SessionId session, byte[] content) {
+    public void delivered(SessionId session, byte[] content, RecordVersion record) {
         mail.add(session + ": " + new String(content, UTF_8));
+        records.add(record);
     }
 
     @Override
@@ -37,6 +39,11 @@ final class Inbox implements RegisterListener {
     /** All that came, in order. */
     List<String> mail() {
         return List.copyOf(mail);
+    }
+
+    /** The versions that came with it, in order. */
+    List<RecordVersion> records() {
+        return List.copyOf(records);
     }
 
     boolean knowsGone(OpenedSession session) {

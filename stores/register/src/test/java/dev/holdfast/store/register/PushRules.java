@@ -41,6 +41,21 @@ abstract class PushRules extends AdapterHarness {
     }
 
     @Test
+    @DisplayName("mail comes with the version that its write gave the record, made, changed or deleted")
+    void mailTellsTheVersion() {
+        OpenedSession his = session(bob);
+        ResourceName name = named("mailed");
+        RecordVersion made = written(alice, mailing(put(name, present(name), "made"), his, "1"));
+        RecordVersion changed = written(alice, mailing(put(name, made, "changed"), his, "2"));
+        RecordVersion deleted = written(alice, mailing(delete(name, changed, 0), his, "3"));
+        RecordVersion again = written(alice, mailing(put(name, deleted, "made again"), his, "4"));
+        until("all has come", () -> bobHears.hasMail(his, "4"));
+        assertThat(bobHears.records()).containsExactly(made, changed, deleted, again);
+        assertThat(made.isBefore(changed)).isTrue();
+        assertThat(changed.isBefore(again)).isTrue();
+    }
+
+    @Test
     @DisplayName("a write that fails delivers nothing")
     void failedWritesDeliverNothing() {
         OpenedSession his = session(bob);

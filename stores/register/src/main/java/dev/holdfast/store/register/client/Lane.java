@@ -4,13 +4,16 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.machine.StateView;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,13 +57,30 @@ final class Lane {
     @Nullable
     RegisterRecord known;
 
-    /** Whether another client is known to have written since. */
-    private volatile boolean isOutdated;
+    /** The newest write of another client that is known of, and was not made use of yet. */
+    private final AtomicReference<@Nullable News> news = new AtomicReference<>();
 
     /** How long a write takes that does not wait for others. */
     private long writeNanos;
 
     private record Place(ClaimRef claim, int before) {}
+
+    /**
+     * A write of another client.
+     *
+     * @param state what it left, if that is known
+     */
+    private record News(RecordVersion version, Optional<byte[]> state) {
+
+        boolean isAfter(@Nullable RegisterRecord record) {
+            return record == null || record.version().isBefore(version);
+        }
+
+        @Nullable
+        RegisterRecord record() {
+            return state.map(left -> new RegisterRecord(state, version, 0)).orElse(null);
+        }
+    }
 
     Lane(Context context, ResourceName resource) {
         this.context = context;
@@ -120,18 +140,29 @@ final class Lane {
         isBusy = false;
     }
 
-    /** Notes that another client has written the record. */
-    void outdate() {
-        isOutdated = true;
+    /**
+     * Notes that another client has written the record.
+     *
+     * @param state what it left, if that is known
+     */
+    void written(RecordVersion version, Optional<byte[]> state) {
+        News latest = new News(version, state);
+        var unused = news.accumulateAndGet(
+                latest,
+                (known, late) -> known != null && late != null && late.version.isBefore(known.version) ? known : late);
     }
 
-    /** Whether another client was known to have written the record, which is noted once. */
-    boolean isOutdated() {
-        if (isOutdated) {
-            isOutdated = false;
-            return true;
+    /**
+     * Takes over what is known of writes of others, unless the record is known as it was after them. Whether there was
+     * something, so that the record is no longer as it was known.
+     */
+    boolean takeNews() {
+        News latest = news.getAndSet(null);
+        if (latest == null || !latest.isAfter(known)) {
+            return false;
         }
-        return false;
+        known = latest.record();
+        return true;
     }
 
     /** Notes how long a write took: of many that wait for each other the quickest tells what one takes. */

@@ -3,10 +3,12 @@ package dev.holdfast.store.register.client;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.RecordVersion;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The lanes of the resources that this client uses, and of some that it used lately, whose records it remembers.
@@ -53,10 +55,10 @@ final class Lanes {
     }
 
     /** Another client has written the record of a resource. */
-    synchronized void outdate(ResourceName resource) {
+    synchronized void written(ResourceName resource, RecordVersion version, Optional<byte[]> state) {
         Lane lane = used.get(resource);
         if (lane != null) {
-            lane.outdate();
+            lane.written(version, state);
         }
     }
 

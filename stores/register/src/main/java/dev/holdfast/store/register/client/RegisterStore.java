@@ -13,6 +13,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.support.SystemTime;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterTraits;
@@ -221,11 +222,11 @@ public final class RegisterStore implements LockStore {
     private record Ear(Context context) implements RegisterListener {
 
         @Override
-        public void delivered(SessionId session, byte[] mail) {
+        public void delivered(SessionId session, byte[] mail, RecordVersion record) {
             try {
                 MailCodec.Mail news = MailCodec.decode(session, mail);
                 // Before anybody acts on it.
-                context.lanes().outdate(news.resource());
+                context.lanes().written(news.resource(), record, news.state());
                 news.signals().forEach(context.listeners());
             } catch (RuntimeException e) {
                 // The claim is polled in time all the same.

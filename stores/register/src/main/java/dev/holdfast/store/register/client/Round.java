@@ -12,7 +12,6 @@ import dev.holdfast.store.register.machine.Facts;
 import dev.holdfast.store.register.machine.MailCodec;
 import dev.holdfast.store.register.machine.Notice;
 import dev.holdfast.store.register.machine.Step;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -46,6 +45,13 @@ final class Round {
 
     /** After so long the calls fail, and had no effect, if others were always quicker. */
     private static final long MOST_NANOS = 60_000_000_000L;
+
+    /** Who is admitted is told the state of the record, if it is no longer, and not more than so many are. */
+    private static final int LONGEST_TOLD = 4_096;
+
+    private static final int MOST_TOLD_STATE = 4;
+
+    private static final byte[] UNTOLD = {};
 
     /** The longest pause after a conflict is a write's time doubled so many times. */
     private static final int MOST_DOUBLINGS = 8;
@@ -98,9 +104,8 @@ final class Round {
     }
 
     private @Nullable RegisterRecord record() {
-        if (lane.isOutdated()) {
-            lane.known = null;
-        } else if (lane.known == null && !isFresh && calls.get(0).mayGuess()) {
+        boolean isNews = lane.takeNews();
+        if (!isNews && lane.known == null && !isFresh && calls.get(0).mayGuess()) {
             lane.known = adapter.guess(lane.resource()).orElse(null);
         }
         return lane.known;
@@ -139,15 +144,15 @@ final class Round {
     // What the step needs to know
 
     private void complete() {
-        Map<Facts.LeaseKey, Duration> leases = facts.missingLeases();
         List<CompletableFuture<?>> trips = new ArrayList<>();
-        leases.forEach((key, length) -> trips.add(adapter.openLease(length)
-                .thenAccept(lease -> {
-                    synchronized (facts) {
-                        facts.lease(key, lease, length);
-                    }
-                })
-                .toCompletableFuture()));
+        facts.missingLeases()
+                .forEach(key -> trips.add(adapter.openLease(key.length())
+                        .thenAccept(lease -> {
+                            synchronized (facts) {
+                                facts.lease(key, lease);
+                            }
+                        })
+                        .toCompletableFuture()));
         Set<SessionId> sessions = facts.missingSessions();
         if (!sessions.isEmpty()) {
             trips.add(look(sessions).toCompletableFuture());
@@ -275,8 +280,17 @@ final class Round {
                 .filter(notice -> !facts.isGone(notice.claim().session()))
                 .collect(Collectors.groupingBy(notice -> notice.claim().session()));
         Map<SessionId, byte[]> mail = new HashMap<>();
-        others.forEach((session, notices) -> mail.put(session, MailCodec.encode(notices, step.base())));
+        others.forEach((session, notices) -> {
+            boolean isToldState =
+                    others.size() <= MOST_TOLD_STATE && notices.stream().anyMatch(Round::isGrant);
+            byte[] state = isToldState ? step.state().orElse(UNTOLD) : UNTOLD;
+            mail.put(session, MailCodec.encode(notices, step.base(), state.length <= LONGEST_TOLD ? state : UNTOLD));
+        });
         return mail;
+    }
+
+    private static boolean isGrant(Notice notice) {
+        return notice.kind() == Notice.Kind.GRANTED;
     }
 
     // The answers

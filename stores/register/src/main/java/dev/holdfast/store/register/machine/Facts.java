@@ -25,8 +25,9 @@ public final class Facts {
      *
      * @param claim the claim
      * @param seq the extension that it is for; 0 for the first
+     * @param length how long it is: a step on another record than the one before may need another one
      */
-    public record LeaseKey(ClaimRef claim, long seq) {}
+    public record LeaseKey(ClaimRef claim, long seq, Duration length) {}
 
     /** What was heard of sessions before these facts were gathered. */
     public interface Hearsay {
@@ -49,7 +50,7 @@ public final class Facts {
     private final Map<SessionId, Duration> remaining = new HashMap<>();
 
     private final Set<SessionId> missingSessions = new HashSet<>();
-    private final Map<LeaseKey, Duration> missingLeases = new HashMap<>();
+    private final Set<LeaseKey> missingLeases = new HashSet<>();
     private final Set<SessionId> missingRemaining = new HashSet<>();
 
     /** Begins with what was heard. */
@@ -107,17 +108,17 @@ public final class Facts {
     }
 
     /** Notes a lease that was opened for a claim. */
-    public void lease(LeaseKey key, OpenedSession lease, Duration length) {
+    public void lease(LeaseKey key, OpenedSession lease) {
         leases.put(key, lease);
-        remaining.put(lease.id(), length);
+        remaining.put(lease.id(), key.length());
     }
 
     /** The lease that was opened for a claim; otherwise it is missing. */
     @Nullable
-    SessionId lease(LeaseKey key, Duration length) {
+    SessionId lease(LeaseKey key) {
         OpenedSession opened = leases.get(key);
         if (opened == null) {
-            missingLeases.put(key, length);
+            missingLeases.add(key);
             return null;
         }
         return opened.id();
@@ -164,9 +165,9 @@ public final class Facts {
         return Set.copyOf(missingSessions);
     }
 
-    /** The leases that the step needs, with their lengths. */
-    public Map<LeaseKey, Duration> missingLeases() {
-        return Map.copyOf(missingLeases);
+    /** The leases that the step needs. */
+    public Set<LeaseKey> missingLeases() {
+        return Set.copyOf(missingLeases);
     }
 
     /** The sessions and leases of which the answers say what is left. */

@@ -1,6 +1,7 @@
 package dev.holdfast.store.register.machine;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** An input of what an {@link Output} wrote. Throws {@link Malformed} where that is not what is there. */
 final class Input {
@@ -50,10 +51,14 @@ final class Input {
     }
 
     String text() throws Malformed {
+        return new String(octets(), StandardCharsets.UTF_8);
+    }
+
+    byte[] octets() throws Malformed {
         int length = number(0, bytes.length - at);
-        String text = new String(bytes, at, length, StandardCharsets.UTF_8);
+        byte[] octets = Arrays.copyOfRange(bytes, at, at + length);
         at += length;
-        return text;
+        return octets;
     }
 
     void end() throws Malformed {

@@ -28,8 +28,9 @@ public final class MailCodec {
      *
      * @param notices of claims on one resource, at least one
      * @param base what their tokens are relative to
+     * @param state that of the record after the step, so that who is admitted need not read it; empty to leave it out
      */
-    public static byte[] encode(List<Notice> notices, long base) {
+    public static byte[] encode(List<Notice> notices, long base, byte[] state) {
         Output out = new Output();
         out.octet(VERSION);
         out.text(notices.get(0).claim().resource().value());
@@ -42,6 +43,7 @@ public final class MailCodec {
                 out.number(notice.last() - notice.first());
             }
         }
+        out.octets(state);
         return out.toBytes();
     }
 
@@ -50,8 +52,9 @@ public final class MailCodec {
      *
      * @param resource whose record was written
      * @param signals what it tells
+     * @param state that of the record, if it is told
      */
-    public record Mail(ResourceName resource, List<Signal> signals) {}
+    public record Mail(ResourceName resource, List<Signal> signals, Optional<byte[]> state) {}
 
     /**
      * Decodes mail to a session.
@@ -66,8 +69,9 @@ public final class MailCodec {
             for (int left = in.number(0, mail.length); left > 0; left--) {
                 signals.add(signal(resource, session, in));
             }
+            byte[] state = in.octets();
             in.end();
-            return new Mail(resource, List.copyOf(signals));
+            return new Mail(resource, List.copyOf(signals), state.length == 0 ? Optional.empty() : Optional.of(state));
         } catch (Malformed | IllegalArgumentException e) {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,

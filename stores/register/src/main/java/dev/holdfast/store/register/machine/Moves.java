@@ -168,7 +168,7 @@ final class Moves {
 
     private void lease(ClaimEntry claim, long seq, Duration length) {
         if (facts.serverKeepsLeases()) {
-            claim.leaseId = facts.lease(new Facts.LeaseKey(claim.ref, seq), length);
+            claim.leaseId = facts.lease(new Facts.LeaseKey(claim.ref, seq, length));
         } else {
             claim.endsAt = facts.now() + Micros.roundedUp(length);
         }

@@ -3,7 +3,7 @@ package dev.holdfast.store.register.machine;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** An output of compact numbers and texts. Not thread-safe. */
+/** An output of compact numbers, texts and octets. Not thread-safe. */
 final class Output {
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(96);
@@ -23,9 +23,12 @@ final class Output {
     }
 
     void text(String text) {
-        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
-        number(utf8.length);
-        bytes.writeBytes(utf8);
+        octets(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    void octets(byte[] octets) {
+        number(octets.length);
+        bytes.writeBytes(octets);
     }
 
     byte[] toBytes() {

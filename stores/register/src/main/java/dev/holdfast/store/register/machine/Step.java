@@ -118,6 +118,11 @@ public final class Step {
         return isFresh || (before != null && isForgettable()) ? null : StateCodec.encode(state);
     }
 
+    /** The state that the write leaves; empty for no record. */
+    public Optional<byte[]> state() {
+        return Optional.ofNullable(after());
+    }
+
     /** Whether nothing is lost with the record: nobody uses the resource, and new tokens will be above all others. */
     private boolean isForgettable() {
         return facts.serverKeepsLeases() && !state.isInUse() && state.latch == null && !isAhead();
@@ -130,8 +135,7 @@ public final class Step {
 
     /** The write that makes it happen. */
     public ConditionalWrite write(Map<SessionId, byte[]> mail) {
-        return new ConditionalWrite(
-                state.name, record.version(), Optional.ofNullable(after()), 0, executor.writers, mail, index());
+        return new ConditionalWrite(state.name, record.version(), state(), 0, executor.writers, mail, index());
     }
 
     /**

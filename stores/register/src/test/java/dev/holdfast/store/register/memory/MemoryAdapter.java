@@ -6,6 +6,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterPage;
@@ -138,10 +139,10 @@ public final class MemoryAdapter implements RegisterAdapter {
         return answer(() -> server.list(prefix, cursor, limit));
     }
 
-    void delivered(SessionId session, byte[] mail) {
+    void delivered(SessionId session, byte[] mail, RecordVersion record) {
         RegisterListener all = listener;
         if (all != null && !isClosed) {
-            all.delivered(session, mail);
+            all.delivered(session, mail, record);
         }
     }
 

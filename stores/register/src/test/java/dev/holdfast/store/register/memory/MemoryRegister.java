@@ -245,11 +245,12 @@ public final class MemoryRegister {
         }
         revision++;
         write.index().forEach(this::change);
+        RecordVersion version = put(write, present);
         write.mail().forEach((id, mail) -> {
             MemoryAdapter owner = session(id).owner;
-            deliveries.add(() -> owner.delivered(id, mail));
+            deliveries.add(() -> owner.delivered(id, mail, version));
         });
-        return new WriteResult.Written(put(write, present));
+        return new WriteResult.Written(version);
     }
 
     private RecordVersion put(ConditionalWrite write, RegisterRecord present) {

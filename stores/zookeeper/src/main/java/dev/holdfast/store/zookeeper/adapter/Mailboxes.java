@@ -1,6 +1,8 @@
 package dev.holdfast.store.zookeeper.adapter;
 
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import java.util.ArrayList;
@@ -15,11 +17,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The mail of this client's sessions: each piece is a child of its session's mailbox, made by the write that it tells
@@ -35,18 +38,21 @@ final class Mailboxes {
 
     private static final long BATCH_MILLIS = 1_000;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Mailboxes.class);
+
+    /** Is given each piece of mail with the version of the record that was written with it. */
+    interface Receiver {
+        void delivered(SessionId session, byte[] mail, RecordVersion record);
+    }
+
     private final NodeLayout layout;
     private final Requests requests;
     private final ScheduledExecutorService timer;
-    private final BiConsumer<SessionId, byte[]> delivered;
+    private final Receiver delivered;
     private final Watcher watcher = this::changed;
     private final Map<SessionId, Mailbox> boxes = new ConcurrentHashMap<>();
 
-    Mailboxes(
-            NodeLayout layout,
-            Requests requests,
-            ScheduledExecutorService timer,
-            BiConsumer<SessionId, byte[]> delivered) {
+    Mailboxes(NodeLayout layout, Requests requests, ScheduledExecutorService timer, Receiver delivered) {
         this.layout = layout;
         this.requests = requests;
         this.timer = timer;
@@ -139,10 +145,21 @@ final class Mailboxes {
                     .toList();
             return CompletableFuture.allOf(pieces.toArray(CompletableFuture[]::new))
                     .thenApply(all -> {
-                        pieces.forEach(piece -> piece.join().ifPresent(node -> delivered.accept(id, node.data())));
+                        pieces.forEach(piece -> piece.join().ifPresent(node -> deliver(node.data())));
                         delivered(fresh);
                         return true;
                     });
+        }
+
+        private void deliver(byte[] data) {
+            NodeData.Mail mail;
+            try {
+                mail = NodeData.mail(layout.mailbox(id), data);
+            } catch (StoreException e) {
+                LOG.warn("mail of session {} was thrown away", id, e);
+                return;
+            }
+            delivered.delivered(id, mail.content(), mail.record());
         }
 
         private void delivered(List<String> names) {

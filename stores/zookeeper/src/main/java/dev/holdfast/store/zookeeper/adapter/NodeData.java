@@ -3,6 +3,7 @@ package dev.holdfast.store.zookeeper.adapter;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.SessionRecord;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -52,6 +53,33 @@ final class NodeData {
 
     static long floor(String path, byte[] data) {
         return read(path, data, ByteBuffer::getLong);
+    }
+
+    /** Mail, with the version of the record that was written with it. */
+    static byte[] mail(RecordVersion record, byte[] mail) {
+        return ByteBuffer.allocate(1 + 2 * Long.BYTES + mail.length)
+                .put(FORM)
+                .putLong(record.incarnation())
+                .putLong(record.change())
+                .put(mail)
+                .array();
+    }
+
+    /**
+     * A piece of mail.
+     *
+     * @param record the version of the record that was written with it
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Mail(RecordVersion record, byte[] content) {}
+
+    static Mail mail(String path, byte[] data) {
+        return read(path, data, from -> {
+            RecordVersion record = new RecordVersion(from.getLong(), from.getLong());
+            byte[] content = new byte[from.remaining()];
+            from.get(content);
+            return new Mail(record, content);
+        });
     }
 
     private static <T> T read(String path, byte[] data, Function<ByteBuffer, T> form) {

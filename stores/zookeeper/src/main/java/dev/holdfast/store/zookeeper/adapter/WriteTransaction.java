@@ -134,8 +134,9 @@ final class WriteTransaction {
     private void addMail(List<Op> operations) {
         write.mail().forEach((id, mail) -> {
             String path = layout.mail(id);
-            size += path.length() + mail.length + OVERHEAD;
-            operations.add(Op.create(path, mail, requests.acl(), CreateMode.PERSISTENT_SEQUENTIAL));
+            byte[] data = NodeData.mail(versionAfter(), mail);
+            size += path.length() + data.length + OVERHEAD;
+            operations.add(Op.create(path, data, requests.acl(), CreateMode.PERSISTENT_SEQUENTIAL));
         });
     }
 
@@ -194,14 +195,18 @@ final class WriteTransaction {
     }
 
     private WriteResult written() {
-        RecordVersion before = write.expected();
         if (replacesFloor()) {
             records.seen(write.resource(), floorAfter());
-            return new WriteResult.Written(
-                    new RecordVersion(before.incarnation() + 1, write.state().isPresent() ? 0 : Records.MISSING));
         }
-        return new WriteResult.Written(
-                write.state().isPresent() ? new RecordVersion(before.incarnation(), before.change() + 1) : before);
+        return new WriteResult.Written(versionAfter());
+    }
+
+    private RecordVersion versionAfter() {
+        RecordVersion before = write.expected();
+        if (replacesFloor()) {
+            return new RecordVersion(before.incarnation() + 1, write.state().isPresent() ? 0 : Records.MISSING);
+        }
+        return write.state().isPresent() ? new RecordVersion(before.incarnation(), before.change() + 1) : before;
     }
 
     // What became of what it compares with.

@@ -8,6 +8,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterPage;
@@ -193,10 +194,10 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         }
     }
 
-    private void tellDelivered(SessionId id, byte[] mail) {
+    private void tellDelivered(SessionId id, byte[] mail, RecordVersion record) {
         RegisterListener told = listener;
         if (told != null) {
-            told.delivered(id, mail);
+            told.delivered(id, mail, record);
         }
     }
 
