@@ -32,7 +32,7 @@ class WorkloadsTest {
         SERVERS.close();
     }
 
-    /** Those on databases do as those on Redis, with {@link SqlContestantsTest others}, and would take minutes. */
+    /** Those on other servers do as those on Redis, with {@link ContestantsTest others}, and would take minutes. */
     static Stream<String> ids() {
         return Workloads.ALL.stream()
                 .filter(workload -> workload.server().stream().allMatch(Servers.Kind.REDIS::equals))

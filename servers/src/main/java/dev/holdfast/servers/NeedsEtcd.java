@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * Skips a test where no etcd can be had, with a warning; where the environment variable {@code HOLDFAST_NEEDS_ETCD} is
  * {@code true}, the test fails instead.
  */
-@Target(ElementType.TYPE)
+@Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(NeedsEtcd.Condition.class)
 public @interface NeedsEtcd {

@@ -2,6 +2,7 @@ package dev.holdfast.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.servers.NeedsEtcd;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,13 +11,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@DisplayName("Those who are measured on a database")
+@DisplayName("Those who are measured on a server")
 @Tag("server")
-class SqlContestantsTest {
+class ContestantsTest {
 
     private static final Servers SERVERS = new Servers();
 
@@ -26,7 +28,7 @@ class SqlContestantsTest {
     }
 
     static Stream<Field> fields() {
-        return Stream.of(Field.POSTGRESQL, Field.MARIADB);
+        return Stream.of(Field.POSTGRESQL, Field.MARIADB, Field.ZOOKEEPER);
     }
 
     @ParameterizedTest
@@ -45,6 +47,14 @@ class SqlContestantsTest {
         }
     }
 
+    @Test
+    @NeedsEtcd
+    @DisplayName("lock on etcd, for one client after another, and can tell what a write takes")
+    void onEtcd(@TempDir Path first, @TempDir Path second) throws Exception {
+        lock(Field.ETCD, first);
+        ping(Field.ETCD, second);
+    }
+
     private static void lock(Contestant contestant, Path place, Sheet sheet) throws Exception {
         Guarded guarded = Guarded.inMemory();
         try (Contestant.Client client = contestant.connect(place)) {
@@ -57,7 +67,7 @@ class SqlContestantsTest {
 
     @ParameterizedTest
     @MethodSource("fields")
-    @DisplayName("can tell what a commit takes, if they are in strict order")
+    @DisplayName("can tell what a write takes, if they are in strict order")
     void ping(Field field, @TempDir Path place) {
         SERVERS.lend(field.server(), place);
         try (Contestant.Client client = field.oursFair().connect(place);
