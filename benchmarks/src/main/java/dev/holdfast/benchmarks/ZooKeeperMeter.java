@@ -6,7 +6,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** What ZooKeeper counts: packets that it received, pings of sessions among them, and transactions, which are writes. */
+/** What ZooKeeper counts: packets that it received, pings of sessions included, and transactions, which are writes. */
 final class ZooKeeperMeter implements FlatMeter {
 
     private static final String PACKETS = "Received: ";

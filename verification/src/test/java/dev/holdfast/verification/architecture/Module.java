@@ -27,7 +27,7 @@ enum Module {
     SPRING_INTEGRATION("dev.holdfast.spring.integration", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
     CLI("dev.holdfast.cli", CORE, MEMORY, SQLITE, REDIS, QUORUM),
-    BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQLITE, JDBC, REDIS, SERVERS);
+    BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQLITE, JDBC, REDIS, ETCD, ZOOKEEPER, SERVERS);
 
     private final String root;
     private final Set<Module> uses;

@@ -55,7 +55,10 @@ final class Input {
     }
 
     byte[] octets() throws Malformed {
-        int length = number(0, bytes.length - at);
+        int length = number(0, bytes.length);
+        if (length > bytes.length - at) {
+            throw new Malformed("it ends before byte " + ((long) at + length) + ", in the middle of a value");
+        }
         byte[] octets = Arrays.copyOfRange(bytes, at, at + length);
         at += length;
         return octets;

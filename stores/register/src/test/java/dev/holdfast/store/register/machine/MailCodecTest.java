@@ -68,7 +68,6 @@ class MailCodecTest {
     private static void refused(byte[] mail) {
         assertThatThrownBy(() -> MailCodec.decode(SESSION, mail))
                 .isInstanceOfSatisfying(
-                        StoreException.class,
-                        e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.CORRUPT));
+                        StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.CORRUPT));
     }
 }
