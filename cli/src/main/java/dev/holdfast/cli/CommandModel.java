@@ -1,5 +1,9 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.cli.console.Printable;
+import dev.holdfast.cli.run.RunArguments;
+import dev.holdfast.cli.run.RunOption;
+import dev.holdfast.cli.run.RunOptions;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,7 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -1,5 +1,14 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Printable;
+import dev.holdfast.cli.run.HeadStart;
+import dev.holdfast.cli.run.RunArguments;
+import dev.holdfast.cli.run.RunCommand;
+import dev.holdfast.cli.run.RunOptions;
+import dev.holdfast.cli.store.StoreLocation;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +32,7 @@ public final class Main {
     }
 
     /** Runs the command in this process; answers its exit code. */
-    static int run(List<String> args, Map<String, String> environment, Console console) {
+    public static int run(List<String> args, Map<String, String> environment, Console console) {
         try {
             RawArguments.check(args);
             if (!args.isEmpty() && args.get(0).equals("run")) {

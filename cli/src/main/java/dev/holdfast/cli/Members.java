@@ -1,5 +1,13 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.DurationText;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Json;
+import dev.holdfast.cli.console.Printable;
+import dev.holdfast.cli.store.StoreLocation;
+import dev.holdfast.cli.store.Stores;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.quorum.MemberStatus;
 import dev.holdfast.store.quorum.QuorumStore;

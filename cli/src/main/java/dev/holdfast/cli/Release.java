@@ -2,6 +2,13 @@ package dev.holdfast.cli;
 
 import dev.holdfast.LockAdmin;
 import dev.holdfast.LockInfo;
+import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Printable;
+import dev.holdfast.cli.store.Holders;
+import dev.holdfast.cli.store.StoreLocation;
+import dev.holdfast.cli.store.Stores;
 import java.util.List;
 import java.util.Optional;
 

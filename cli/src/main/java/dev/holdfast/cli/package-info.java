@@ -1,4 +1,4 @@
-/** The {@code holdfast} command. */
+/** The {@code holdfast} command: its command line, and what looks at locks. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.cli;

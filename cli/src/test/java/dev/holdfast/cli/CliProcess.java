@@ -1,6 +1,7 @@
 package dev.holdfast.cli;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.cli.store.StoreLocation;
 import dev.holdfast.servers.Signals;
 import java.io.File;
 import java.io.IOException;
@@ -19,9 +20,12 @@ import java.util.function.BooleanSupplier;
  * The command as a process of its own, as users start it, and what tests want to know of it. Waits by looking again, up
  * to a deadline that only a failure reaches.
  */
-final class CliProcess implements AutoCloseable {
+public final class CliProcess implements AutoCloseable {
 
-    static final Duration DEADLINE = Duration.ofSeconds(60);
+    /** An empty standard input. */
+    public static final ProcessBuilder.Redirect NOTHING = ProcessBuilder.Redirect.from(new File("/dev/null"));
+
+    public static final Duration DEADLINE = Duration.ofSeconds(60);
 
     /** From this Java on, code that loads a native library without leave brings warnings to stderr (JEP 472). */
     private static final int FIRST_TO_WARN_OF_NATIVE_ACCESS = 24;
@@ -43,24 +47,24 @@ final class CliProcess implements AutoCloseable {
      * Where a test works: a directory, what the environment says beside the inherited, and the start of the command
      * line.
      */
-    record Place(Path directory, Map<String, String> environment, List<String> java) {
+    public record Place(Path directory, Map<String, String> environment, List<String> java) {
 
-        Place(Path directory, Map<String, String> environment) {
+        public Place(Path directory, Map<String, String> environment) {
             this(directory, environment, CliProcess.java());
         }
 
-        CliProcess start(String... args) {
-            return startWith(ProcessBuilder.Redirect.from(new File("/dev/null")), args);
+        public CliProcess start(String... args) {
+            return startWith(NOTHING, args);
         }
 
-        CliProcess startWith(ProcessBuilder.Redirect stdin, String... args) {
+        public CliProcess startWith(ProcessBuilder.Redirect stdin, String... args) {
             List<String> command = new ArrayList<>(java);
             command.addAll(List.of(args));
             return startProgram(stdin, command);
         }
 
         /** Starts something else in the same place and with the same bookkeeping. */
-        CliProcess startProgram(ProcessBuilder.Redirect stdin, List<String> command) {
+        public CliProcess startProgram(ProcessBuilder.Redirect stdin, List<String> command) {
             try {
                 Path out = Files.createTempFile(directory, "out", ".txt");
                 Path err = Files.createTempFile(directory, "err", ".txt");
@@ -79,17 +83,17 @@ final class CliProcess implements AutoCloseable {
         }
 
         /** Runs it to its end. */
-        CliProcess run(String... args) {
+        public CliProcess run(String... args) {
             CliProcess cli = start(args);
             cli.exitCode();
             return cli;
         }
 
-        Path file(String name) {
+        public Path file(String name) {
             return directory.resolve(name);
         }
 
-        String read(String name) {
+        public String read(String name) {
             try {
                 return Files.readString(file(name));
             } catch (IOException e) {
@@ -97,7 +101,7 @@ final class CliProcess implements AutoCloseable {
             }
         }
 
-        void delete(String name) {
+        public void delete(String name) {
             try {
                 Files.deleteIfExists(file(name));
             } catch (IOException e) {
@@ -107,7 +111,7 @@ final class CliProcess implements AutoCloseable {
 
         /** Writes a script that can be run. */
         @CanIgnoreReturnValue
-        Path script(String name, String text) {
+        public Path script(String name, String text) {
             try {
                 Path script = Files.writeString(file(name), "#!/bin/sh\n" + text);
                 if (!script.toFile().setExecutable(true)) {
@@ -147,7 +151,7 @@ final class CliProcess implements AutoCloseable {
     }
 
     /** The start of a command line that runs this build. */
-    static List<String> java() {
+    public static List<String> java() {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -163,21 +167,21 @@ final class CliProcess implements AutoCloseable {
         return command;
     }
 
-    long pid() {
+    public long pid() {
         return process.pid();
     }
 
-    ProcessHandle handle() {
+    public ProcessHandle handle() {
         return process.toHandle();
     }
 
-    boolean isAlive() {
+    public boolean isAlive() {
         return process.isAlive();
     }
 
     /** Waits for the end. */
     @CanIgnoreReturnValue
-    int exitCode() {
+    public int exitCode() {
         try {
             if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new AssertionError("still running after " + DEADLINE + "; stderr: " + err());
@@ -188,43 +192,43 @@ final class CliProcess implements AutoCloseable {
         }
     }
 
-    String out() {
+    public String out() {
         return read(out);
     }
 
-    String err() {
+    public String err() {
         return read(err);
     }
 
     /** The standard input, where it is a pipe. */
-    java.io.OutputStream stdin() {
+    public java.io.OutputStream stdin() {
         return process.getOutputStream();
     }
 
-    void signal(String name) {
+    public void signal(String name) {
         Signals.send(name, process.toHandle());
     }
 
-    static void signal(long pid, String name) {
+    public static void signal(long pid, String name) {
         Signals.send(name, ProcessHandle.of(pid).orElseThrow());
     }
 
     /** Sends a signal, unless it has ended by then. */
-    void signalIfAlive(String name) {
+    public void signalIfAlive(String name) {
         if (!Signals.trySend(name, process.toHandle()) && process.isAlive()) {
             throw new AssertionError("can't send " + name + " to " + process.pid());
         }
     }
 
     /** Waits until something is so. */
-    static void until(String what, BooleanSupplier condition) {
+    public static void until(String what, BooleanSupplier condition) {
         if (!isSoWithin(DEADLINE, condition)) {
             throw new AssertionError("after " + DEADLINE + " still not so: " + what);
         }
     }
 
     /** Whether it prints something to its standard output before a time has passed. */
-    boolean hasPrintedWithin(Duration time, String text) {
+    public boolean hasPrintedWithin(Duration time, String text) {
         return isSoWithin(time, () -> out().contains(text));
     }
 
@@ -245,7 +249,7 @@ final class CliProcess implements AutoCloseable {
 
     /** Waits until a file is there and has a whole line, and answers its text. */
     @CanIgnoreReturnValue
-    static String untilWritten(Path file) {
+    public static String untilWritten(Path file) {
         until(file + " is written", () -> {
             try {
                 return Files.exists(file) && Files.readString(file).endsWith("\n");

@@ -104,7 +104,7 @@ class CompletionTest {
     private List<String> offeredBy(String shell, String script, String... words) {
         List<String> command = new ArrayList<>(List.of(shell, script));
         command.addAll(List.of(words));
-        try (CliProcess asked = place.startProgram(Child.NOTHING, command)) {
+        try (CliProcess asked = place.startProgram(CliProcess.NOTHING, command)) {
             assertThat(asked.exitCode()).as(asked.err()).isZero();
             assertThat(asked.err()).isEmpty();
             return asked.out().lines().toList();

@@ -3,6 +3,8 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.run.RunOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,7 +100,7 @@ class DocumentedCommandsTest {
         }
         script.append("echo '@@ end'\nwait\n");
         Files.writeString(here.resolve("example.bash"), "exec >output 2>&1\n" + script);
-        try (CliProcess shell = place.startProgram(Child.NOTHING, List.of("bash", "example.bash"))) {
+        try (CliProcess shell = place.startProgram(CliProcess.NOTHING, List.of("bash", "example.bash"))) {
             int code = shell.exitCode();
             String output = place.read("output");
             assertThat(code).as(output).isZero();

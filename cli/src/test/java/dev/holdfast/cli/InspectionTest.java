@@ -6,6 +6,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
+import dev.holdfast.cli.console.Console;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

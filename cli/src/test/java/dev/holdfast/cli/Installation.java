@@ -15,13 +15,13 @@ import java.util.stream.Stream;
  * The command in a directory of the build, with the files of separate stores beside it, as its users have it: copies
  * of classes and links to jars.
  */
-record Installation(Path directory) {
+public record Installation(Path directory) {
 
     private static final Path TARGET = Path.of("target").toAbsolutePath();
     private static final Path CLASSES = TARGET.resolve("classes");
 
     /** Makes it, with these stores. */
-    static Installation with(String... stores) {
+    public static Installation with(String... stores) {
         try {
             Installation made = new Installation(Files.createTempDirectory(TARGET, "installation"));
             copy(CLASSES, made.classes());
@@ -50,7 +50,7 @@ record Installation(Path directory) {
     }
 
     /** The start of a command line that runs it. */
-    List<String> java() {
+    public List<String> java() {
         List<String> command = new ArrayList<>(CliProcess.java());
         int at = command.indexOf("-cp") + 1;
         command.set(
@@ -63,7 +63,7 @@ record Installation(Path directory) {
     }
 
     /** Where the files of a store are. */
-    Path store(String name) {
+    public Path store(String name) {
         return directory.resolve("stores").resolve(name);
     }
 

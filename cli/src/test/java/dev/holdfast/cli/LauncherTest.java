@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.cli.CliProcess.Place;
+import dev.holdfast.cli.store.SeparateStores;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

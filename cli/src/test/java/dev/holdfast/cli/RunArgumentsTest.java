@@ -2,6 +2,8 @@ package dev.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.cli.run.RunArguments;
+import dev.holdfast.cli.run.RunOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

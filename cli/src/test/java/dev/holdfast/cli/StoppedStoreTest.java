@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
+import dev.holdfast.cli.console.ExitCode;
 import dev.holdfast.servers.RedisServer;
 import java.io.IOException;
 import java.net.InetAddress;

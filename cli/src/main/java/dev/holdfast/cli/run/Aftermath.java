@@ -1,0 +1,92 @@
+package dev.holdfast.cli.run;
+
+import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.run.RunOptions.Leftovers;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** The time between the end of the command and that of the last process that it has started. */
+final class Aftermath {
+
+    private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long KILL_ROUND_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final RunOptions options;
+    private final ProcessTree tree;
+    private final LeaseWatch watch;
+    private final SignalRelay signals;
+    private final Console console;
+
+    // Used by one thread.
+    private long sinceNanos;
+    private boolean isTold;
+    private boolean isEnding;
+
+    Aftermath(RunOptions options, ProcessTree tree, LeaseWatch watch, SignalRelay signals, Console console) {
+        this.options = options;
+        this.tree = tree;
+        this.watch = watch;
+        this.signals = signals;
+        this.console = console;
+    }
+
+    /**
+     * Returns when nothing is left, or what is left is to be ignored.
+     *
+     * @param code how the command ended
+     */
+    void await(int code) {
+        sinceNanos = System.nanoTime();
+        long pause = FIRST_PAUSE_NANOS;
+        while (!tree.isGone()) {
+            if (watch.isEndingTheTree()) {
+                // It kills what is left, in its own time.
+            } else if (options.leftovers() == Leftovers.IGNORE) {
+                console.sayIfVerbose("releasing, though these still run: " + ProcessText.list(tree.alive()));
+                return;
+            } else if (options.leftovers() == Leftovers.KILL) {
+                kill();
+            } else if (isEnding || signals.hasPassedOnStop() || isEndedBySignal(code)) {
+                end();
+            } else {
+                tell(code);
+            }
+            LockSupport.parkNanos(this, pause);
+            pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+        }
+    }
+
+    /** Who asked the command to end meant all of it. */
+    private void end() {
+        if (!isEnding) {
+            isEnding = true;
+            sinceNanos = System.nanoTime();
+            tree.terminate();
+        } else if (System.nanoTime() - sinceNanos > options.lossPolicy().grace().toNanos()) {
+            kill();
+        }
+    }
+
+    private void kill() {
+        if (!tree.kill(KILL_ROUND_NANOS)) {
+            console.say("still running, and not to be killed by us: " + ProcessText.list(tree.alive()));
+        }
+    }
+
+    private void tell(int code) {
+        if (!isTold && System.nanoTime() - sinceNanos > QUIET_NANOS) {
+            isTold = true;
+            console.say("the command has ended with " + code
+                    + ", but the lock stays until what it started has ended too: " + ProcessText.list(tree.alive()));
+        }
+    }
+
+    /** Whether HUP, INT or TERM ended it, as far as the code tells. */
+    private static boolean isEndedBySignal(int code) {
+        int signal = code - ExitCode.SIGNAL_BASE;
+        return signal == 1 || signal == 2 || signal == 15;
+    }
+}

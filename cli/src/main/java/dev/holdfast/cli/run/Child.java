@@ -1,0 +1,71 @@
+package dev.holdfast.cli.run;
+
+import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Printable;
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Starting the command. */
+final class Child {
+
+    /** What reads as empty. */
+    static final Redirect NOTHING = Redirect.from(new File("/dev/null"));
+
+    /**
+     * "error=2, No such file or directory" up to Java 24, "Exec failed, error: 2 (No such file or directory)" since.
+     */
+    private static final Pattern SAID_BY_THE_SYSTEM =
+            Pattern.compile(".*?error[=:] ?(?<number>[0-9]+)(, | \\()(?<words>.*?)\\)?", Pattern.DOTALL);
+
+    /** POSIX's ENOENT. */
+    private static final String NO_SUCH_FILE = "2";
+
+    private Child() {}
+
+    /** A command that reads and writes what this process does. */
+    static ProcessBuilder prepare(List<String> command, boolean withStdin) {
+        ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+        return withStdin ? builder : builder.redirectInput(NOTHING);
+    }
+
+    /**
+     * Starts it.
+     *
+     * @throws CliException if there is no such command (127), or it can't be run (126), as a shell says it
+     */
+    static Process start(ProcessBuilder builder) {
+        String program = Printable.quote(builder.command().get(0));
+        try {
+            return builder.start();
+        } catch (IOException e) {
+            // What the system said is the message of the cause; ours quotes the program too.
+            Throwable cause = e.getCause();
+            String reason =
+                    String.valueOf((cause == null ? e : cause).getMessage()).strip();
+            Matcher said = SAID_BY_THE_SYSTEM.matcher(reason);
+            String words = said.matches() ? said.group("words") : reason;
+            int code = said.matches() && said.group("number").equals(NO_SUCH_FILE)
+                    ? ExitCode.NOT_FOUND
+                    : ExitCode.CANNOT_RUN;
+            throw new CliException(
+                    code,
+                    "can't run " + program + ": " + Printable.escape(words) + hint(code, builder.environment()),
+                    e);
+        } catch (IllegalArgumentException | NullPointerException e) {
+            throw new CliException(
+                    ExitCode.CANNOT_RUN,
+                    "can't run " + program + ": " + Printable.escape(String.valueOf(e.getMessage())),
+                    e);
+        }
+    }
+
+    private static String hint(int code, Map<String, String> environment) {
+        return code == ExitCode.NOT_FOUND && environment.get("PATH") == null ? " (there is no $PATH)" : "";
+    }
+}

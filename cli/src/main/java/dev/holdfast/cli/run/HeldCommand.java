@@ -1,0 +1,163 @@
+package dev.holdfast.cli.run;
+
+import dev.holdfast.Hold;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Printable;
+import dev.holdfast.cli.store.StoreLocation;
+import dev.holdfast.cli.store.Stores;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Randomness;
+import dev.holdfast.store.sqlite.Presence;
+import dev.holdfast.store.sqlite.SqliteStore;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** The command under its lock, from its start to the release. */
+final class HeldCommand {
+
+    private static final long LAST_KILL_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final RunOptions options;
+    private final StoreLocation location;
+    private final String label;
+    private final Console console;
+    private final SignalRelay signals;
+
+    HeldCommand(RunOptions options, StoreLocation location, String label, Console console, SignalRelay signals) {
+        this.options = options;
+        this.location = location;
+        this.label = label;
+        this.console = console;
+        this.signals = signals;
+    }
+
+    /**
+     * Starts the command, sees it through and releases.
+     *
+     * @param hold what the calling thread has acquired; released on return, whatever happens
+     * @return the exit code
+     * @throws CliException if the command can't be run, or the lock was lost
+     */
+    int run(Hold hold, LockStore store) {
+        // The store in a file knows the processes of its machine; others go by the lease alone.
+        Optional<Presence> presence =
+                store instanceof SqliteStore sqlite ? Optional.of(sqlite.presence()) : Optional.empty();
+        String mark = newMark();
+        Process process;
+        try {
+            ProcessBuilder builder = prepare(hold, presence, mark);
+            int signal = signals.beginRun();
+            if (signal != 0) {
+                // It came too late to end the wait, and early enough to change our mind.
+                Thread.interrupted();
+                signals.ended();
+                return release(hold, ExitCode.SIGNAL_BASE + signal, false);
+            }
+            process = Child.start(builder);
+        } catch (CliException e) {
+            signals.ended();
+            throw new CliException(release(hold, e.exitCode(), false), String.valueOf(e.getMessage()), e);
+        }
+        boolean isLost = seeThrough(process, hold, presence, mark);
+        signals.ended();
+        return release(hold, process.exitValue(), isLost);
+    }
+
+    /** Makes all ready but the process, so that a signal is either heeded before it is there or passed on to it. */
+    private ProcessBuilder prepare(Hold hold, Optional<Presence> presence, String mark) {
+        ProcessBuilder builder = Child.prepare(options.command(), options.withStdin());
+        long deadline = Instant.now().plus(hold.remaining()).getEpochSecond();
+        ChildEnvironment.fill(builder.environment(), location, mark, hold.name(), hold.fencingToken(), label, deadline);
+        presence.ifPresent(own -> own.mark(builder.environment()));
+        try {
+            presence.ifPresent(Presence::leaseOnly);
+        } catch (StoreException e) {
+            throw Stores.failure(location, e);
+        }
+        return builder;
+    }
+
+    /**
+     * Returns when the command has ended and what it started is gone, or is none of our business; answers whether the
+     * lock was lost meanwhile.
+     */
+    private boolean seeThrough(Process process, Hold hold, Optional<Presence> presence, String mark) {
+        ProcessTree tree = new ProcessTree(process.toHandle(), mark);
+        try {
+            signals.started(tree);
+            LeaseWatch watch = new LeaseWatch(hold, tree, options.lossPolicy(), console);
+            watch.start();
+            follow(presence, process, hold);
+            int code = await(process);
+            new Aftermath(options, tree, watch, signals, console).await(code);
+            watch.stop();
+            return watch.hasActed();
+        } catch (RuntimeException | Error bug) {
+            // The lock is given back on the way out: nothing may run on then.
+            if (!tree.kill(LAST_KILL_NANOS)) {
+                console.say("still running without the lock: " + ProcessText.list(tree.alive()));
+            }
+            throw bug;
+        }
+    }
+
+    private void follow(Optional<Presence> presence, Process process, Hold hold) {
+        try {
+            presence.ifPresent(own -> own.follow(process.pid()));
+            console.sayIfVerbose("running as process " + process.pid() + " under " + Printable.quote(hold.name()));
+        } catch (StoreException e) {
+            // The lease goes on protecting the command; only who comes after a crash waits longer than needed.
+            console.sayIfVerbose(
+                    "the store can't follow the command: " + Printable.escape(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static int await(Process process) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                int code = process.waitFor();
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+                return code;
+            } catch (InterruptedException e) {
+                // Nobody interrupts this thread while the command runs; if anybody does, the command matters more.
+                interrupted = true;
+            }
+        }
+    }
+
+    /** Gives the lock back, and decides on the exit code. */
+    private int release(Hold hold, int code, boolean isLost) {
+        ReleaseOutcome outcome = hold.releaseAsync().toCompletableFuture().join();
+        if (isLost || outcome == ReleaseOutcome.LOST) {
+            throw new CliException(
+                    ExitCode.LOST,
+                    "lock " + Printable.quote(hold.name()) + " was lost before the command had ended (with " + code
+                            + "): another may have held it meanwhile");
+        }
+        if (outcome == ReleaseOutcome.UNCONFIRMED) {
+            console.say("the release of " + Printable.quote(hold.name())
+                    + " is not confirmed by the store; the lock ends with its lease, at the latest");
+            return code == 0 ? ExitCode.RELEASE_UNCONFIRMED : code;
+        }
+        console.sayIfVerbose("released " + Printable.quote(hold.name()));
+        return code;
+    }
+
+    /**
+     * 128 random bits: an environment is readable for its own user only, and a guess must not make a stranger's process
+     * ours.
+     */
+    private static String newMark() {
+        HexFormat hex = HexFormat.of();
+        return hex.toHexDigits(Randomness.nextLong()) + hex.toHexDigits(Randomness.nextLong());
+    }
+}

@@ -1,0 +1,187 @@
+package dev.holdfast.cli.run;
+
+import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Printable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import sun.misc.Signal;
+
+/**
+ * What becomes of the signals that this process gets.
+ *
+ * <p>Before the command runs, INT, TERM and HUP end the wait for the lock. While it runs, they go to the command, as do
+ * USR1 and USR2, and it decides; the lock is released when it has ended. A second INT or TERM kills the command with
+ * all that it started. After that, while the lock is given back, they change nothing, and a second one ends this
+ * process.
+ *
+ * <p>Ctrl-C reaches the command from the terminal, as this process does, if both are in its foreground group; it is not
+ * sent again then, and only a double press within a second counts as the second one, since interactive programs take
+ * single ones as their daily bread.
+ *
+ * <p>QUIT can't be had: the JVM keeps it for a dump of its threads. A signal that was ignored when this process started
+ * (HUP under nohup) stays ignored.
+ */
+final class SignalRelay {
+
+    private static final List<String> RELAYED = List.of("INT", "TERM", "HUP", "USR1", "USR2");
+    private static final long DOUBLE_PRESS_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long KILL_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final Console console;
+    private final Thread waiter;
+
+    // Guarded by this.
+    private State state = State.WAITING;
+    private int stoppedBy; // the number of the signal that ended the wait for the lock, or 0
+    private @Nullable ProcessTree tree;
+    private final List<String> early = new ArrayList<>(); // came while the command was being started
+    private int stops; // of those that were passed on, or that came at the end
+    private boolean pressed;
+    private long pressedNanos;
+
+    private enum State {
+        WAITING,
+        RUNNING,
+        ENDING
+    }
+
+    /**
+     * Gets ready.
+     *
+     * @param waiter the thread that waits for the lock; it is interrupted when a signal ends the wait
+     */
+    SignalRelay(Console console, Thread waiter) {
+        this.console = console;
+        this.waiter = waiter;
+    }
+
+    /** Begins to receive. */
+    @SuppressWarnings(
+            "sunapi") // There is no other way to get signals, and jdk.unsupported is there to stay until there is one.
+    void install() {
+        for (String name : RELAYED) {
+            try {
+                Signal.handle(new Signal(name), signal -> receive(signal.getName(), signal.getNumber()));
+            } catch (IllegalArgumentException e) {
+                // This JVM keeps it, or this system has none of that name: then its default holds.
+                console.sayIfVerbose(
+                        "signal " + name + " can't be passed on: " + Printable.escape(String.valueOf(e.getMessage())));
+            }
+        }
+    }
+
+    /** The number of the signal that ended the wait for the lock, or 0. */
+    synchronized int stoppedBy() {
+        return stoppedBy;
+    }
+
+    /**
+     * The wait is over, and the command is about to be started: from now on signals are for it.
+     *
+     * @return 0, or the number of the signal that came before: then the command must not be started
+     */
+    synchronized int beginRun() {
+        if (stoppedBy == 0) {
+            state = State.RUNNING;
+        }
+        return stoppedBy;
+    }
+
+    /**
+     * The command was started; it gets what came meanwhile. If that was Ctrl-C it may get it twice, which is better
+     * than not at all.
+     */
+    void started(ProcessTree command) {
+        List<String> late;
+        synchronized (this) {
+            tree = command;
+            late = List.copyOf(early);
+            early.clear();
+        }
+        for (String name : late) {
+            command.signal(name);
+        }
+    }
+
+    /** Whether an INT or TERM was passed on to the command. */
+    synchronized boolean hasPassedOnStop() {
+        return stops > 0;
+    }
+
+    /** The command is gone: from now on a signal only hurries the end. */
+    synchronized void ended() {
+        state = State.ENDING;
+        tree = null;
+        stops = 0;
+    }
+
+    /** What the handler does, on a thread of the JVM. */
+    void receive(String name, int number) {
+        boolean isStop = name.equals("INT") || name.equals("TERM");
+        ProcessTree command;
+        boolean kill;
+        synchronized (this) {
+            if (state == State.WAITING) {
+                receiveWaiting(isStop, name.equals("HUP"), number);
+                return;
+            }
+            if (state == State.ENDING) {
+                if (isStop && ++stops > 1) {
+                    halt(number);
+                }
+                return;
+            }
+            command = tree;
+            if (command != null
+                    && name.equals("INT")
+                    && ProcessTree.PROC.sharesForeground(command.root().pid())) {
+                if (!isDoublePress()) {
+                    return;
+                }
+                kill = true;
+            } else {
+                kill = isStop && ++stops > 1;
+            }
+            if (command == null) {
+                early.add(name);
+                return;
+            }
+        }
+        if (kill) {
+            console.say("second " + name + ": killing the command and all that it started");
+            boolean isDone = command.kill(KILL_PATIENCE_NANOS);
+            if (!isDone) {
+                console.say("still running, and not to be killed by us: " + ProcessText.list(command.alive()));
+            }
+        } else {
+            command.signal(name);
+        }
+    }
+
+    /** Called under the lock, so that {@link #beginRun()} either sees the signal or the interrupt never comes. */
+    private void receiveWaiting(boolean isStop, boolean isHangup, int number) {
+        if (stoppedBy != 0 && isStop) {
+            halt(number);
+        }
+        if (isStop || isHangup) {
+            stoppedBy = number;
+            waiter.interrupt();
+        }
+    }
+
+    private boolean isDoublePress() {
+        long now = System.nanoTime();
+        boolean isDouble = pressed && now - pressedNanos < DOUBLE_PRESS_NANOS;
+        pressed = true;
+        pressedNanos = now;
+        return isDouble;
+    }
+
+    /** The lock then ends with its lease, as after a crash. */
+    private static void halt(int number) {
+        Runtime.getRuntime().halt(ExitCode.SIGNAL_BASE + number);
+    }
+}

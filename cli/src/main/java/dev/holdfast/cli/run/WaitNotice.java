@@ -1,0 +1,132 @@
+package dev.holdfast.cli.run;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.LockAdmin;
+import dev.holdfast.LockInfo;
+import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.Printable;
+import dev.holdfast.cli.store.Holders;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells people whom they wait for: after a second, and again when that has changed. Who waits for less sees nothing.
+ *
+ * <p>It also finds the wait that can never end: for a lock that a command around this one holds, and that waits for
+ * this one.
+ */
+final class WaitNotice {
+
+    private static final long FIRST_MILLIS = 1_000;
+    private static final long LONGEST_MILLIS = 30_000;
+
+    private final LockAdmin admin;
+    private final String name;
+    private final Share share;
+    private final @Nullable String stack;
+    private final Console console;
+    private final Thread waiter;
+    private final Thread thread = new Thread(this::run, "holdfast-wait-notice");
+
+    // Guarded by this.
+    private boolean stopped;
+    private @Nullable String hopeless;
+
+    /**
+     * Gets ready.
+     *
+     * @param stack the locks around this process, as {@link ChildEnvironment#STACK} lists them
+     * @param waiter the thread that waits for the lock; it is interrupted if that is hopeless
+     */
+    WaitNotice(LockAdmin admin, String name, Share share, @Nullable String stack, Console console, Thread waiter) {
+        this.admin = admin;
+        this.name = name;
+        this.share = share;
+        this.stack = stack;
+        this.console = console;
+        this.waiter = waiter;
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /**
+     * Nothing is said any more, and the waiter is not interrupted any more.
+     *
+     * @return why the wait is hopeless, if it is
+     */
+    @CanIgnoreReturnValue
+    synchronized Optional<String> stop() {
+        stopped = true;
+        notifyAll();
+        return Optional.ofNullable(hopeless);
+    }
+
+    private void run() {
+        String said = "";
+        try {
+            for (long pause = FIRST_MILLIS; !pausedUntilStopped(pause); pause = Math.min(2 * pause, LONGEST_MILLIS)) {
+                Optional<LockInfo> info = admin.inspect(name);
+                String key = info.map(WaitNotice::key).orElse("");
+                if (info.isPresent() && !key.equals(said)) {
+                    said = key;
+                    tell(info.get());
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            // The wait itself tells what is wrong with the store; it does not depend on this.
+            console.sayIfVerbose("can't tell who holds " + Printable.quote(name) + ": "
+                    + Printable.escape(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private synchronized boolean pausedUntilStopped(long millis) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        for (long left = end - System.nanoTime(); !stopped && left > 0; left = end - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+        return stopped;
+    }
+
+    private synchronized void tell(LockInfo info) {
+        if (stopped) {
+            return;
+        }
+        if (isHopeless(info)) {
+            hopeless = "lock " + Printable.quote(name)
+                    + " is held by a command around this one, which waits for this one to end";
+            waiter.interrupt();
+            return;
+        }
+        console.say("waiting for " + Printable.quote(name) + ": " + Holders.describe(info));
+    }
+
+    /** Whether what is wanted can't be had as long as the commands around this one run. */
+    private boolean isHopeless(LockInfo info) {
+        List<Long> around = ChildEnvironment.tokensAround(stack, name);
+        long weight = 0;
+        for (LockInfo.Holder holder : info.holders()) {
+            if (around.stream().anyMatch(holder::hasToken)) {
+                weight += holder.weight();
+            }
+        }
+        return weight > 0
+                // Others may give their permits back. Sharing is not waited for unless someone before us wants to be
+                // alone.
+                && (share.kind() != Share.Kind.PERMITS || weight + share.permits() > info.capacity());
+    }
+
+    /** What changes when another one holds it. */
+    private static String key(LockInfo info) {
+        return info.holders().stream()
+                .map(holder -> holder.session() + " " + holder.claim())
+                .collect(Collectors.joining(" "));
+    }
+}

@@ -1,0 +1,7 @@
+/** {@code holdfast run}: its options, the wait for the lock, and the command under it until all of it is gone. */
+@NullMarked
+@CheckReturnValue
+package dev.holdfast.cli.run;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,182 @@
+package dev.holdfast.cli.store;
+
+import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Printable;
+import java.io.File;
+import java.io.IOException;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.DriverManager;
+import java.sql.DriverPropertyInfo;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Drivers that are not part of the command, for their licences are not: jars that its user has put somewhere. */
+final class Drivers {
+
+    static final String VARIABLE = "HOLDFAST_DRIVERS";
+
+    /** What brings a driver, by the scheme of the store. */
+    private static final Map<String, String> BROUGHT = Map.of(
+            "mariadb", "mariadb-java-client from org.mariadb.jdbc",
+            "mysql", "mysql-connector-j from com.mysql");
+
+    private Drivers() {}
+
+    /**
+     * Sees to it that there is a driver for a store, if it or one that it is made of needs one that is not part of the
+     * command.
+     *
+     * @throws CliException if there is none
+     */
+    static void provide(StoreLocation location, Map<String, String> environment) {
+        BROUGHT.forEach((scheme, brought) -> {
+            if (location.involves(scheme)) {
+                provide(scheme, brought, environment);
+            }
+        });
+    }
+
+    private static void provide(String scheme, String brought, Map<String, String> environment) {
+        String url = "jdbc:" + scheme + "://localhost/any";
+        if (DriverManager.drivers().anyMatch(driver -> accepts(driver, url))) {
+            return;
+        }
+        List<Path> places = places(environment);
+        try {
+            Driver found = find(jarsIn(places), url);
+            if (found != null) {
+                DriverManager.registerDriver(new Lent(found));
+                return;
+            }
+        } catch (SQLException | ServiceConfigurationError | LinkageError e) {
+            throw new CliException(
+                    ExitCode.STORE_UNUSABLE, "the driver for '" + scheme + ":' can't be loaded: " + escaped(e), e);
+        }
+        throw new CliException(
+                ExitCode.STORE_UNUSABLE,
+                "there is no driver for '" + scheme + ":'. The command may not bring one: put the jar " + brought
+                        + " into " + Printable.quote(places.get(0).toString()) + ", or name it in $" + VARIABLE,
+                null);
+    }
+
+    private static String escaped(Throwable e) {
+        return Printable.escape(e.toString());
+    }
+
+    /** Jars, and directories of jars. */
+    private static List<Path> places(Map<String, String> environment) {
+        String named = environment.getOrDefault(VARIABLE, "");
+        if (!named.isEmpty()) {
+            return Stream.of(named.split(File.pathSeparator, -1))
+                    .filter(one -> !one.isEmpty())
+                    .map(Path::of)
+                    .toList();
+        }
+        String data = environment.getOrDefault("XDG_DATA_HOME", "");
+        return List.of((data.isEmpty() ? home(environment).resolve(".local").resolve("share") : Path.of(data))
+                .resolve("holdfast")
+                .resolve("drivers"));
+    }
+
+    /** As the default file is found. */
+    private static Path home(Map<String, String> environment) {
+        String home = environment.getOrDefault("HOME", "");
+        return Path.of(home.isEmpty() ? System.getProperty("user.home", "") : home);
+    }
+
+    private static List<Path> jarsIn(List<Path> places) {
+        List<Path> jars = new ArrayList<>();
+        for (Path place : places) {
+            if (!Files.isDirectory(place)) {
+                jars.add(place);
+                continue;
+            }
+            try {
+                jars.addAll(Jars.in(place));
+            } catch (IOException e) {
+                throw new CliException(
+                        ExitCode.STORE_UNUSABLE,
+                        "the drivers in " + Printable.quote(place.toString()) + " can't be read: " + escaped(e),
+                        e);
+            }
+        }
+        return jars;
+    }
+
+    /** Its class loader stays open for as long as the process lives. */
+    private static @Nullable Driver find(List<Path> jars, String url) {
+        ClassLoader loader = new URLClassLoader(Jars.urls(jars), Drivers.class.getClassLoader());
+        for (Driver driver : ServiceLoader.load(Driver.class, loader)) {
+            if (accepts(driver, url)) {
+                return driver;
+            }
+        }
+        return null;
+    }
+
+    private static boolean accepts(Driver driver, String url) {
+        try {
+            return driver.acceptsURL(url);
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    /** A driver of another class loader: the driver manager would not give that one to us. */
+    private static final class Lent implements Driver {
+        private final Driver real;
+
+        private Lent(Driver real) {
+            this.real = real;
+        }
+
+        @Override
+        public @Nullable Connection connect(String url, Properties info) throws SQLException {
+            return real.connect(url, info);
+        }
+
+        @Override
+        public boolean acceptsURL(String url) throws SQLException {
+            return real.acceptsURL(url);
+        }
+
+        @Override
+        public DriverPropertyInfo[] getPropertyInfo(String url, Properties info) throws SQLException {
+            return real.getPropertyInfo(url, info);
+        }
+
+        @Override
+        public int getMajorVersion() {
+            return real.getMajorVersion();
+        }
+
+        @Override
+        public int getMinorVersion() {
+            return real.getMinorVersion();
+        }
+
+        @Override
+        public boolean jdbcCompliant() {
+            return real.jdbcCompliant();
+        }
+
+        @Override
+        public Logger getParentLogger() throws SQLFeatureNotSupportedException {
+            return real.getParentLogger();
+        }
+    }
+}

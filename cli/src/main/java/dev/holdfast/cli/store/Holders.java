@@ -1,0 +1,34 @@
+package dev.holdfast.cli.store;
+
+import dev.holdfast.LockInfo;
+import dev.holdfast.cli.console.DurationText;
+import dev.holdfast.cli.console.Printable;
+
+/** Who holds a lock, in words. */
+public final class Holders {
+
+    private Holders() {}
+
+    /** As {@code held by ann@web1 pid 12 'report.sh' since 2026-01-02T03:04:05Z, lease 24s left}. */
+    public static String describe(LockInfo info) {
+        if (info.holders().isEmpty()) {
+            return info.waiting() == 0
+                    ? "free"
+                    : "free, and about to be given to the first of " + info.waiting() + " who wait";
+        }
+        LockInfo.Holder holder = info.holders().get(0);
+        StringBuilder text = new StringBuilder("held by ").append(label(holder.label()));
+        holder.since().ifPresent(instant -> text.append(" since ").append(instant));
+        text.append(", lease ").append(DurationText.format(holder.leaseLeft())).append(" left");
+        long others = info.holding() - 1;
+        if (others > 0) {
+            text.append(", and by ").append(others).append(others == 1 ? " other" : " others");
+        }
+        return text.toString();
+    }
+
+    /** Who it is, safe to print. */
+    public static String label(String label) {
+        return label.isBlank() ? "an unnamed client" : Printable.escape(label);
+    }
+}

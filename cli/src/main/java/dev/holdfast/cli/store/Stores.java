@@ -1,0 +1,99 @@
+package dev.holdfast.cli.store;
+
+import dev.holdfast.HoldfastException;
+import dev.holdfast.LockAdmin;
+import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Printable;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.support.BoundedOpening;
+import dev.holdfast.store.sqlite.SqliteStoreProvider;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.function.Function;
+
+/** Opens stores, and asks them what operators want to know. */
+public final class Stores {
+
+    private Stores() {}
+
+    /**
+     * Opens a store, within the time that it may take to answer a question.
+     *
+     * @throws CliException if it can't be used
+     */
+    public static LockStore open(StoreLocation location) throws InterruptedException {
+        return open(location, location.timeout());
+    }
+
+    /**
+     * Opens a store.
+     *
+     * @param patience how long that may take
+     * @throws CliException if it can't be used, or is not open by then
+     */
+    public static LockStore open(StoreLocation location, Duration patience) throws InterruptedException {
+        try {
+            StoreProvider provider = provider(location);
+            return BoundedOpening.within(patience, () -> provider.open(location.uri()));
+        } catch (IllegalArgumentException e) {
+            throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
+        } catch (StoreException e) {
+            throw failure(location, e);
+        } catch (LinkageError e) {
+            throw SeparateStores.damaged(location, e).orElseThrow(() -> e);
+        }
+    }
+
+    private static StoreProvider provider(StoreLocation location) {
+        if (location.isFile()) {
+            return new SqliteStoreProvider(); // the usual one needs no look through all jars
+        }
+        Drivers.provide(location, System.getenv());
+        SeparateStores.provide(location);
+        try {
+            return StoreProvider.of(location.uri());
+        } catch (IllegalArgumentException e) {
+            throw CliException.usage(Printable.escape(String.valueOf(e.getMessage()))
+                    + " Stores with files of their own: " + new TreeSet<>(SeparateStores.DIRECTORIES.keySet()) + ".");
+        }
+    }
+
+    /**
+     * Opens a store to ask it something or to end what is there, and makes nothing that isn't there.
+     *
+     * @return the answer; empty if there is no store yet, and so nobody holds anything
+     * @throws CliException if it can't be used, or does not answer in time
+     */
+    public static <T> Optional<T> ask(StoreLocation location, Console console, Function<LockAdmin, T> question)
+            throws InterruptedException {
+        if (location.isFile() && !Files.exists(location.file(), LinkOption.NOFOLLOW_LINKS)) {
+            if (!location.isDefault()) {
+                console.say(
+                        "nothing is locked: " + Printable.quote(location.file().toString()) + " isn't there yet");
+            }
+            return Optional.empty();
+        }
+        try (LockStore store = open(location)) {
+            return Optional.of(question.apply(LockAdmin.of(store, location.timeout())));
+        } catch (HoldfastException e) {
+            throw e.getCause() instanceof StoreException known ? failure(location, known) : e;
+        }
+    }
+
+    /** The end of a command for which the store is the reason. */
+    public static CliException failure(StoreLocation location, StoreException failure) {
+        boolean isPassing = failure.reason() == StoreException.Reason.UNAVAILABLE;
+        return new CliException(
+                isPassing ? ExitCode.STORE_UNAVAILABLE : ExitCode.STORE_UNUSABLE,
+                "store " + location + (isPassing ? " can't be reached: " : " can't be used: ")
+                        + Printable.escape(String.valueOf(failure.getMessage())),
+                failure);
+    }
+}

@@ -1,0 +1,117 @@
+package dev.holdfast.cli.run;
+
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.cli.CliProcess;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A hold whose lease is what the test says. */
+final class FakeHold implements Hold {
+
+    private volatile Duration remaining;
+    private volatile Loss.Cause lossCause = Loss.Cause.EXPIRED;
+    private volatile boolean isBroken;
+    private final AtomicInteger looks = new AtomicInteger();
+    private volatile Consumer<Loss> listener = loss -> {};
+
+    FakeHold(Duration remaining) {
+        this.remaining = remaining;
+    }
+
+    void setRemaining(Duration left) {
+        remaining = left;
+    }
+
+    void lose(Loss.Cause cause) {
+        loseUntold(cause);
+        listener.accept(lossBy(cause));
+    }
+
+    /** Is lost, of which the listener has not been told yet. */
+    void loseUntold(Loss.Cause cause) {
+        lossCause = cause;
+        remaining = Duration.ZERO;
+    }
+
+    private Loss lossBy(Loss.Cause cause) {
+        return new Loss(name(), "fake", 1, cause);
+    }
+
+    @Override
+    public String name() {
+        return "x";
+    }
+
+    @Override
+    public String holdId() {
+        return "1@fake";
+    }
+
+    @Override
+    public long fencingToken() {
+        if (remaining.isZero()) {
+            throw new LockLostException(lossBy(lossCause));
+        }
+        return 1;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !remaining.isZero();
+    }
+
+    @Override
+    public void ensureHeld() {}
+
+    /**
+     * Waits until somebody has looked at the lease from now on, and once more: then what the first look led to is done.
+     */
+    void untilLookedAt() {
+        int before = looks.get();
+        CliProcess.until("somebody looks at the lease", () -> looks.get() >= before + 2);
+    }
+
+    /** From now on the lease can't be asked for. */
+    void breakDown() {
+        isBroken = true;
+    }
+
+    @Override
+    public Duration remaining() {
+        looks.incrementAndGet();
+        if (isBroken) {
+            throw new IllegalStateException("broken");
+        }
+        return remaining;
+    }
+
+    @Override
+    public Duration effectiveLease() {
+        return Duration.ofSeconds(30);
+    }
+
+    @Override
+    public Hold onLost(Consumer<Loss> whenLost) {
+        listener = whenLost;
+        return this;
+    }
+
+    @Override
+    public void extend(Duration lease) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<ReleaseOutcome> releaseAsync() {
+        return CompletableFuture.completedFuture(ReleaseOutcome.RELEASED);
+    }
+
+    @Override
+    public void close() {}
+}

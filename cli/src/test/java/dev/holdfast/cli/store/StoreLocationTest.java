@@ -1,0 +1,75 @@
+package dev.holdfast.cli.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.cli.console.CliException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class StoreLocationTest {
+
+    @Test
+    void theOptionGoesBeforeTheEnvironmentBeforeTheDefault() {
+        Map<String, String> environment = Map.of("HOLDFAST_STORE", "memory:");
+        assertThat(StoreLocation.of("sqlite:/a", environment).text()).isEqualTo("sqlite:/a");
+        assertThat(StoreLocation.of(null, environment).text()).isEqualTo("memory:");
+        assertThat(StoreLocation.of(null, Map.of("HOLDFAST_STORE", "")).isDefault())
+                .isTrue();
+        assertThat(StoreLocation.of(null, Map.of()).text()).isEqualTo("sqlite:");
+    }
+
+    @Test
+    void theTimeoutIsADurationOfTheEnvironment() {
+        assertThat(timeout("")).isEqualTo(Duration.ofSeconds(10));
+        assertThat(timeout("1m30s")).isEqualTo(Duration.ofSeconds(90));
+        assertThatThrownBy(() -> timeout("soon")).hasMessageStartingWith("$HOLDFAST_STORE_TIMEOUT takes a duration");
+        assertThatThrownBy(() -> timeout("0")).hasMessage("$HOLDFAST_STORE_TIMEOUT must be more than nothing");
+    }
+
+    private static Duration timeout(String text) {
+        return StoreLocation.of(null, Map.of("HOLDFAST_STORE_TIMEOUT", text)).timeout();
+    }
+
+    @Test
+    void aCommandSeesTheStoreButNoPassword() {
+        assertThat(shown("redis://ann:s3cret@h:1/2")).isEqualTo("redis://***@h:1/2");
+        assertThat(shown("postgresql://h/db?user=ann&password=s3cret")).doesNotContain("s3cret");
+        assertThat(shown("sqlite:/var/lib/my locks.db")).isEqualTo("sqlite:/var/lib/my locks.db");
+        assertThat(shown("sqlite:/home/ann@work/a?synchronous=normal"))
+                .isEqualTo("sqlite:/home/ann@work/a?synchronous=normal");
+        assertThat(shown("redis://h:1/2?timeout=5s")).isEqualTo("redis://h:1/2?timeout=5s");
+    }
+
+    @Test
+    void aStoreThatNobodyNamedStaysUnnamed() {
+        Map<String, String> child = new HashMap<>();
+        StoreLocation.of(null, Map.of()).showTo(child);
+        assertThat(child).isEmpty();
+    }
+
+    /** A nested run that quietly went to another store would exclude nobody. */
+    @Test
+    void aStoreWithoutItsCredentialsIsRefused() {
+        assertThatThrownBy(() -> StoreLocation.of(null, Map.of("HOLDFAST_STORE", shown("redis://ann:s3cret@h:1/2"))))
+                .isInstanceOf(CliException.class)
+                .hasMessageContaining("has no credentials");
+    }
+
+    @Test
+    void whatIsNoUriIsAUsageError() {
+        assertThatThrownBy(() -> StoreLocation.of("locks.db", Map.of()))
+                .isInstanceOf(CliException.class)
+                .extracting(e -> ((CliException) e).exitCode())
+                .isEqualTo(64);
+        assertThatThrownBy(() -> StoreLocation.of("\u001b[2J", Map.of())).hasMessageContaining("\\u001b[2J");
+    }
+
+    private static String shown(String store) {
+        Map<String, String> child = new HashMap<>(Map.of("HOLDFAST_STORE", "redis://other:pass@h"));
+        StoreLocation.of(store, Map.of()).showTo(child);
+        return child.get("HOLDFAST_STORE");
+    }
+}
