@@ -23,6 +23,9 @@ public final class ZooKeeperServer implements AutoCloseable {
 
     private static final int ASK_TIMEOUT_MILLIS = 30_000;
 
+    /** One that has just begun to listen may leave a question without an answer: it is asked again. */
+    private static final int MODE_TIMEOUT_MILLIS = 2_000;
+
     private final Path directory;
     private final List<String> command;
     private final int port;
@@ -144,9 +147,13 @@ public final class ZooKeeperServer implements AutoCloseable {
      * @throws UncheckedIOException if it can't be reached, or does not answer
      */
     public String ask(String word) {
+        return ask(word, ASK_TIMEOUT_MILLIS);
+    }
+
+    private String ask(String word, int timeoutMillis) {
         try (Socket socket = new Socket()) {
-            socket.setSoTimeout(ASK_TIMEOUT_MILLIS);
-            socket.connect(Ports.local(port), ASK_TIMEOUT_MILLIS);
+            socket.setSoTimeout(timeoutMillis);
+            socket.connect(Ports.local(port), timeoutMillis);
             socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
             socket.getOutputStream().flush();
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -161,7 +168,7 @@ public final class ZooKeeperServer implements AutoCloseable {
             return "";
         }
         try {
-            return said("Mode: ");
+            return said("Mode: ", MODE_TIMEOUT_MILLIS);
         } catch (UncheckedIOException e) {
             return "";
         }
@@ -169,13 +176,13 @@ public final class ZooKeeperServer implements AutoCloseable {
 
     /** Its version, such as 3.9.5. */
     public String version() {
-        String build = said("Zookeeper version: ");
+        String build = said("Zookeeper version: ", ASK_TIMEOUT_MILLIS);
         return build.substring(0, build.indexOf('-'));
     }
 
     /** The rest of the line of its status that begins so; empty if there is none. */
-    private String said(String head) {
-        return ask("srvr")
+    private String said(String head, int timeoutMillis) {
+        return ask("srvr", timeoutMillis)
                 .lines()
                 .filter(line -> line.startsWith(head))
                 .map(line -> line.substring(head.length()))

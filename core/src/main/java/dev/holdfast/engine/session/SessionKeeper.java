@@ -446,6 +446,7 @@ public final class SessionKeeper {
     private void end(Session of, Session.State state, Loss.Cause cause) {
         List<Runnable> raised;
         long pause;
+        boolean isLoss;
         lock.lock();
         try {
             if (!of.isAlive()) {
@@ -454,8 +455,14 @@ public final class SessionKeeper {
             of.state = state;
             raised = of.takeRaised();
             pause = pauseAfter(of);
+            isLoss = !closed;
         } finally {
             lock.unlock();
+        }
+        if (!isLoss) {
+            // The client ends it, or its holds have been given up already.
+            runAll(raised);
+            return;
         }
         log.warn("session={} ended: {}", of.id, cause.words());
         partition.over(of, cause);

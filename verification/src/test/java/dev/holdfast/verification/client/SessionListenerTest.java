@@ -7,6 +7,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Eventually;
@@ -80,6 +81,20 @@ class SessionListenerTest {
             assertThat(event.store()).isEqualTo("memory");
             assertThat(event.partition()).isZero();
         });
+    }
+
+    @Test
+    @DisplayName("closed and no more, when a keep-alive that is under way finds that the session has ended by that")
+    void keepAliveWhileClosing() {
+        FaultyLink.HeldUp late = link.holdUpNext(Command.KeepAlive.class);
+        world.advance(Duration.ofSeconds(10));
+        SessionId session = link.sent(Command.KeepAlive.class).get(0).session();
+        link.runBeforeNext(Command.CloseSession.class, () -> {
+            var unused = world.ask(new Command.CloseSession(session));
+            late.proceed();
+        });
+        client.close();
+        assertThat(diary.types()).containsExactly("OPENED", "CLOSED");
     }
 
     @Test
