@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
+import java.util.regex.Pattern;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.zookeeper.ZooKeeper;
@@ -33,6 +34,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /** What the measurements ran on. */
 final class Machine {
+
+    /** The file of a library, as repositories name it. */
+    private static final Pattern JAR = Pattern.compile("-(\\d+\\.\\d+[^/]*)\\.jar$");
 
     private Machine() {}
 
@@ -85,18 +89,41 @@ final class Machine {
         return libraries;
     }
 
-    /** As the manifest of its jar states it, or else the only project of which the jar keeps the properties. */
+    /**
+     * As the manifest of its jar states it, or the only project of which the jar keeps the properties, or else the name
+     * of the jar.
+     */
     static String version(Class<?> ofLibrary) {
         String version = ofLibrary.getPackage().getImplementationVersion();
-        return version == null ? ofProject(ofLibrary).orElse("unknown") : version;
+        if (version != null) {
+            return version;
+        }
+        Optional<Path> jar = jarOf(ofLibrary);
+        return jar.flatMap(Machine::ofProject)
+                .or(() -> jar.flatMap(Machine::ofName))
+                .orElse("unknown");
     }
 
-    private static Optional<String> ofProject(Class<?> ofLibrary) {
-        CodeSource source = ofLibrary.getProtectionDomain().getCodeSource();
-        if (source == null) {
+    private static Optional<Path> jarOf(Class<?> type) {
+        CodeSource source = type.getProtectionDomain().getCodeSource();
+        try {
+            return source == null
+                    ? Optional.empty()
+                    : Optional.of(Path.of(source.getLocation().toURI()));
+        } catch (URISyntaxException e) {
             return Optional.empty();
         }
-        try (JarFile jar = new JarFile(Path.of(source.getLocation().toURI()).toFile())) {
+    }
+
+    private static Optional<String> ofName(Path jar) {
+        return JAR.matcher(jar.getFileName().toString())
+                .results()
+                .map(name -> name.group(1))
+                .findFirst();
+    }
+
+    private static Optional<String> ofProject(Path file) {
+        try (JarFile jar = new JarFile(file.toFile())) {
             List<JarEntry> projects = jar.stream()
                     .filter(entry -> entry.getName().matches("META-INF/maven/[^/]+/[^/]+/pom\\.properties"))
                     .toList();
@@ -108,8 +135,8 @@ final class Machine {
                 properties.load(content);
             }
             return Optional.ofNullable(properties.getProperty("version"));
-        } catch (IOException | URISyntaxException e) {
-            // Not from a jar, or not from a file.
+        } catch (IOException e) {
+            // Not from a jar.
             return Optional.empty();
         }
     }

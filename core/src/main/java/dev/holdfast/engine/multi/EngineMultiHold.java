@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -47,6 +48,9 @@ final class EngineMultiHold implements MultiHold {
     private final AtomicBoolean isClosed = new AtomicBoolean();
     private final CompletableFuture<Map<String, ReleaseOutcome>> released = new CompletableFuture<>();
     private final UserStage<Map<String, ReleaseOutcome>> toldOfRelease = new UserStage<>();
+
+    /** What came of the parts whose release has ended, by name. */
+    private final Map<String, ReleaseOutcome> ended = new ConcurrentHashMap<>();
 
     /** What is known of losses that were there before the release, by name. Written before the release begins. */
     private final Map<String, LockLostException> lostBefore = new LinkedHashMap<>();
@@ -171,7 +175,10 @@ final class EngineMultiHold implements MultiHold {
             Hold part = parts.get(i);
             noteLoss(part);
             try {
-                endings.add(0, HoldHandle.of(part).giveBack(CallerMode.ASYNC));
+                endings.add(0, HoldHandle.of(part).giveBack(CallerMode.ASYNC).thenApply(outcome -> {
+                    ended.put(part.name(), outcome);
+                    return outcome;
+                }));
             } catch (RuntimeException e) {
                 // Released from beneath this hold, by unlock(). The others are released all the same.
                 failures.add(e);
@@ -212,7 +219,7 @@ final class EngineMultiHold implements MultiHold {
             outcomes = Uninterruptibles.uninterruptibly(
                     ending, 2 * context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
-            outcomes = Map.of();
+            outcomes = Map.copyOf(ended);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
         }

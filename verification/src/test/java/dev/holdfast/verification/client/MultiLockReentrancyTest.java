@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Loss;
@@ -245,6 +246,29 @@ class MultiLockReentrancyTest extends MultiLockFixture {
             assertThat(holders("a", "b")).containsOnly(Optional.empty());
             link.mend();
             world.advanceUntil("it is released", () -> world.holderOf("c").isEmpty());
+        }
+
+        @Test
+        @DisplayName("if one part's release has no answer in time, that part alone is said to be unconfirmed")
+        void releaseUnanswered() throws Exception {
+            Holdfast hasty = world.client(world.builder("hasty", link).storeTimeout(Duration.ofMillis(100)));
+            MultiHold hold = caller.call(() -> hasty.lockAll("a", "b", "c").acquire());
+            link.cutFor(command -> command instanceof Release release
+                    && release.resource().value().equals("b"));
+
+            // Time stands still, so that no answer is missed but by who waits in real time.
+            Doing<Boolean> closing = caller.start(() -> {
+                hold.close();
+                return true;
+            });
+
+            assertThatThrownBy(closing::result)
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("'b'")
+                    .satisfies(e -> assertThat(e.getSuppressed()).isEmpty());
+            assertThat(holders("a", "c")).containsOnly(Optional.empty());
+            link.mend();
+            world.advanceUntil("it is released", () -> world.holderOf("b").isEmpty());
         }
 
         @Test
