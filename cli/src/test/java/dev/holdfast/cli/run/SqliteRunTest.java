@@ -6,6 +6,7 @@ import dev.holdfast.cli.CliProcess;
 import dev.holdfast.cli.CliProcess.Place;
 import dev.holdfast.cli.Main;
 import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.DurationText;
 import dev.holdfast.cli.console.ExitCode;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -15,6 +16,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -92,7 +94,8 @@ class SqliteRunTest {
         for (int millis = 300; millis < 60_000; millis *= 2) {
             CliProcess run = place.run("run", "--wait", millis + "ms", "x", "--", "touch", "ran");
             if (run.exitCode() != ExitCode.STORE_UNAVAILABLE) {
-                assertThat(run.err()).startsWith("holdfast: lock 'x' was not free within " + millis + "ms: held by ");
+                String waited = DurationText.format(Duration.ofMillis(millis));
+                assertThat(run.err()).startsWith("holdfast: lock 'x' was not free within " + waited + ": held by ");
                 return run;
             }
             run.close();

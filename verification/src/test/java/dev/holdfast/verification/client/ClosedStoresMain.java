@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -40,7 +41,11 @@ final class ClosedStoresMain {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             switch (line) {
-                case "open" -> open.add(Holdfast.connect(args[0]));
+                // With time for a busy machine.
+                case "open" ->
+                    open.add(Holdfast.builder(args[0])
+                            .storeTimeout(Duration.ofMinutes(1))
+                            .build());
                 case "use" -> use(open);
                 case "close" -> open.remove(open.size() - 1).close();
                 case "tell" -> {}
