@@ -279,13 +279,14 @@ final class Round {
                 .filter(notice -> !context.sessions().isOwn(notice.claim().session()))
                 .filter(notice -> !facts.isGone(notice.claim().session()))
                 .collect(Collectors.groupingBy(notice -> notice.claim().session()));
+        boolean isToldState = others.size() <= MOST_TOLD_STATE
+                && others.values().stream().flatMap(List::stream).anyMatch(Round::isGrant);
+        byte[] state = isToldState ? step.state().orElse(UNTOLD) : UNTOLD;
+        byte[] told = state.length <= LONGEST_TOLD ? state : UNTOLD;
         Map<SessionId, byte[]> mail = new HashMap<>();
-        others.forEach((session, notices) -> {
-            boolean isToldState =
-                    others.size() <= MOST_TOLD_STATE && notices.stream().anyMatch(Round::isGrant);
-            byte[] state = isToldState ? step.state().orElse(UNTOLD) : UNTOLD;
-            mail.put(session, MailCodec.encode(notices, step.base(), state.length <= LONGEST_TOLD ? state : UNTOLD));
-        });
+        others.forEach((session, notices) -> mail.put(
+                session,
+                MailCodec.encode(notices, step.base(), notices.stream().anyMatch(Round::isGrant) ? told : UNTOLD)));
         return mail;
     }
 
