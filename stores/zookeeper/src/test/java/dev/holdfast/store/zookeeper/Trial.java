@@ -63,7 +63,15 @@ final class Trial implements AutoCloseable {
     }
 
     static boolean canAcquire(Holdfast client, String name) {
+        return canAcquireAbove(0, client, name);
+    }
+
+    /** Whether the client is granted the lock, which then has to carry a higher token than the one before. */
+    static boolean canAcquireAbove(long token, Holdfast client, String name) {
         try (Hold hold = client.lock(name).acquire(Duration.ofSeconds(10))) {
+            if (hold.fencingToken() <= token) {
+                throw new AssertionError("Token " + hold.fencingToken() + " was granted after " + token);
+            }
             return hold.isHeld();
         } catch (HoldfastException e) {
             return false;
