@@ -4,8 +4,11 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastException;
 import java.time.Duration;
+import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -26,6 +29,10 @@ final class Trial implements AutoCloseable {
     private final List<Holdfast> clients = new ArrayList<>();
     private final List<Thread> workers = new ArrayList<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+    /** What each client was refused last, to be told where nothing goes on. */
+    private final Map<String, String> refusals = new ConcurrentHashMap<>();
+
     private volatile boolean isOver;
 
     Trial(String servers, String root) {
@@ -89,6 +96,7 @@ final class Trial implements AutoCloseable {
                     LockSupport.parkNanos(1_000_000);
                 }
             } catch (HoldfastException e) {
+                refusals.put(Thread.currentThread().getName(), LocalTime.now() + " " + e);
                 LockSupport.parkNanos(10_000_000); // lost, late, or no majority just now
             } catch (Throwable t) {
                 failure.compareAndSet(null, t);
@@ -100,7 +108,12 @@ final class Trial implements AutoCloseable {
     /** Waits until the lock has gone round some times more. */
     void isWorking() {
         int before = witness.visits();
-        until("the lock goes round", () -> witness.visits() >= before + VISITS || failure.get() != null);
+        try {
+            until("the lock goes round", () -> witness.visits() >= before + VISITS || failure.get() != null);
+        } catch (AssertionError e) {
+            int visits = witness.visits() - before;
+            throw new AssertionError(LocalTime.now() + ": " + visits + " visits, " + refusals, e);
+        }
         witness.sawNothingWrong();
     }
 
