@@ -116,7 +116,7 @@ class LauncherTest {
         launched();
         for (Map.Entry<String, String> store : new TreeMap<>(SeparateStores.DIRECTORIES).entrySet()) {
             String built = arguments.formatted(store.getKey());
-            boolean isFirst = !store.getKey().equals("etcds");
+            boolean isFirst = !store.getKey().equals(store.getValue() + "s");
             try (CliProcess process = launch(built.split(" "))) {
                 assertThat(process.exitCode()).as(process.err()).isZero();
                 assertThat(process.err())

@@ -22,8 +22,14 @@ public final class Certificates {
 
     private static final String PASSWORD = "changeit";
 
-    /** A certificate and its key, each a file in PEM form. */
-    public record Pair(Path certificate, Path key) {}
+    /**
+     * A certificate and its key, in PEM form.
+     *
+     * @param certificate the file with the certificate
+     * @param key the file with the key
+     * @param together a file with both
+     */
+    public record Pair(Path certificate, Path key, Path together) {}
 
     private final Path directory = ServerHome.directory("certificates");
     private final Path store = directory.resolve("all.p12");
@@ -85,7 +91,7 @@ public final class Certificates {
     }
 
     private Pair pair(String alias) {
-        return new Pair(certificate(alias), directory.resolve(alias + ".key"));
+        return new Pair(certificate(alias), directory.resolve(alias + ".key"), directory.resolve(alias + ".pem"));
     }
 
     private Path certificate(String alias) {
@@ -136,8 +142,11 @@ public final class Certificates {
             for (String alias : List.of("authority", "stranger", "server", "elsewhere", "expired", "client")) {
                 Certificate certificate = all.getCertificate(alias);
                 Key key = all.getKey(alias, PASSWORD.toCharArray());
-                Files.writeString(certificate(alias), pem("CERTIFICATE", certificate.getEncoded()));
-                Files.writeString(pair(alias).key(), pem("PRIVATE KEY", key.getEncoded()));
+                String certificateText = pem("CERTIFICATE", certificate.getEncoded());
+                String keyText = pem("PRIVATE KEY", key.getEncoded());
+                Files.writeString(certificate(alias), certificateText);
+                Files.writeString(pair(alias).key(), keyText);
+                Files.writeString(pair(alias).together(), certificateText + keyText);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -30,27 +30,32 @@ final class ZooKeeperJvm {
             "io.netty.resolver.NameResolver",
             "io.netty.util.AttributeKey");
 
+    /** One more for servers that speak TLS, which the tests that start such bring. */
+    private static final String TLS = "io.netty.channel.epoll.Epoll";
+
     /** For servers that live for a test: little memory, and no compiler that takes the processor from others. */
     static final List<String> QUICK_TO_START = List.of("-Xmx96m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
     private ZooKeeperJvm() {}
 
-    static List<String> command(List<String> jvmOptions, Map<String, String> properties, Path configuration) {
+    static List<String> command(
+            List<String> jvmOptions, Map<String, String> properties, boolean speaksTls, Path configuration) {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(jvmOptions);
         command.add("-Dslf4j.provider=" + ServerLog.class.getName());
         properties.forEach((name, value) -> command.add("-D" + name + "=" + value));
-        command.addAll(List.of("-cp", classPath(), MAIN, configuration.toString()));
+        command.addAll(List.of("-cp", classPath(speaksTls), MAIN, configuration.toString()));
         return command;
     }
 
-    private static String classPath() {
+    private static String classPath(boolean speaksTls) {
         Optional<Path> home = LocalBinaries.at("holdfast.zookeeper.home", "HOLDFAST_ZOOKEEPER_HOME");
         Stream<String> server = home.isPresent()
                 ? Stream.of(home.get().resolve("*"), home.get().resolve("lib").resolve("*"))
                         .map(Path::toString)
-                : JARS.stream().map(ZooKeeperJvm::jarOf);
+                : Stream.concat(JARS.stream(), speaksTls ? Stream.of(TLS) : Stream.empty())
+                        .map(ZooKeeperJvm::jarOf);
         return Stream.concat(
                         Stream.of(ServerLog.class.getName(), "org.slf4j.Logger").map(ZooKeeperJvm::jarOf), server)
                 .distinct()

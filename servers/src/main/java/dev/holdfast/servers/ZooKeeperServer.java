@@ -29,12 +29,14 @@ public final class ZooKeeperServer implements AutoCloseable {
     private final Path directory;
     private final List<String> command;
     private final int port;
+    private final int tlsPort;
     private ServerProcess process;
 
-    private ZooKeeperServer(Path directory, List<String> command, int port) {
+    private ZooKeeperServer(Path directory, List<String> command, int port, int tlsPort) {
         this.directory = directory;
         this.command = command;
         this.port = port;
+        this.tlsPort = tlsPort;
         this.process = launched();
     }
 
@@ -44,6 +46,7 @@ public final class ZooKeeperServer implements AutoCloseable {
         private final Map<String, String> properties = new LinkedHashMap<>();
         private List<String> jvmOptions = ZooKeeperJvm.QUICK_TO_START;
         private int id;
+        private boolean speaksTls;
 
         private Builder() {
             option("tickTime", "100");
@@ -82,6 +85,19 @@ public final class ZooKeeperServer implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Speaks TLS on a port of its own, {@link #tlsPort}, and demands a certificate of this authority from clients.
+         */
+        @CanIgnoreReturnValue
+        public Builder tls(Certificates.Pair own, Path authority) {
+            speaksTls = true;
+            option("serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory");
+            option("ssl.keyStore.location", own.together().toString());
+            option("ssl.keyStore.type", "PEM");
+            option("ssl.trustStore.location", authority.toString());
+            return option("ssl.trustStore.type", "PEM");
+        }
+
         @CanIgnoreReturnValue
         Builder member(int number) {
             id = number;
@@ -100,6 +116,11 @@ public final class ZooKeeperServer implements AutoCloseable {
             Path directory = ServerHome.directory("zookeeper");
             int port = Ports.free();
             option("clientPort", String.valueOf(port));
+            int tlsPort = speaksTls ? Ports.free() : 0;
+            if (speaksTls) {
+                option("secureClientPort", String.valueOf(tlsPort));
+                option("secureClientPortAddress", "127.0.0.1");
+            }
             option("dataDir", directory.resolve("data").toString());
             StringBuilder text = new StringBuilder();
             options.forEach(
@@ -111,8 +132,9 @@ public final class ZooKeeperServer implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            return new ZooKeeperServer(
-                    directory, ZooKeeperJvm.command(jvmOptions, properties, directory.resolve("zoo.cfg")), port);
+            List<String> command =
+                    ZooKeeperJvm.command(jvmOptions, properties, speaksTls, directory.resolve("zoo.cfg"));
+            return new ZooKeeperServer(directory, command, port, tlsPort);
         }
     }
 
@@ -129,6 +151,11 @@ public final class ZooKeeperServer implements AutoCloseable {
     /** Its port on 127.0.0.1. */
     public int port() {
         return port;
+    }
+
+    /** Its port for TLS on 127.0.0.1; 0 if it speaks none. */
+    public int tlsPort() {
+        return tlsPort;
     }
 
     /** Its address, as clients of ZooKeeper take it. */

@@ -27,7 +27,7 @@ public final class SeparateStores {
 
     /** The directory of each, by the schemes that it serves. */
     public static final Map<String, String> DIRECTORIES =
-            Map.of("etcd", "etcd", "etcds", "etcd", "zookeeper", "zookeeper");
+            Map.of("etcd", "etcd", "etcds", "etcd", "zookeeper", "zookeeper", "zookeepers", "zookeeper");
 
     private SeparateStores() {}
 

@@ -31,6 +31,7 @@ class SeparateStoresTest {
                 "etcd://u:canary@127.0.0.1:1",
                 "etcds://u:canary@127.0.0.1:1",
                 "zookeeper://u:canary@127.0.0.1:1",
+                "zookeepers://u:canary@127.0.0.1:1",
                 "quorum:(redis://127.0.0.1:1,redis://127.0.0.1:2, zookeeper://u:canary@127.0.0.1:1)",
             })
     void missingFilesAreNamed(String uri) {

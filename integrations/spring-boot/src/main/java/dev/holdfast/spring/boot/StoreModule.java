@@ -32,7 +32,8 @@ enum StoreModule {
             "holdfast-zookeeper",
             "dev.holdfast.store.zookeeper.ZooKeeperStore",
             "org.apache.curator.framework.CuratorFramework",
-            "zookeeper"),
+            "zookeeper",
+            "zookeepers"),
     QUORUM("holdfast-quorum", "dev.holdfast.store.quorum.QuorumStore", null, "quorum");
 
     private final String artifact;

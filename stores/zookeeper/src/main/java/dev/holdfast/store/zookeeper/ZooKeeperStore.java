@@ -14,7 +14,9 @@ import dev.holdfast.store.register.client.RegisterStore;
 import dev.holdfast.store.zookeeper.adapter.ZooKeeperAdapter;
 import dev.holdfast.store.zookeeper.client.HandleSource;
 import dev.holdfast.store.zookeeper.client.OwnHandle;
+import dev.holdfast.store.zookeeper.client.Tls;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -241,6 +243,43 @@ public final class ZooKeeperStore implements LockStore {
             return this;
         }
 
+        /**
+         * Speaks TLS with the servers, and trusts the authorities that the JVM trusts unless {@link #trust} or a
+         * property says otherwise. The name of the host is checked always.
+         */
+        @CanIgnoreReturnValue
+        public Builder tls() {
+            Tls.require(config);
+            this.isConfigured = true;
+            return this;
+        }
+
+        /**
+         * Speaks TLS with servers whose certificates are of these authorities.
+         *
+         * @param authorities a file with their certificates in PEM form
+         * @throws IllegalArgumentException if there is no such file
+         */
+        @CanIgnoreReturnValue
+        public Builder trust(Path authorities) {
+            Tls.trust(config, authorities);
+            this.isConfigured = true;
+            return this;
+        }
+
+        /**
+         * Speaks TLS, and shows a certificate to the servers, which they demand unless they are set up otherwise.
+         *
+         * @param certificateAndKey a file with both in PEM form, the key as PKCS #8 without a password
+         * @throws IllegalArgumentException if there is no such file
+         */
+        @CanIgnoreReturnValue
+        public Builder clientCertificate(Path certificateAndKey) {
+            Tls.show(config, certificateAndKey);
+            this.isConfigured = true;
+            return this;
+        }
+
         /** Who may do what with the nodes that this store makes; everybody by default, as the ensemble lets in. */
         @CanIgnoreReturnValue
         public Builder access(Access allowed) {
@@ -261,7 +300,9 @@ public final class ZooKeeperStore implements LockStore {
          *
          * <p><b>Blocking:</b> for the time-out of the connection and two requests, at most.
          *
-         * @throws IllegalStateException if an option is set that is that of a lent client; nothing was touched
+         * @throws IllegalArgumentException if the files for TLS are of no use; nothing was touched
+         * @throws IllegalStateException if an option is set that is that of a lent client, or libraries for TLS are
+         *     missing; nothing was touched
          * @throws StoreException if no server can be reached, the credentials are refused, a permission is missing, or
          *     the root is something else
          */

@@ -6,7 +6,8 @@ import dev.holdfast.spi.StoreUri;
 import java.util.Set;
 
 /**
- * Opens {@code zookeeper://[user:password@]host[:port][,host[:port]…][/chroot]}. User and password are those of the
+ * Opens {@code zookeeper://[user:password@]host[:port][,host[:port]…][/chroot]}, and the same over TLS as {@code
+ * zookeepers://}. User and password are those of the
  * scheme {@code digest}, percent-encoded; an address of IPv6 stands in brackets. The manual lists the parameters.
  */
 public final class ZooKeeperStoreProvider implements StoreProvider {
@@ -16,7 +17,7 @@ public final class ZooKeeperStoreProvider implements StoreProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of(ZooKeeperUris.SCHEME);
+        return Set.of(ZooKeeperUris.PLAIN, ZooKeeperUris.SECURE);
     }
 
     @Override

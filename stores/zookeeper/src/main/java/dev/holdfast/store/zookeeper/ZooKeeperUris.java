@@ -3,8 +3,10 @@ package dev.holdfast.store.zookeeper;
 import dev.holdfast.spi.StoreUri;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -12,15 +14,18 @@ import java.util.function.Consumer;
 /** Reads the URIs of stores on ZooKeeper. What is wrong with one is said without its password. */
 final class ZooKeeperUris {
 
-    static final String SCHEME = "zookeeper";
+    static final String PLAIN = "zookeeper";
+    static final String SECURE = "zookeepers";
 
     private static final String FORM = "://[user:password@]host[:port][,host[:port]…][/chroot]";
 
     /** What one server looks like: a name or an address, in brackets if it has colons, and a port. */
     private static final String SERVER = "(\\[[0-9A-Fa-f:.]+]|[^\\[\\]:@/,\\s]+)(:\\d{1,5})?";
 
-    private static final Set<String> KNOWN =
+    private static final Set<String> COMMON =
             Set.of("root", "sessionTimeout", "connectTimeout", "requestTimeout", "acl");
+
+    private static final Set<String> TLS = Set.of("ca", "clientCertificate");
 
     private final StoreUri uri;
     private final Map<String, String> parameters;
@@ -41,13 +46,23 @@ final class ZooKeeperUris {
     }
 
     private ZooKeeperStore.Builder builder() {
-        uri.allowOnly(KNOWN);
+        boolean isSecure = uri.scheme().equals(SECURE);
+        Set<String> known = new HashSet<>(COMMON);
+        if (isSecure) {
+            known.addAll(TLS);
+        }
+        uri.allowOnly(known);
         ZooKeeperStore.Builder builder = authority();
         given("root", path -> checked("root", path, builder::root));
         duration("sessionTimeout", builder::sessionTimeout);
         duration("connectTimeout", builder::connectTimeout);
         duration("requestTimeout", builder::requestTimeout);
         given("acl", text -> builder.access(access(text)));
+        if (isSecure) {
+            builder.tls();
+            given("ca", file -> checked("ca", Path.of(file), builder::trust));
+            given("clientCertificate", file -> checked("clientCertificate", Path.of(file), builder::clientCertificate));
+        }
         return builder;
     }
 

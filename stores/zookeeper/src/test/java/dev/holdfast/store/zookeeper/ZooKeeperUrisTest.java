@@ -17,7 +17,8 @@ class ZooKeeperUrisTest {
                 "zookeeper://zk1:2181,zk2:2181,zk3/shop/locks?root=/a/b",
                 "zookeeper://[::1]:2181,10.0.0.1:2181/",
                 "zookeeper://user:p%40ss@zk1?acl=creator&sessionTimeout=PT10S",
-                "zookeeper://zk1:2281?connectTimeout=PT1S&requestTimeout=PT2S"
+                "zookeeper://zk1:2281?connectTimeout=PT1S&requestTimeout=PT2S",
+                "zookeepers://user:p%40ss@zk1:2281,zk2:2281/shop?root=/a/b"
             })
     void takes(String uri) {
         assertThatCode(() -> ZooKeeperUris.builder(StoreUri.parse(uri))).doesNotThrowAnyException();
@@ -38,6 +39,9 @@ class ZooKeeperUrisTest {
                 "zookeeper://zk1?root=/",
                 "zookeeper://zk1?acl=all",
                 "zookeeper://zk1?ca=/etc/ca.pem",
+                "zookeepers://zk1?ca=/no/such/file.pem",
+                "zookeepers://zk1?clientCertificate=/no/such/file.pem",
+                "zookeepers://zk1?clientKey=/no/such/file.pem",
                 "zookeeper://zk1?sessionTimeout=10",
                 "zookeeper://zk1?sessionTimeout=PT0S",
                 "zookeeper://zk1?timeout=PT1S"

@@ -6,10 +6,12 @@ import dev.holdfast.spi.StoreException.Reason;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLContext;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
@@ -24,6 +26,9 @@ public final class OwnHandle implements HandleSource {
     private static final Logger LOG = LoggerFactory.getLogger(OwnHandle.class);
 
     private static final int END_MILLIS = 10_000;
+
+    /** How long the first attempt to connect may take before it is looked what is in the way. */
+    private static final Duration FIRST_ATTEMPT = Duration.ofSeconds(1);
 
     /**
      * Credentials of a scheme of ZooKeeper's.
@@ -89,14 +94,42 @@ public final class OwnHandle implements HandleSource {
         this.config = config;
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * @throws IllegalArgumentException if the files for TLS are of no use; nothing was sent
+     * @throws IllegalStateException if libraries for TLS are missing; nothing was sent
+     */
     @Override
     public void start(Listener told, Duration connectTimeout) {
+        Optional<SSLContext> tls = Tls.prepare(config);
         listener = told;
         replace();
+        Duration quarter = connectTimeout.dividedBy(4);
+        Duration first = quarter.compareTo(FIRST_ATTEMPT) < 0 ? quarter : FIRST_ATTEMPT;
+        if (isConnectedWithin(first)) {
+            return;
+        }
+        diagnose(new TlsDiagnosis(servers, tls, config, quarter));
+        if (!isConnectedWithin(connectTimeout.minus(first))) {
+            throw unavailable("no server of '" + servers + "' answered within " + connectTimeout, null);
+        }
+    }
+
+    /** On a thread of its own, so that it does not keep from waiting for the connection. */
+    private void diagnose(TlsDiagnosis diagnosis) {
+        Thread thread = new Thread(
+                () -> diagnosis.find().ifPresent(firstConnection::completeExceptionally),
+                "holdfast-zookeeper-tls-diagnosis");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private boolean isConnectedWithin(Duration time) {
         try {
-            firstConnection.get(connectTimeout.toNanos(), TimeUnit.NANOSECONDS);
+            return firstConnection.get(time.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw unavailable("no server of '" + servers + "' answered within " + connectTimeout, e);
+            return false;
         } catch (ExecutionException e) {
             throw e.getCause() instanceof StoreException failure ? failure : unavailable("it can't be reached", e);
         } catch (InterruptedException e) {
@@ -105,7 +138,7 @@ public final class OwnHandle implements HandleSource {
         }
     }
 
-    private static StoreException unavailable(String text, Throwable cause) {
+    private static StoreException unavailable(String text, @Nullable Throwable cause) {
         return new StoreException(Reason.UNAVAILABLE, Effect.NONE, text, cause);
     }
 

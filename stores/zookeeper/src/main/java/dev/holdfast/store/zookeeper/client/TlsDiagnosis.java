@@ -1,0 +1,182 @@
+package dev.holdfast.store.zookeeper.client;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.NoSuchAlgorithmException;
+import java.security.cert.CertificateException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ClientX509Util;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Diagnosis of a connection that does not come about because servers and client do not agree on TLS. ZooKeeper's client
+ * only logs what it fails of, and tries again.
+ */
+final class TlsDiagnosis {
+
+    /**
+     * The only question that servers answer by default, in as many bytes as it takes to see that it is not TLS. The
+     * answer does not matter.
+     */
+    private static final byte[] QUESTION = "srvr\n".getBytes(StandardCharsets.US_ASCII);
+
+    private final List<InetSocketAddress> servers;
+    private final Optional<SSLContext> own;
+    private final boolean checksHosts;
+    private final int patienceMillis;
+
+    /**
+     * Looks at no server yet.
+     *
+     * @param own what secures the connections of the client; empty if they are plain
+     * @param patience how long to wait for each answer, of all servers together
+     */
+    TlsDiagnosis(String servers, Optional<SSLContext> own, ZKClientConfig config, Duration patience) {
+        this.servers = new ConnectStringParser(servers).getServerAddresses();
+        this.own = own;
+        this.checksHosts = own.isPresent() && checksHosts(config);
+        this.patienceMillis = Math.max(1, Math.toIntExact(patience.toMillis() / this.servers.size()));
+    }
+
+    private static boolean checksHosts(ZKClientConfig config) {
+        try (ClientX509Util util = new ClientX509Util()) {
+            return util.isServerHostnameVerificationEnabled(config);
+        }
+    }
+
+    /** What is wrong with the first server of which that can be told. */
+    Optional<StoreException> find() {
+        return servers.stream().flatMap(server -> find(server).stream()).findFirst();
+    }
+
+    private Optional<StoreException> find(InetSocketAddress server) {
+        String place = "the ZooKeeper server at " + server.getHostString() + ":" + server.getPort();
+        try {
+            return Optional.ofNullable(own.isPresent() ? ofSecure(server, own.get(), place) : ofPlain(server, place));
+        } catch (IOException | NoSuchAlgorithmException e) {
+            return Optional.empty(); // nobody there, or nothing to do with TLS
+        }
+    }
+
+    private @Nullable StoreException ofPlain(InetSocketAddress server, String place)
+            throws IOException, NoSuchAlgorithmException {
+        if (answersPlainly(server)) {
+            return null;
+        }
+        IOException failure = failureOfTls(server, SSLContext.getDefault());
+        boolean speaksTls = failure == null || has(failure, CertificateException.class) || isAlert(failure);
+        return speaksTls
+                ? new StoreException(
+                        Reason.UNAVAILABLE, Effect.NONE, place + " speaks TLS; the scheme is zookeepers://", failure)
+                : null;
+    }
+
+    private @Nullable StoreException ofSecure(InetSocketAddress server, SSLContext context, String place)
+            throws IOException {
+        IOException failure = failureOfTls(server, context);
+        if (failure == null) {
+            return null;
+        } else if (has(failure, GeneralSecurityException.class)) {
+            return denied(
+                    place + " shows a certificate that is not trusted (" + words(failure)
+                            + "): name the authority that signed it by 'ca', and the server as its certificate does",
+                    failure);
+        } else if (isAlert(failure)) {
+            return denied(
+                    place + " refuses to speak TLS with this client (" + words(failure)
+                            + "): it may want a certificate, which 'clientCertificate' names, of an authority that it"
+                            + " trusts",
+                    failure);
+        } else if (answersPlainly(server)) {
+            return new StoreException(
+                    Reason.UNAVAILABLE,
+                    Effect.NONE,
+                    place + " does not speak TLS on this port, but may on another, its secureClientPort; if it is to be"
+                            + " used without, the scheme is zookeeper://",
+                    failure);
+        }
+        return null;
+    }
+
+    /** Whether it says something in letters to who asks without TLS. A port may do both. */
+    private boolean answersPlainly(InetSocketAddress server) throws IOException {
+        try (Socket socket = connected(server)) {
+            socket.getOutputStream().write(QUESTION);
+            return Character.isLetter(socket.getInputStream().read());
+        } catch (SocketTimeoutException | SocketException e) {
+            return false;
+        }
+    }
+
+    private Socket connected(InetSocketAddress server) throws IOException {
+        Socket socket = new Socket();
+        try {
+            socket.connect(new InetSocketAddress(server.getHostString(), server.getPort()), patienceMillis);
+            socket.setSoTimeout(patienceMillis);
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** Null if the two agree. */
+    private @Nullable IOException failureOfTls(InetSocketAddress server, SSLContext context) throws IOException {
+        try (Socket plain = connected(server);
+                SSLSocket secure = (SSLSocket) context.getSocketFactory()
+                        .createSocket(plain, server.getHostString(), server.getPort(), true)) {
+            if (checksHosts) {
+                SSLParameters parameters = secure.getSSLParameters();
+                parameters.setEndpointIdentificationAlgorithm("HTTPS");
+                secure.setSSLParameters(parameters);
+            }
+            secure.startHandshake();
+            // Whether a server takes the certificate of a client shows with what follows, from TLS 1.3 on.
+            secure.getOutputStream().write(QUESTION);
+            int unused = secure.getInputStream().read();
+            return null;
+        } catch (SSLException | SocketException e) {
+            return e;
+        }
+    }
+
+    private static StoreException denied(String text, IOException failure) {
+        return new StoreException(Reason.DENIED, Effect.NONE, text, failure);
+    }
+
+    private static boolean isAlert(IOException failure) {
+        return failure instanceof SSLException
+                && String.valueOf(failure.getMessage()).contains("fatal alert");
+    }
+
+    private static boolean has(Throwable failure, Class<? extends Throwable> kind) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (kind.isInstance(cause)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What the one who looked at the certificate says. */
+    private static String words(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return cause == null ? String.valueOf(failure.getMessage()) : words(cause);
+    }
+}
