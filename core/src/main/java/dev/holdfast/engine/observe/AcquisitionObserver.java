@@ -11,9 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * A hold can be lost before the thread that waited for it runs again. So the state is one reference, which this object
- * is, to be one object less in each acquisition: null while the grant has not been told; the loss, if that came first;
- * and GRANTED from when the grant was told. Whoever moves it there second tells the loss.
+ * A hold can be lost, and released, before its grant has been told: before the thread that waited for it runs again, or
+ * where another thread sees the stage complete first. So the state is one reference, which this object is, to be one
+ * object less in each acquisition: null while the grant has not been told; what came too early, until that is told; and
+ * GRANTED from when both were. Whoever tells the grant tells what came before it.
  */
 
 /**
@@ -46,9 +47,11 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
         } catch (RuntimeException | Error e) {
             log(e);
         }
-        if (getAndSet(GRANTED) instanceof Loss before) {
-            tell(before);
-        }
+        do {
+            if (getAndSet(null) instanceof Early early) {
+                early.tell(this);
+            }
+        } while (!compareAndSet(null, GRANTED));
     }
 
     public void notGranted(WaitEnd end) {
@@ -60,8 +63,45 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
     }
 
     public void lost(Loss lost) {
-        if (!compareAndSet(null, lost) && get() == GRANTED) {
+        if (!isEarly(lost, null)) {
             tell(lost);
+        }
+    }
+
+    /** A grant that came after its request had been cancelled is not reported. */
+    public void released(ReleaseOutcome outcome) {
+        if (!isEarly(null, outcome)) {
+            tell(outcome);
+        }
+    }
+
+    /** Whether the grant has not been told; then this is kept until it is. */
+    private boolean isEarly(@Nullable Loss loss, @Nullable ReleaseOutcome outcome) {
+        Object before = get();
+        while (before != GRANTED) {
+            Early more = before instanceof Early early ? early.with(loss, outcome) : new Early(loss, outcome);
+            if (compareAndSet(before, more)) {
+                return true;
+            }
+            before = get();
+        }
+        return false;
+    }
+
+    /** What happened before the grant was told. */
+    private record Early(@Nullable Loss loss, @Nullable ReleaseOutcome outcome) {
+
+        Early with(@Nullable Loss moreLoss, @Nullable ReleaseOutcome moreOutcome) {
+            return new Early(loss == null ? moreLoss : loss, outcome == null ? moreOutcome : outcome);
+        }
+
+        void tell(AcquisitionObserver observer) {
+            if (loss != null) {
+                observer.tell(loss);
+            }
+            if (outcome != null) {
+                observer.tell(outcome);
+            }
         }
     }
 
@@ -73,14 +113,11 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
         }
     }
 
-    /** A grant that came after its request had been cancelled is not reported. */
-    public void released(ReleaseOutcome outcome) {
-        if (get() == GRANTED) {
-            try {
-                listener.onReleased(outcome);
-            } catch (RuntimeException | Error e) {
-                log(e);
-            }
+    private void tell(ReleaseOutcome outcome) {
+        try {
+            listener.onReleased(outcome);
+        } catch (RuntimeException | Error e) {
+            log(e);
         }
     }
 
