@@ -2,36 +2,93 @@ package dev.holdfast.test;
 
 import dev.holdfast.AcquisitionListener;
 import dev.holdfast.HoldfastListener;
-import java.util.Map;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Kind;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
-/** Counts the acquisitions that wait, by name. Thread-safe. */
+/** The acquisitions of clients that are open: those that wait, and those whose hold is not closed. Thread-safe. */
 final class Acquisitions implements HoldfastListener {
 
-    private final Map<String, Integer> waiting = new ConcurrentHashMap<>();
+    private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
 
     int waiting(String name) {
-        return waiting.getOrDefault(name, 0);
+        return Math.toIntExact(
+                open(name).filter(each -> each.state == State.WAITING).count());
+    }
+
+    /** Whether an acquisition of this name waits, or has a hold that is not closed. */
+    boolean isOpen(String name) {
+        return open(name).findAny().isPresent();
+    }
+
+    /** Those of some kinds that wait, or have a hold that is not closed, in words. */
+    List<String> open(Predicate<Kind> kinds) {
+        return open.stream()
+                .filter(each -> kinds.test(each.request.kind()))
+                .map(Acquisition::text)
+                .sorted()
+                .toList();
+    }
+
+    private Stream<Acquisition> open(String name) {
+        return open.stream().filter(each -> each.request.name().equals(name));
     }
 
     @Override
     public AcquisitionListener onRequested(AcquireRequest request) {
-        String name = request.name();
-        waiting.merge(name, 1, Integer::sum);
-        return new AcquisitionListener() {
-            @Override
-            public void onGranted(long token, GrantSource source) {
-                end(name);
-            }
-
-            @Override
-            public void onNotGranted(WaitEnd how) {
-                end(name);
-            }
-        };
+        Acquisition acquisition = new Acquisition(request);
+        open.add(acquisition);
+        return acquisition;
     }
 
-    private void end(String name) {
-        waiting.merge(name, -1, Integer::sum);
+    private enum State {
+        WAITING("is waited for"),
+        HELD("is held"),
+        LOST("was lost and is not closed");
+
+        private final String text;
+
+        State(String text) {
+            this.text = text;
+        }
+    }
+
+    private final class Acquisition implements AcquisitionListener {
+
+        private final AcquireRequest request;
+        private volatile State state = State.WAITING;
+
+        Acquisition(AcquireRequest request) {
+            this.request = request;
+        }
+
+        @Override
+        public void onGranted(long token, GrantSource source) {
+            state = State.HELD;
+        }
+
+        @Override
+        public void onNotGranted(WaitEnd how) {
+            open.remove(this);
+        }
+
+        @Override
+        public void onLost(Loss loss) {
+            state = State.LOST;
+        }
+
+        @Override
+        public void onReleased(ReleaseOutcome outcome) {
+            open.remove(this);
+        }
+
+        private String text() {
+            return "'" + request.name() + "' " + state.text;
+        }
     }
 }

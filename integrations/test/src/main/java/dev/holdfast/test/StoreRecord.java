@@ -3,6 +3,7 @@ package dev.holdfast.test;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Inspect.Scope;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
@@ -10,6 +11,7 @@ import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.ResourceName;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** What the store in memory records, looked at past all faults: who holds what, the program or somebody else. */
@@ -36,7 +38,7 @@ final class StoreRecord {
 
     /** What the program holds. */
     List<String> heldByProgram() {
-        return inspect(new Command.Inspect("", Optional.empty(), Integer.MAX_VALUE)).stream()
+        return all().stream()
                 .filter(one -> !ofProgram(one).isEmpty())
                 .map(one -> one.name().value())
                 .toList();
@@ -45,9 +47,27 @@ final class StoreRecord {
     /** Ends what the program holds of a name. */
     void takeFromProgram(String name) {
         for (Party holder : ofProgram(name)) {
-            long token = holder.tokens().orElseThrow().last();
-            var unused = ask(new Command.ForceRelease(new ResourceName(name), token));
+            end(new ResourceName(name), holder);
         }
+    }
+
+    private void end(ResourceName name, Party holder) {
+        var unused =
+                ask(new Command.ForceRelease(name, holder.tokens().orElseThrow().last()));
+    }
+
+    /** Ends what tasks have left for their least time, whoever ran them. */
+    void forgetTasks(Predicate<String> isRunning) {
+        for (ResourceInfo each : all()) {
+            if (each.spec().kind() == Kind.TASK && !isRunning.test(each.name().value())) {
+                each.holders().forEach(holder -> end(each.name(), holder));
+            }
+        }
+    }
+
+    /** What is held, waited for, or counts, and of which kind. */
+    List<ResourceInfo> all() {
+        return inspect(new Command.Inspect("", Optional.empty(), Integer.MAX_VALUE));
     }
 
     /** Who holds it, in words. */

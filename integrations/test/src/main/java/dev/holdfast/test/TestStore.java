@@ -2,17 +2,23 @@ package dev.holdfast.test;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.test.FaultyLink.Fault;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -73,6 +79,9 @@ public final class TestStore implements AutoCloseable {
     private final ReferenceStore linkElsewhere = store.connect();
     private final StoreRecord record = new StoreRecord(store, ELSEWHERE);
     private final Acquisitions acquisitions = new Acquisitions();
+    private final Acquisitions acquisitionsElsewhere = new Acquisitions();
+    private final Queue<Hold> taken = new ConcurrentLinkedQueue<>();
+    private final Set<Environment.Timer> timers = ConcurrentHashMap.newKeySet();
     private final Holdfast client;
     private final Holdfast elsewhere;
 
@@ -82,6 +91,7 @@ public final class TestStore implements AutoCloseable {
         client = builder.build();
         elsewhere = Holdfast.builder(linkElsewhere)
                 .environment(timeElsewhere)
+                .listener(acquisitionsElsewhere)
                 .label(ELSEWHERE)
                 .build();
     }
@@ -115,6 +125,14 @@ public final class TestStore implements AutoCloseable {
         return Holdfast.builder(link).environment(time).listener(acquisitions);
     }
 
+    /**
+     * The program's connection to this store, which faults concern, for code that sets up a client by itself: with
+     * {@link #builder()} it needs none. Closed with this store.
+     */
+    public LockStore lockStore() {
+        return link;
+    }
+
     /** A client on another machine, which no fault concerns. Closed with this store. */
     public Holdfast elsewhere() {
         return elsewhere;
@@ -126,11 +144,13 @@ public final class TestStore implements AutoCloseable {
      * @throws IllegalStateException if the lock is not free
      */
     public Hold take(String lock) {
-        return outcome(elsewhere
+        Hold hold = outcome(elsewhere
                         .lock(lock)
                         .acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ZERO)))
                 .orElseThrow(() -> new IllegalStateException(
                         "Lock '" + lock + "' can't be taken by somebody else: " + record.state(lock) + "."));
+        taken.add(hold);
+        return hold;
     }
 
     private static Optional<Hold> outcome(CompletionStage<Hold> acquisition) {
@@ -200,7 +220,7 @@ public final class TestStore implements AutoCloseable {
      * it. It runs on the thread that moves time.
      */
     public void after(Duration delay, Runnable what) {
-        timeElsewhere.schedule(delay.toNanos(), what);
+        timers.add(timeElsewhere.schedule(delay.toNanos(), what));
     }
 
     /** As {@link #callWhileTimePasses}, with nothing to return. */
@@ -289,6 +309,27 @@ public final class TestStore implements AutoCloseable {
     public void recover() {
         link.suffer(Fault.NONE);
         link.delayBy(Duration.ZERO);
+    }
+
+    /**
+     * Makes this store and the program's client ready for another test, where tests share them: ends all faults, drops
+     * what was to happen {@linkplain #after later}, releases what was {@linkplain #take taken}, and has the scheduled
+     * tasks that are over leave nothing behind. Time passes for as long as the program needs to finish what it has
+     * begun, and its client to recover; at most five minutes of this time for each.
+     *
+     * <p>A campaign of the program goes on, and its term with it.
+     *
+     * @throws IllegalStateException if something is left that nobody else can end, with what it is: the program or
+     *     {@link #elsewhere()} holds or waits for something, also if it was lost and is not closed, or a latch counts;
+     *     or the client is closed. Only another store helps then
+     */
+    public void reset() {
+        recover();
+        timers.forEach(Environment.Timer::cancel);
+        timers.clear();
+        List<Hold> holds = List.copyOf(taken);
+        new StoreReset(client, record, acquisitions, acquisitionsElsewhere, this::advance).run(holds);
+        taken.removeAll(holds);
     }
 
     /**

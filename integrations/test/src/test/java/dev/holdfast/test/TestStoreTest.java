@@ -204,6 +204,18 @@ class TestStoreTest {
     }
 
     @Test
+    @DisplayName("that is slow renews what is held as long as its answers come before the end of the lease")
+    void slowRenewals() throws Exception {
+        Hold hold = lock.acquire();
+        store.slowDown(Duration.ofSeconds(5));
+        store.advance(TTL.multipliedBy(10));
+        assertThat(hold.isHeld()).isTrue();
+        store.slowDown(TTL.multipliedBy(2));
+        store.advance(TTL.multipliedBy(2));
+        assertThat(hold.isHeld()).isFalse();
+    }
+
+    @Test
     @DisplayName("tells what is held, by whom")
     void tellsHolders() throws Exception {
         Hold hold = lock.acquire();
