@@ -55,6 +55,15 @@ public final class HoldfastAutoConfiguration {
         return new HoldfastLifecycle(context, clients, properties.shutdownPhase());
     }
 
+    @Bean
+    @ConditionalOnMissingBean
+    HoldfastBuilderConfigurer holdfastBuilderConfigurer(
+            HoldfastProperties properties,
+            ObjectProvider<HoldfastListener> listeners,
+            ObjectProvider<HoldfastBuilderCustomizer> customizers) {
+        return new HoldfastBuilderConfigurer(properties, listeners, customizers);
+    }
+
     @Bean(destroyMethod = "close")
     @Lazy
     @ConditionalOnMissingBean
@@ -79,26 +88,9 @@ public final class HoldfastAutoConfiguration {
     @Bean(destroyMethod = "close")
     @Lazy
     @ConditionalOnMissingBean
-    Holdfast holdfast(
-            LockStore lockStore,
-            HoldfastProperties properties,
-            ObjectProvider<HoldfastListener> listeners,
-            ObjectProvider<HoldfastBuilderCustomizer> customizers) {
+    Holdfast holdfast(LockStore lockStore, HoldfastBuilderConfigurer configurer) {
         try {
-            Holdfast.Builder builder = Holdfast.builder(lockStore)
-                    .sessionTtl(properties.sessionTtl())
-                    .storeTimeout(properties.storeTimeout())
-                    .cohortBudget(properties.cohortBudget())
-                    .namePrefix(properties.namePrefix());
-            if (properties.startsWithoutStore()) {
-                builder.startInBackground();
-            }
-            if (properties.label() != null) {
-                builder.label(properties.label());
-            }
-            listeners.orderedStream().forEach(builder::listener);
-            customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-            return builder.build();
+            return configurer.configure(Holdfast.builder(lockStore)).build();
         } catch (IllegalArgumentException e) {
             throw new HoldfastConfigurationException(
                     "The client of the lock store can't be set up: " + e.getMessage(),

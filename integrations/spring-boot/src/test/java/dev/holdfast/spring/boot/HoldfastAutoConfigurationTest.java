@@ -89,6 +89,25 @@ class HoldfastAutoConfigurationTest {
                         assertThat(context).hasSingleBean(Holdfast.class).doesNotHaveBean("holdfast"));
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class OwnClient {
+        @Bean
+        Holdfast ours(HoldfastBuilderConfigurer configurer) {
+            return configurer.configure(Holdfast.builder("memory:")).build();
+        }
+    }
+
+    @Test
+    @DisplayName("sets a client of the application's up by its properties, if that asks for it")
+    void configuresOwnClient() {
+        runner.withUserConfiguration(UsesLocks.class, OwnClient.class)
+                .withPropertyValues("holdfast.label=of a property", "holdfast.name-prefix=orders:")
+                .run(context -> {
+                    assertThat(context.getBean(Holdfast.class)).asString().contains("of a property");
+                    assertThat(context.getBean(Hold.class).name()).isEqualTo("orders:nightly-report");
+                });
+    }
+
     @Test
     @DisplayName("is off when it is told to be")
     void disabled() {
