@@ -23,6 +23,7 @@ enum Module {
     TEST("dev.holdfast.test", CORE, MEMORY),
     MICROMETER("dev.holdfast.micrometer", CORE),
     SPRING_BOOT("dev.holdfast.spring.boot", CORE, SPRING, MICROMETER, JDBC, REDIS, ETCD, ZOOKEEPER),
+    SPRING_TEST("dev.holdfast.spring.test", CORE, TEST, SPRING_BOOT),
     SHEDLOCK("dev.holdfast.shedlock", CORE),
     SPRING_INTEGRATION("dev.holdfast.spring.integration", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),

@@ -1,0 +1,96 @@
+package dev.holdfast.spring.test;
+
+import dev.holdfast.Holdfast;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.test.context.TestContextAnnotationUtils;
+import org.springframework.test.context.TestContextAnnotationUtils.AnnotationDescriptor;
+
+/**
+ * What an {@link EmbeddedHoldfast} says about clients, checked.
+ *
+ * @param sessionTtl the ttl; null for the application's
+ * @param storeTimeout the store time-out; null for the application's
+ */
+record ClientSettings(
+        @Nullable Duration sessionTtl, @Nullable Duration storeTimeout) {
+
+    private static final String ANNOTATION = "@" + EmbeddedHoldfast.class.getSimpleName();
+
+    /**
+     * Those of a test; empty if it has no such annotation.
+     *
+     * @throws IllegalStateException if the annotation says what can't be
+     */
+    static Optional<ClientSettings> of(Class<?> test) {
+        AnnotationDescriptor<EmbeddedHoldfast> found =
+                TestContextAnnotationUtils.findAnnotationDescriptor(test, EmbeddedHoldfast.class);
+        if (found == null) {
+            return Optional.empty();
+        }
+        Class<?> declaring = found.getRootDeclaringClass();
+        List<ClientSettings> all = annotations(declaring)
+                .map(each -> of(each, declaring))
+                .distinct()
+                .toList();
+        if (all.size() > 1) {
+            throw new IllegalStateException(declaring.getName() + " has several " + ANNOTATION
+                    + " that contradict each other: " + all + ". Leave one, or let them agree.");
+        }
+        return Optional.of(all.get(0));
+    }
+
+    /** Those of a class itself, and of annotations that are composed of them. */
+    private static Stream<MergedAnnotation<EmbeddedHoldfast>> annotations(Class<?> type) {
+        return MergedAnnotations.from(type).stream(EmbeddedHoldfast.class);
+    }
+
+    private static ClientSettings of(MergedAnnotation<EmbeddedHoldfast> annotation, Class<?> on) {
+        ClientSettings settings = new ClientSettings(
+                duration(annotation.getString("sessionTtl"), "sessionTtl", on),
+                duration(annotation.getString("storeTimeout"), "storeTimeout", on));
+        try {
+            settings.applyTo(Holdfast.builder("memory:"));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalStateException(ANNOTATION + " on " + on.getName() + ": " + e.getMessage(), e);
+        }
+        return settings;
+    }
+
+    private static @Nullable Duration duration(String value, String attribute, Class<?> on) {
+        String text = value.strip();
+        if (text.isEmpty()) {
+            return null;
+        }
+        String where = ANNOTATION + " on " + on.getName() + ": " + attribute + " = \"" + text + "\" ";
+        if (text.chars().allMatch(Character::isDigit)) {
+            throw new IllegalStateException(where + "has no unit. Write " + text + "ms or " + text + "s");
+        }
+        try {
+            return DurationFormatterUtils.detectAndParse(text, DurationFormat.Unit.MILLIS);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalStateException(where + "is not a time. Write it as 500ms, 10s, 1m30s or PT10S", e);
+        }
+    }
+
+    boolean isEmpty() {
+        return sessionTtl == null && storeTimeout == null;
+    }
+
+    /** Changes what the annotation sets. */
+    void applyTo(Holdfast.Builder builder) {
+        if (sessionTtl != null) {
+            builder.sessionTtl(sessionTtl);
+        }
+        if (storeTimeout != null) {
+            builder.storeTimeout(storeTimeout);
+        }
+    }
+}

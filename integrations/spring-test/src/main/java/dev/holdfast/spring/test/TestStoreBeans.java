@@ -1,0 +1,61 @@
+package dev.holdfast.spring.test;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastListener;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spring.boot.HoldfastBuilderConfigurer;
+import dev.holdfast.test.TestStore;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/** Makes the beans of a test's store. Called by Spring, by the names of the methods. */
+final class TestStoreBeans {
+
+    private static final boolean IS_ON_BOOT = ClassUtils.isPresent(
+            "dev.holdfast.spring.boot.HoldfastBuilderConfigurer", TestStoreBeans.class.getClassLoader());
+
+    private TestStoreBeans() {}
+
+    /** A store whose client is set up as that of the application. */
+    static TestStore testStore(ConfigurableListableBeanFactory beans, ClientSettings settings) {
+        return TestStore.create(builder -> {
+            if (!IS_ON_BOOT || !Boot.configure(beans, builder)) {
+                beans.getBeanProvider(HoldfastListener.class).orderedStream().forEach(builder::listener);
+            }
+            settings.applyTo(builder);
+        });
+    }
+
+    /** The client of the store. */
+    static Holdfast client(TestStore store) {
+        return store.client();
+    }
+
+    /** One more client of the program. */
+    static Holdfast furtherClient(TestStore store, String label, ClientSettings settings) {
+        Holdfast.Builder builder = store.builder().label(label);
+        settings.applyTo(builder);
+        return builder.build();
+    }
+
+    /** The connection of the program. */
+    static LockStore lockStore(TestStore store) {
+        return store.lockStore();
+    }
+
+    /** What Spring Boot configures, in a class that is only loaded where it is there. */
+    private static final class Boot {
+
+        /** Whether there was something to set the client up with. */
+        static boolean configure(ListableBeanFactory beans, Holdfast.Builder builder) {
+            HoldfastBuilderConfigurer configurer =
+                    beans.getBeanProvider(HoldfastBuilderConfigurer.class).getIfAvailable();
+            if (configurer == null) {
+                return false;
+            }
+            var unused = configurer.configure(builder);
+            return true;
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package dev.holdfast.spring.test;
+
+import dev.holdfast.test.TestStore;
+import java.util.Optional;
+import org.springframework.context.ApplicationContext;
+import org.springframework.test.context.TestContext;
+import org.springframework.test.context.TestContextAnnotationUtils;
+
+/** Finds the store of a test that has one. */
+final class TestStores {
+
+    private TestStores() {}
+
+    /** That of a test with {@link EmbeddedHoldfast} whose context is there. */
+    static Optional<TestStore> find(TestContext test) {
+        if (!TestContextAnnotationUtils.hasAnnotation(test.getTestClass(), EmbeddedHoldfast.class)
+                || !test.hasApplicationContext()) {
+            return Optional.empty();
+        }
+        ApplicationContext context;
+        try {
+            context = test.getApplicationContext();
+        } catch (IllegalStateException e) {
+            // The test has closed it, and all that was in it.
+            return Optional.empty();
+        }
+        return Optional.ofNullable(context.getBeanProvider(TestStore.class).getIfAvailable());
+    }
+}
