@@ -3,8 +3,6 @@ package dev.holdfast.store.zookeeper.adapter;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.RecordVersion;
@@ -22,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 
 /**
  * One conditional write as one {@code multi}.
@@ -47,7 +46,7 @@ final class WriteTransaction {
     private final Requests requests;
     private final Records records;
     private final Sessions sessions;
-    private final int largest;
+    private final PacketLimit limit;
     private final ConditionalWrite write;
 
     /** The versions of the nodes of the writers. */
@@ -63,13 +62,13 @@ final class WriteTransaction {
             Requests requests,
             Records records,
             Sessions sessions,
-            int largest,
+            PacketLimit limit,
             ConditionalWrite write) {
         this.layout = layout;
         this.requests = requests;
         this.records = records;
         this.sessions = sessions;
-        this.largest = largest;
+        this.limit = limit;
         this.write = write;
     }
 
@@ -94,15 +93,11 @@ final class WriteTransaction {
         addMail(operations);
         addIndex(operations);
         addRecord(operations);
-        if (size > largest) {
-            return CompletableFuture.failedFuture(new StoreException(
-                    Reason.DENIED,
-                    Effect.NONE,
-                    "a write of " + size + " bytes is more than the " + largest
-                            + " that a packet of ZooKeeper may have: raise 'jute.maxbuffer' on servers and clients",
-                    null));
+        Optional<StoreException> refusal = limit.refusal(size);
+        if (refusal.isPresent()) {
+            return CompletableFuture.failedFuture(refusal.get());
         }
-        return requests.multi(operations).thenCompose(done -> {
+        return send(operations).thenCompose(done -> {
             if (done.isPresent()) {
                 return CompletableFuture.completedFuture(written());
             }
@@ -110,6 +105,18 @@ final class WriteTransaction {
                 return CompletableFuture.failedFuture(Sessions.contended("what a write compares with"));
             }
             return diagnose(number + 1);
+        });
+    }
+
+    private CompletableFuture<Optional<List<OpResult>>> send(List<Op> operations) {
+        int sent = size;
+        long sentAt = limit.now();
+        return requests.multi(operations).whenComplete((done, failure) -> {
+            if (failure == null) {
+                limit.acknowledged(sent);
+            } else {
+                limit.failed(sent, sentAt, failure);
+            }
         });
     }
 

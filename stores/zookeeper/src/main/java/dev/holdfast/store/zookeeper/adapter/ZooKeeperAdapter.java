@@ -62,6 +62,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final Sessions sessions;
     private final Records records;
     private final int packet;
+    private final PacketLimit limit;
     private final Duration requestTimeout;
     private final LongSupplier ticks;
     private final AtomicBoolean hasCleared = new AtomicBoolean();
@@ -98,6 +99,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         this.sessions = new Sessions(layout, requests, source, timer, ticks, watches, mailboxes, removals);
         this.records = new Records(layout, requests);
         this.packet = options.maxBuffer();
+        this.limit = new PacketLimit(packet, ticks);
         this.requestTimeout = options.requestTimeout();
         this.ticks = ticks;
         try {
@@ -236,7 +238,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         if (write.expected().incarnation() < 0 || write.expected().change() < Records.MISSING) {
             throw new IllegalArgumentException("No record has the version " + write.expected());
         }
-        return answered(new WriteTransaction(layout, requests, records, sessions, packet, write).run());
+        return answered(new WriteTransaction(layout, requests, records, sessions, limit, write).run());
     }
 
     @Override

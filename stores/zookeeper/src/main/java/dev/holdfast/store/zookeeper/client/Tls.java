@@ -81,8 +81,8 @@ public final class Tls {
             return Optional.of(util.createSSLContext(config));
         } catch (X509Exception e) {
             throw new IllegalArgumentException(
-                    "The files for TLS do not have what they should: certificates of authorities in one, a certificate and"
-                            + " its key (PKCS #8) in the other, in PEM form unless a property says otherwise: "
+                    "The files for TLS do not have what they should: certificates of authorities in one, a certificate"
+                            + " and its key (PKCS #8) in the other, in PEM form unless a property says otherwise: "
                             + deepest(e).getMessage(),
                     e);
         }
