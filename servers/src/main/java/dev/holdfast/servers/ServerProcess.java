@@ -84,6 +84,18 @@ public final class ServerProcess implements AutoCloseable {
         Signals.resume(handle());
     }
 
+    /**
+     * Lets it write to no file any more, as on a full disk, until it is started anew: sets its limit on the size of
+     * files to zero. On Linux alone.
+     *
+     * @throws IllegalStateException if that is not possible
+     */
+    public void fillDisk() {
+        if (!Command.succeeds("prlimit", "--pid", String.valueOf(pid()), "--fsize=0:")) {
+            throw new IllegalStateException("prlimit, of util-linux, sets no limit for process " + pid());
+        }
+    }
+
     /** Whether it was stopped where it stands. */
     boolean isPaused() {
         return Signals.isStopped(Signals.state(handle()));

@@ -131,6 +131,12 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         node.restart();
     }
 
+    /** Starts all nodes again with their data, whether or not they were ended, and returns when they serve. */
+    public void restart() {
+        nodes.forEach(ZooKeeperServer::relaunch);
+        awaitService();
+    }
+
     @Override
     public void close() {
         nodes.forEach(ZooKeeperServer::close);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastException;
+import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.servers.ZooKeeperEnsemble;
 import dev.holdfast.servers.ZooKeeperServer;
 import dev.holdfast.servers.sql.ChildProcess;
@@ -23,6 +24,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of locks when servers, the network between them, or clients fail. */
@@ -79,6 +82,39 @@ class ZooKeeperFaultsTest {
                 leader.process().resume();
             }
             trial.isWorking();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void goesOnWhenTheDiskOfTheLeaderIsFull() throws Exception {
+        try (Trial trial = new Trial(ensemble.connectString(), root)) {
+            trial.isWorking();
+            ZooKeeperServer leader = ensemble.leader();
+            leader.process().fillDisk();
+            trial.isWorking();
+            assertThat(leader.mode()).isNotEqualTo("leader");
+            ensemble.restart(leader);
+            trial.isWorking();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void nobodyHasAnythingWhileAllDisksAreFullAndAllGoesOnWhenThereIsRoom() throws Exception {
+        try (Holdfast first = client(ensemble.connectString());
+                Holdfast second = client(ensemble.connectString())) {
+            Hold hold = first.lock("full").acquire();
+            long token = hold.fencingToken();
+            ensemble.nodes().forEach(node -> node.process().fillDisk());
+            assertThatThrownBy(() -> second.lock("full").acquire(Duration.ofSeconds(1)))
+                    .isInstanceOf(HoldfastException.class);
+            until("the hold is lost", () -> !hold.isHeld());
+            assertThatThrownBy(() -> second.lock("full").tryAcquire())
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("ZooKeeper");
+            ensemble.restart();
+            until("the client is connected again", () -> Trial.canAcquireAbove(token, second, "full"));
         }
     }
 
