@@ -13,8 +13,8 @@ class Transfers {
     private final List<Long> written = new ArrayList<>();
 
     @Locked(name = "account", key = "#account", maxWait = "10m")
-    public void withdraw(String account, Runnable check) {
-        check.run();
+    public void withdraw(String account, Runnable approval) {
+        approval.run(); // takes its time
         written.add(CurrentLocks.fencingToken());
     }
 

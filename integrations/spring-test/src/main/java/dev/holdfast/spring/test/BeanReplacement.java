@@ -9,6 +9,7 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 
@@ -58,7 +59,8 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
             }
             return names[0];
         }
-        RootBeanDefinition definition = definition(TestStore.class, "testStore", beans, settings);
+        RootBeanDefinition definition =
+                definition(TestStore.class, "testStore", settings.ttlText(), settings.timeoutText());
         definition.setDestroyMethodName("close");
         registry.registerBeanDefinition(STORE, definition);
         return STORE;
@@ -93,20 +95,20 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
     }
 
     private RootBeanDefinition further(String name, RuntimeBeanReference store) {
-        RootBeanDefinition definition = definition(Holdfast.class, "furtherClient", store, name, settings);
+        RootBeanDefinition definition =
+                definition(Holdfast.class, "furtherClient", settings.ttlText(), settings.timeoutText(), store, name);
         definition.setDestroyMethodName("close");
         return definition;
     }
 
+    /** The arguments are such that the definition can be written down ahead of time. What is left out is injected. */
     private static RootBeanDefinition definition(Class<?> type, String factoryMethod, Object... arguments) {
         RootBeanDefinition definition = new RootBeanDefinition(TestStoreBeans.class);
         definition.setFactoryMethodName(factoryMethod);
         definition.setTargetType(type);
-        for (Object argument : arguments) {
-            definition
-                    .getConstructorArgumentValues()
-                    .addIndexedArgumentValue(
-                            definition.getConstructorArgumentValues().getArgumentCount(), argument);
+        definition.setAutowireMode(AbstractBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+        for (int i = 0; i < arguments.length; i++) {
+            definition.getConstructorArgumentValues().addIndexedArgumentValue(i, arguments[i]);
         }
         // The store ends its clients and connections.
         definition.setDestroyMethodName("");

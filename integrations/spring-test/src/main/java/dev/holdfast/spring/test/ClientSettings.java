@@ -80,6 +80,23 @@ record ClientSettings(
         }
     }
 
+    /** Those with these texts, see {@link #ttlText()}. */
+    static ClientSettings ofTexts(String sessionTtl, String storeTimeout) {
+        return new ClientSettings(
+                sessionTtl.isEmpty() ? null : Duration.parse(sessionTtl),
+                storeTimeout.isEmpty() ? null : Duration.parse(storeTimeout));
+    }
+
+    /** The ttl in the form of ISO 8601; empty for the application's. */
+    String ttlText() {
+        return sessionTtl == null ? "" : sessionTtl.toString();
+    }
+
+    /** The store time-out in the form of ISO 8601; empty for the application's. */
+    String timeoutText() {
+        return storeTimeout == null ? "" : storeTimeout.toString();
+    }
+
     boolean isEmpty() {
         return sessionTtl == null && storeTimeout == null;
     }

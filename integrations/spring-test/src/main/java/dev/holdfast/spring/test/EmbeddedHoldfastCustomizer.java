@@ -1,5 +1,6 @@
 package dev.holdfast.spring.test;
 
+import org.springframework.aot.AotDetector;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.MergedContextConfiguration;
@@ -9,6 +10,9 @@ record EmbeddedHoldfastCustomizer(ClientSettings settings) implements ContextCus
 
     @Override
     public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration configuration) {
-        context.addBeanFactoryPostProcessor(new BeanReplacement(settings));
+        // What is generated ahead of time has the beans replaced already.
+        if (!AotDetector.useGeneratedArtifacts()) {
+            context.addBeanFactoryPostProcessor(new BeanReplacement(settings));
+        }
     }
 }

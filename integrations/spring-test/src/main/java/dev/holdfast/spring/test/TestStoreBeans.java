@@ -18,7 +18,8 @@ final class TestStoreBeans {
     private TestStoreBeans() {}
 
     /** A store whose client is set up as that of the application. */
-    static TestStore testStore(ConfigurableListableBeanFactory beans, ClientSettings settings) {
+    static TestStore testStore(String sessionTtl, String storeTimeout, ConfigurableListableBeanFactory beans) {
+        ClientSettings settings = ClientSettings.ofTexts(sessionTtl, storeTimeout);
         return TestStore.create(builder -> {
             if (!IS_ON_BOOT || !Boot.configure(beans, builder)) {
                 beans.getBeanProvider(HoldfastListener.class).orderedStream().forEach(builder::listener);
@@ -33,9 +34,9 @@ final class TestStoreBeans {
     }
 
     /** One more client of the program. */
-    static Holdfast furtherClient(TestStore store, String label, ClientSettings settings) {
+    static Holdfast furtherClient(String sessionTtl, String storeTimeout, TestStore store, String label) {
         Holdfast.Builder builder = store.builder().label(label);
-        settings.applyTo(builder);
+        ClientSettings.ofTexts(sessionTtl, storeTimeout).applyTo(builder);
         return builder.build();
     }
 
