@@ -6,7 +6,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Three etcd servers that elect a leader.
+ * Three etcd servers that elect a leader. They may reach each other through networks that can be spoiled, so that one is
+ * cut off from the others while its clients hang on it.
  *
  * <p><b>Thread-safety:</b> for one thread at a time.
  */
@@ -21,6 +22,9 @@ public final class EtcdCluster implements AutoCloseable {
 
     private final List<EtcdServer> members = new ArrayList<>();
 
+    /** By the member, the network through which the others reach it; none if they reach each other directly. */
+    private final List<FaultProxy> networks = new ArrayList<>();
+
     private EtcdCluster() {}
 
     /** Starts three servers, and returns when all of them serve. */
@@ -34,9 +38,18 @@ public final class EtcdCluster implements AutoCloseable {
      * @param setting sets what differs from the usual
      */
     public static EtcdCluster start(Consumer<EtcdServer.Builder> setting) {
+        return start(setting, false);
+    }
+
+    /** Starts three servers that {@link #isolate} can cut off from each other, and returns when all of them serve. */
+    public static EtcdCluster startWithNetworks() {
+        return start(member -> {}, true);
+    }
+
+    private static EtcdCluster start(Consumer<EtcdServer.Builder> setting, boolean hasNetworks) {
         EtcdCluster cluster = new EtcdCluster();
         try {
-            cluster.launch(setting);
+            cluster.launch(setting, hasNetworks);
             cluster.awaitService();
             return cluster;
         } catch (RuntimeException e) {
@@ -45,15 +58,23 @@ public final class EtcdCluster implements AutoCloseable {
         }
     }
 
-    private void launch(Consumer<EtcdServer.Builder> setting) {
+    private void launch(Consumer<EtcdServer.Builder> setting, boolean hasNetworks) {
+        List<String> own = new ArrayList<>();
         List<String> urls = new ArrayList<>();
         for (int i = 0; i < SIZE; i++) {
-            urls.add("http://127.0.0.1:" + Ports.free());
+            int port = Ports.free();
+            own.add("http://127.0.0.1:" + port);
+            if (hasNetworks) {
+                FaultProxy network = FaultProxy.to(port);
+                networks.add(network);
+                port = network.port();
+            }
+            urls.add("http://127.0.0.1:" + port);
         }
         for (int i = 0; i < SIZE; i++) {
             EtcdServer.Builder member = EtcdServer.builder()
                     .option("name", name(i))
-                    .option("listen-peer-urls", urls.get(i))
+                    .option("listen-peer-urls", own.get(i))
                     .option("initial-advertise-peer-urls", urls.get(i))
                     .option("initial-cluster", together(urls))
                     .option("heartbeat-interval", HEARTBEAT)
@@ -110,6 +131,27 @@ public final class EtcdCluster implements AutoCloseable {
         return members.stream().filter(member -> member != leader).toList();
     }
 
+    /**
+     * Cuts a member off from the others, without a word to either; its clients reach it still.
+     *
+     * @throws IllegalStateException if there are no networks between them
+     */
+    public void isolate(EtcdServer member) {
+        if (networks.isEmpty()) {
+            throw new IllegalStateException("The members of this cluster reach each other directly");
+        }
+        // What it asks of others tells from whom it is.
+        String sender = "X-Server-From: " + member.memberId();
+        FaultProxy own = networks.get(members.indexOf(member));
+        networks.stream().filter(network -> network != own).forEach(network -> network.blackHole(sender));
+        own.blackHole();
+    }
+
+    /** Lets all members reach each other again. */
+    public void heal() {
+        networks.forEach(FaultProxy::heal);
+    }
+
     /** Starts those members again that were ended, and returns when all serve that run. */
     public void restart() {
         members.stream().filter(member -> !member.process().isAlive()).forEach(EtcdServer::relaunch);
@@ -119,5 +161,6 @@ public final class EtcdCluster implements AutoCloseable {
     @Override
     public void close() {
         members.forEach(EtcdServer::close);
+        networks.forEach(FaultProxy::close);
     }
 }

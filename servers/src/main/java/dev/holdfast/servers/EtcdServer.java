@@ -200,6 +200,15 @@ public final class EtcdServer implements AutoCloseable {
         return version.group(1);
     }
 
+    /** Its number among the members of its cluster, as it writes it. */
+    String memberId() {
+        Matcher id = Pattern.compile("\"member_id\": *\"(\\d+)\"").matcher(call("/v3/maintenance/status", "{}"));
+        if (!id.find()) {
+            throw new IllegalStateException("etcd does not tell its number");
+        }
+        return Long.toHexString(Long.parseUnsignedLong(id.group(1)));
+    }
+
     /** What it counts, of the metric of this name without labels; empty if it does not answer. */
     public Optional<Double> metric(String name) {
         return monitored("/metrics").flatMap(text -> {

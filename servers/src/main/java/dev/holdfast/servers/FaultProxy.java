@@ -42,6 +42,10 @@ public final class FaultProxy implements AutoCloseable {
     private final InetSocketAddress target;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
+
+    /** Texts of the first requests of connections that are swallowed. */
+    private final Set<String> banned = ConcurrentHashMap.newKeySet();
+
     private final Map<Direction, AtomicLong> forwarded = new EnumMap<>(Direction.class);
     private final AtomicReference<@Nullable String> cutAfter = new AtomicReference<>();
 
@@ -111,6 +115,14 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
+     * Swallows both ways on connections whose first request has this text, such as the name of who asks; on those that
+     * are open as well.
+     */
+    public void blackHole(String text) {
+        banned.add(text);
+    }
+
+    /**
      * Silences the open connections for good, as a NAT or a load balancer does that has forgotten them: nothing comes
      * through, not even the end of a connection, and nobody is told. New connections work.
      */
@@ -153,6 +165,8 @@ public final class FaultProxy implements AutoCloseable {
                 reset();
             }
             swallowed.clear();
+            links.stream().filter(Link::isBanned).forEach(Link::reset);
+            banned.clear();
             crumbled.clear();
             delay = Duration.ZERO;
             refusing = false;
@@ -267,6 +281,7 @@ public final class FaultProxy implements AutoCloseable {
         private final Socket server;
         private volatile boolean cutNext;
         private volatile boolean isSilent;
+        private volatile String firstRequest = "";
 
         /** By the client, which the server does not hear of. */
         private volatile boolean isGivenUp;
@@ -284,7 +299,10 @@ public final class FaultProxy implements AutoCloseable {
                 InputStream in = from.getInputStream();
                 OutputStream out = (isRequest ? server : client).getOutputStream();
                 for (int size = in.read(chunk); size >= 0; size = in.read(chunk)) {
-                    if (!letThrough(direction) || isSilent) {
+                    if (isRequest && firstRequest.isEmpty()) {
+                        firstRequest = new String(chunk, 0, size, StandardCharsets.ISO_8859_1);
+                    }
+                    if (!letThrough(direction) || isSilent || isBanned()) {
                         continue;
                     }
                     if (isRequest) {
@@ -315,6 +333,10 @@ public final class FaultProxy implements AutoCloseable {
                     reset();
                 }
             }
+        }
+
+        boolean isBanned() {
+            return banned.stream().anyMatch(firstRequest::contains);
         }
 
         private void lookForCut(byte[] chunk, int size) {

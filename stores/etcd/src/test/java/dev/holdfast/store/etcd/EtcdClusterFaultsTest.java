@@ -1,14 +1,18 @@
 package dev.holdfast.store.etcd;
 
 import static dev.holdfast.store.etcd.TestStores.until;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastException;
 import dev.holdfast.servers.EtcdCluster;
 import dev.holdfast.servers.EtcdServer;
 import dev.holdfast.servers.NeedsEtcd;
 import dev.holdfast.servers.ServerProcess;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -23,7 +27,7 @@ class EtcdClusterFaultsTest {
 
     @BeforeAll
     static void start() {
-        cluster = EtcdCluster.start();
+        cluster = EtcdCluster.startWithNetworks();
     }
 
     @AfterAll
@@ -71,6 +75,46 @@ class EtcdClusterFaultsTest {
     void leaderThatStandsStill() throws Exception {
         ServerProcess leader = cluster.leader().process();
         survive(leader::pause, true, leader::resume);
+    }
+
+    @Test
+    void leaderThatIsCutOff() throws Exception {
+        EtcdServer leader = cluster.leader();
+        survive(() -> cluster.isolate(leader), true, cluster::heal);
+    }
+
+    /** For some time its member goes on believing that it leads. */
+    @Test
+    void holderBehindALeaderThatIsCutOffLosesTheLockBeforeAnotherHasIt() throws Exception {
+        cluster.awaitService();
+        EtcdServer leader = cluster.leader();
+        String others = cluster.followers().stream().map(EtcdServer::endpoint).collect(Collectors.joining(","));
+        try (Holdfast behind = TestStores.hasty(leader.endpoint(), Duration.ofSeconds(8));
+                Holdfast before = TestStores.hasty(others, Duration.ofSeconds(8))) {
+            Hold hold = behind.lock("cut off").acquire(Duration.ofMinutes(1));
+            long token = hold.fencingToken();
+            cluster.isolate(leader);
+            try {
+                try (Hold next = before.lock("cut off").acquire(Duration.ofMinutes(1))) {
+                    assertThat(hold.isHeld()).isFalse();
+                    assertThat(next.fencingToken()).isGreaterThan(token);
+                    assertThat(cluster.leader()).isNotSameAs(leader);
+                }
+            } finally {
+                cluster.heal();
+            }
+            until("the client is used again", () -> canAcquire(behind, "after"));
+        }
+    }
+
+    private static boolean canAcquire(Holdfast client, String name) {
+        try (Hold hold = client.lock(name).acquire(Duration.ofSeconds(10))) {
+            return hold.isHeld();
+        } catch (HoldfastException e) {
+            return false;
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
