@@ -117,6 +117,18 @@ class ZooKeeperTlsTest {
         }
     }
 
+    /** As servers before 3.9 do. */
+    @Test
+    void serverThatSpeaksTheOlderVersionAloneIsUnderstood() throws Exception {
+        try (ZooKeeperServer older = ZooKeeperServer.builder()
+                        .tls(all.server(), all.authority())
+                        .option("ssl.protocol", "TLSv1.2")
+                        .start();
+                Holdfast client = Holdfast.connect(secure(older.tlsPort(), all.authority()) + showing(all.client()))) {
+            client.lock("ledger").acquire(Duration.ofMinutes(1)).close();
+        }
+    }
+
     @Test
     void authorityThatSignedNothingIsNotBelieved() {
         isRefused(

@@ -19,6 +19,11 @@ public final class Tls {
 
     private static final String FILE_TYPE = "PEM";
 
+    /** By default a client speaks one version alone: of its own day, which older servers don't know. */
+    private static final String PROTOCOLS = "TLSv1.3,TLSv1.2";
+
+    private static final String ENABLED_PROTOCOLS = "zookeeper.ssl.enabledProtocols";
+
     /** What the client needs of Netty for TLS: a class of each artifact that does not bring the other. */
     private static final Map<String, String> ARTIFACTS = Map.of(
             "io.netty.handler.ssl.SslContext", "io.netty:netty-handler",
@@ -77,6 +82,9 @@ public final class Tls {
         if (config.getProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET) == null) {
             config.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, NETTY_SOCKET);
         }
+        if (config.getProperty(ENABLED_PROTOCOLS) == null && config.getProperty("zookeeper.ssl.protocol") == null) {
+            config.setProperty(ENABLED_PROTOCOLS, PROTOCOLS);
+        }
         try (ClientX509Util util = new ClientX509Util()) {
             return Optional.of(util.createSSLContext(config));
         } catch (X509Exception e) {
@@ -86,6 +94,11 @@ public final class Tls {
                             + deepest(e).getMessage(),
                     e);
         }
+    }
+
+    /** The versions of TLS that a client with these settings speaks; empty for those that the JVM does. */
+    static Optional<String[]> protocols(ZKClientConfig config) {
+        return Optional.ofNullable(config.getProperty(ENABLED_PROTOCOLS)).map(all -> all.split(","));
     }
 
     private static void requireClass(String name, String artifact) {

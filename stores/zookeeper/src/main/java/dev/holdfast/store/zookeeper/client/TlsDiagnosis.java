@@ -39,6 +39,7 @@ final class TlsDiagnosis {
     private final List<InetSocketAddress> servers;
     private final Optional<SSLContext> own;
     private final boolean checksHosts;
+    private final Optional<String[]> protocols;
     private final int patienceMillis;
 
     /**
@@ -51,6 +52,7 @@ final class TlsDiagnosis {
         this.servers = new ConnectStringParser(servers).getServerAddresses();
         this.own = own;
         this.checksHosts = own.isPresent() && checksHosts(config);
+        this.protocols = own.isPresent() ? Tls.protocols(config) : Optional.empty();
         this.patienceMillis = Math.max(1, Math.toIntExact(patience.toMillis() / this.servers.size()));
     }
 
@@ -101,7 +103,7 @@ final class TlsDiagnosis {
             return denied(
                     place + " refuses to speak TLS with this client (" + words(failure)
                             + "): it may want a certificate, which 'clientCertificate' names, of an authority that it"
-                            + " trusts",
+                            + " trusts, or another version of TLS",
                     failure);
         } else if (answersPlainly(server)) {
             return new StoreException(
@@ -146,6 +148,7 @@ final class TlsDiagnosis {
                 parameters.setEndpointIdentificationAlgorithm("HTTPS");
                 secure.setSSLParameters(parameters);
             }
+            protocols.ifPresent(secure::setEnabledProtocols);
             secure.startHandshake();
             // Whether a server takes the certificate of a client shows with what follows, from TLS 1.3 on.
             secure.getOutputStream().write(QUESTION);
