@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Three etcd servers that elect a leader. They may reach each other through networks that can be spoiled, so that one is
- * cut off from the others while its clients hang on it.
+ * Three etcd servers that elect a leader. They may reach each other through networks that can be spoiled, so that one
+ * is cut off from the others while its clients hang on it.
  *
  * <p><b>Thread-safety:</b> for one thread at a time.
  */
