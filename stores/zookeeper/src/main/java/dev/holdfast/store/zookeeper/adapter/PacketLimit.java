@@ -10,9 +10,9 @@ import org.apache.zookeeper.KeeperException;
 
 /**
  * The largest write that is sent: of what the client may send, or of what the servers seem to take. A server does not
- * tell its limit. It breaks the connection of whoever exceeds it, so a write that is sent again and again would cost all
- * requests of the client their connection each time. When large writes were lost with two connections in a row, larger
- * than any that a server has acknowledged, what is as large as the smaller of them is refused for a minute.
+ * tell its limit. It breaks the connection of whoever exceeds it, so a write that is sent again and again would cost
+ * all requests of the client their connection each time. When large writes were lost with two connections in a row,
+ * larger than any that a server has acknowledged, what is as large as the smaller of them is refused for a minute.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
