@@ -29,6 +29,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
+import org.springframework.test.context.transaction.AfterTransaction;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -231,6 +232,11 @@ class IsolationTest {
             ledger.append(() -> {});
             store.assertHeld("ledger");
             store.goSilent();
+        }
+
+        @AfterTransaction
+        void isReleased() {
+            store.assertNothingHeld();
         }
 
         @Test
