@@ -55,7 +55,7 @@ final class StartupProbe {
         String version = probe.version(patience, client.endpoints());
         probe.checkVersion(version);
         return new RegisterTraits(
-                "etcd " + version,
+                version.isEmpty() ? "etcd" : "etcd " + version,
                 RegisterTraits.Clock.REVISIONS,
                 probe.shortestLease(),
                 LONGEST,
@@ -66,11 +66,17 @@ final class StartupProbe {
                 MOST_CHANGES);
     }
 
-    /** Of the first member that answers. */
+    /**
+     * Of the first member that answers; empty if it does not tell this user. Late releases of 3.5 tell administrators
+     * alone.
+     */
     private String version(Duration patience, int attempts) {
         try {
             return answer(client.version(patience));
         } catch (StoreException e) {
+            if (Failures.isForbidden(e)) {
+                return "";
+            }
             if (attempts == 1 || e.reason() != Reason.UNAVAILABLE) {
                 throw e;
             }

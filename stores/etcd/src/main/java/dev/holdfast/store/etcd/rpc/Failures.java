@@ -60,6 +60,11 @@ public final class Failures {
                 null);
     }
 
+    /** Whether the server knows the user, and does not permit this to it. */
+    public static boolean isForbidden(StoreException failure) {
+        return failure.getCause() instanceof CallFailure refusal && refusal.code() == Status.Code.PERMISSION_DENIED;
+    }
+
     /** Whether the token of this user is not valid any more; nothing was done. */
     static boolean isOfToken(CallFailure failure) {
         return STALE_TOKEN.stream().anyMatch(failure.words()::contains);
