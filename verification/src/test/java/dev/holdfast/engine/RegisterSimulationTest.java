@@ -35,18 +35,23 @@ class RegisterSimulationTest {
         }
         long events = 0;
         long grants = 0;
+        long takenIn = 0;
         for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
             RegisterRun.Result result = run(seed, clock);
             events += result.events();
             grants += result.grants();
+            takenIn += result.takenIn();
             if (seed % 50 == 0) {
                 assertThat(run(seed, clock).hash())
                         .as("seed %d is one run", seed)
                         .isEqualTo(result.hash());
             }
         }
-        System.out.printf("register, %s: %d seeds, %d events, %d grants%n", clock, SEEDS, events, grants);
+        System.out.printf(
+                "register, %s: %d seeds, %d events, %d grants, %d arrivals taken in%n",
+                clock, SEEDS, events, grants, takenIn);
         assertThat(grants).isGreaterThan(SEEDS);
+        assertThat(takenIn).as("arrivals that were taken in").isPositive();
     }
 
     private static RegisterRun.Result run(long seed, Clock clock) {

@@ -73,6 +73,13 @@ public enum BrokenRegisters {
 
     private static ConditionalWrite with(ConditionalWrite write, RecordVersion expected, Map<SessionId, Long> writers) {
         return new ConditionalWrite(
-                write.resource(), expected, write.state(), write.floor(), writers, write.mail(), write.index());
+                write.resource(),
+                expected,
+                write.state(),
+                write.floor(),
+                writers,
+                write.mail(),
+                write.index(),
+                write.arrivals());
     }
 }

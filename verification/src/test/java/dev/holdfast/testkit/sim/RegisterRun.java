@@ -58,7 +58,7 @@ public final class RegisterRun {
     }
 
     /** What a run came to. */
-    public record Result(long hash, long events, int grants) {}
+    public record Result(long hash, long events, int grants, int takenIn) {}
 
     /**
      * Runs one seed.
@@ -102,7 +102,7 @@ public final class RegisterRun {
         }
         go(4 * plan.ttl + plan.holdMax);
         checkNothingLeft();
-        return new Result(trace.hash(), world.events(), judge.grants);
+        return new Result(trace.hash(), world.events(), judge.grants, server.takenIn());
     }
 
     /** The server ends what is over by itself. */

@@ -5,6 +5,8 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.OpenedSession;
@@ -134,6 +136,24 @@ final class SimRegister implements RegisterAdapter {
             run.server.expire();
             return CompletableFuture.completedFuture(run.rules.told(run.rules.write(run.server, write)));
         });
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
+        return send(Effect.UNKNOWN, () -> server.announce(arrival));
+    }
+
+    @Override
+    public CompletionStage<Arrivals> arrivals(ResourceName resource) {
+        return send(
+                Effect.NONE,
+                () -> server.arrivals(resource)
+                        .thenApply(seen -> new Arrivals(seen.waiting(), run.rules.told(seen.record()))));
+    }
+
+    @Override
+    public CompletionStage<Void> retract(Arrival arrival) {
+        return send(Effect.UNKNOWN, () -> server.retract(arrival));
     }
 
     @Override

@@ -7,8 +7,13 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
 import dev.holdfast.store.etcd.rpc.Failures;
+import dev.holdfast.store.etcd.rpc.KeyValue;
 import dev.holdfast.store.etcd.rpc.Range;
 import dev.holdfast.store.etcd.rpc.RangeAnswer;
+import dev.holdfast.store.etcd.rpc.Transaction;
+import dev.holdfast.store.etcd.rpc.Transaction.Branch;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.OpenedSession;
@@ -21,6 +26,7 @@ import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -99,6 +105,31 @@ final class EtcdAdapter implements RegisterAdapter {
             WriteTransaction transaction = new WriteTransaction(keys, write);
             return client.run(transaction.request()).thenApply(transaction::result);
         });
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
+        return told(() -> sessions.announce(arrival));
+    }
+
+    @Override
+    public CompletionStage<Arrivals> arrivals(ResourceName resource) {
+        Transaction reads =
+                new Transaction().range(Branch.THEN, keys.arrivals(resource)).get(Branch.THEN, keys.record(resource));
+        return told(() -> client.run(reads).thenApply(answer -> {
+            List<Arrival> waiting = answer.ranges().get(0).keys().stream()
+                    .sorted(Comparator.comparingLong(KeyValue::createRevision))
+                    .map(key -> keys.arrival(resource, key.key(), key.value()))
+                    .toList();
+            return new Arrivals(
+                    waiting, WriteTransaction.record(answer.ranges().get(1).only()));
+        }));
+    }
+
+    @Override
+    public CompletionStage<Void> retract(Arrival arrival) {
+        return told(() -> client.run(new Transaction().delete(keys.arrival(arrival.claim())))
+                .thenAccept(done -> {}));
     }
 
     @Override

@@ -6,7 +6,10 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.etcd.rpc.Range;
+import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.IndexEntry;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
@@ -17,6 +20,8 @@ import java.util.HexFormat;
  *   <li>{@code s/<session>}: a session or lease; attached to the lease of etcd's that has its id, as are the next two.
  *   <li>{@code m/<session>}: its mailbox, of which each mail is a version.
  *   <li>{@code c/<session>/<claim>/<name>}: its index: whether the claim holds.
+ *   <li>{@code a/<length>/<name>/<session>/<claim>}: a claim that waits beside the record of a resource, attached to
+ *       the lease of its session; with the length of the name, since names may begin alike.
  * </ul>
  */
 final class KeyLayout {
@@ -70,6 +75,34 @@ final class KeyLayout {
 
     Range claims(SessionId session) {
         return Range.withPrefix(key("c/" + session.value() + "/"));
+    }
+
+    byte[] arrival(ClaimRef claim) {
+        return key(arrivalsOf(claim.resource()) + claim.session().value() + "/" + Long.toString(claim.claim(), RADIX));
+    }
+
+    Range arrivals(ResourceName resource) {
+        return Range.withPrefix(key(arrivalsOf(resource)));
+    }
+
+    private static String arrivalsOf(ResourceName resource) {
+        return "a/" + resource.value().length() + "/" + resource.value() + "/";
+    }
+
+    static byte[] arrivalValue(Arrival arrival) {
+        return ByteBuffer.allocate(Long.BYTES + arrival.request().length)
+                .putLong(arrival.epoch())
+                .put(arrival.request())
+                .array();
+    }
+
+    Arrival arrival(ResourceName resource, byte[] key, byte[] value) {
+        String text = new String(key, UTF_8);
+        int claimAt = text.lastIndexOf('/') + 1;
+        SessionId session = new SessionId(text.substring(text.lastIndexOf('/', claimAt - 2) + 1, claimAt - 1));
+        ClaimRef claim = new ClaimRef(resource, session, Long.parseLong(text.substring(claimAt), RADIX));
+        return new Arrival(
+                claim, ByteBuffer.wrap(value).getLong(), Arrays.copyOfRange(value, Long.BYTES, value.length));
     }
 
     /** A key that nothing else has, for a look at what is permitted. */

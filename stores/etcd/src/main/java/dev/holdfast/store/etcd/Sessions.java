@@ -10,6 +10,7 @@ import dev.holdfast.store.etcd.rpc.LeaseAnswer;
 import dev.holdfast.store.etcd.rpc.RangeAnswer;
 import dev.holdfast.store.etcd.rpc.Transaction;
 import dev.holdfast.store.etcd.rpc.Transaction.Branch;
+import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.SessionRecord;
 import java.time.Duration;
@@ -147,6 +148,18 @@ final class Sessions {
                 .thenApply(answer -> answer.succeeded()
                         ? Optional.of(epoch)
                         : epochOf(answer.ranges().get(0)));
+    }
+
+    CompletionStage<Optional<Long>> announce(Arrival arrival) {
+        SessionId session = arrival.claim().session();
+        byte[] key = keys.session(session);
+        byte[] value = KeyLayout.arrivalValue(arrival);
+        Transaction put = new Transaction()
+                .valueBefore(key, SessionValue.ofEpochBelow(arrival.epoch() + 1))
+                .put(keys.arrival(arrival.claim()), value, KeyLayout.leaseOf(session))
+                .get(Branch.THEN, key)
+                .get(Branch.ELSE, key);
+        return client.run(put).thenApply(answer -> epochOf(answer.ranges().get(0)));
     }
 
     CompletionStage<Void> close(SessionId session) {

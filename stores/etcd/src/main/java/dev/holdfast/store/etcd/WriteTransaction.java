@@ -50,6 +50,7 @@ final class WriteTransaction {
                 .forEach((session, mail) -> transaction.put(
                         keys.mailbox(session), MailValue.encoded(incarnation(), mail), KeyLayout.leaseOf(session)));
         write.index().forEach(change -> change(transaction, change));
+        write.arrivals().forEach(arrival -> transaction.delete(keys.arrival(arrival.claim())));
         transaction.get(Branch.ELSE, record);
         sessions.forEach(session -> transaction.get(Branch.ELSE, keys.session(session)));
         return transaction;
@@ -62,6 +63,7 @@ final class WriteTransaction {
         } else {
             transaction.changedBy(record, write.expected().change());
         }
+        write.arrivals().forEach(arrival -> transaction.exists(keys.arrival(arrival.claim())));
         for (SessionId session : sessions) {
             Long epoch = write.writers().get(session);
             if (epoch == null) {

@@ -20,6 +20,8 @@ import java.util.Optional;
  *     has ended
  * @param index what becomes of index entries, at most one change for each claim; the write fails as {@link
  *     WriteResult.Gone} if the session of one of them has ended
+ * @param arrivals what waited beside the record and is removed; the write fails as {@link WriteResult.Conflict} if one
+ *     of them is not there
  */
 public record ConditionalWrite(
         ResourceName resource,
@@ -28,12 +30,14 @@ public record ConditionalWrite(
         long floor,
         Map<SessionId, Long> writers,
         Map<SessionId, byte[]> mail,
-        List<IndexChange> index) {
+        List<IndexChange> index,
+        List<Arrival> arrivals) {
 
     /** Copies the collections. */
     public ConditionalWrite {
         writers = Map.copyOf(writers);
         mail = Map.copyOf(mail);
         index = List.copyOf(index);
+        arrivals = List.copyOf(arrivals);
     }
 }

@@ -29,7 +29,8 @@ import java.util.concurrent.CompletionStage;
  *   <li>A session ends no earlier than its ttl after the last acknowledged {@link #keepAlive} was sent, less the
  *       granularity that the traits state. Its end is final: no id is used again. Without a renewal it ends by itself,
  *       also while this client lives.
- *   <li>Its mailbox and its index entries end with it, in the same step or before it counts as gone.
+ *   <li>Its mailbox and its index entries end with it, in the same step or before it counts as gone; its arrivals may
+ *       stay for a while, and are taken in no more.
  * </ul>
  *
  * <p>Writes of one resource are given one at a time, those of different resources at once and in no order.
@@ -62,6 +63,20 @@ public interface RegisterAdapter extends AutoCloseable {
 
     /** Writes under conditions. */
     CompletionStage<WriteResult> write(ConditionalWrite write);
+
+    /**
+     * Puts a claim beside the record of its resource, whatever becomes of that: where many clients arrive at once, each
+     * would fail the writes of the others, and so one takes them all in. It stays until a {@link ConditionalWrite}
+     * takes it in, it is {@linkplain #retract retracted}, or its session has ended. Answers the epoch that the session
+     * has: a higher one than that of the arrival means that nothing was put. Empty if the session has ended.
+     */
+    CompletionStage<Optional<Long>> announce(Arrival arrival);
+
+    /** Reads the arrivals at a resource, and its record at the same moment or later. */
+    CompletionStage<Arrivals> arrivals(ResourceName resource);
+
+    /** Removes an arrival if it is there; idempotent. */
+    CompletionStage<Void> retract(Arrival arrival);
 
     /**
      * Opens a session of epoch 0, with a mailbox that is watched.

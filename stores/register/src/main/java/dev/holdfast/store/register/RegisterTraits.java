@@ -14,8 +14,8 @@ import java.time.Duration;
  * @param portableSessions whether a session outlives the connection that opened it, and may be used through any
  * @param orderedListing whether {@link RegisterAdapter#list} goes in the order of the names
  * @param maxStateBytes the largest state that the server takes along with the rest of a write
- * @param maxChanges how many sessions may have mail and how many index entries may change in one write, together; a
- *     step that could admit more claims leaves them to the next one
+ * @param maxChanges how many sessions may have mail, how many index entries may change and how many arrivals may be
+ *     taken in by one write, together; a step that could admit more claims leaves them to the next one
  */
 public record RegisterTraits(
         String product,

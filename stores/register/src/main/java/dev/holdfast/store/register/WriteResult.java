@@ -14,7 +14,7 @@ public sealed interface WriteResult {
     record Written(RecordVersion version) implements WriteResult {}
 
     /**
-     * The record had another version.
+     * The record had another version, or an arrival was not there.
      *
      * @param present the record after the failed comparison, at no further trip where the server can tell it
      */

@@ -157,16 +157,24 @@ abstract class AdapterHarness {
     }
 
     static ConditionalWrite put(ResourceName name, RecordVersion expected, String state) {
-        return new ConditionalWrite(name, expected, Optional.of(bytes(state)), 0, Map.of(), Map.of(), List.of());
+        return new ConditionalWrite(
+                name, expected, Optional.of(bytes(state)), 0, Map.of(), Map.of(), List.of(), List.of());
     }
 
     static ConditionalWrite delete(ResourceName name, RecordVersion expected, long floor) {
-        return new ConditionalWrite(name, expected, Optional.empty(), floor, Map.of(), Map.of(), List.of());
+        return new ConditionalWrite(name, expected, Optional.empty(), floor, Map.of(), Map.of(), List.of(), List.of());
     }
 
     static ConditionalWrite by(ConditionalWrite write, Map<SessionId, Long> writers) {
         return new ConditionalWrite(
-                write.resource(), write.expected(), write.state(), write.floor(), writers, write.mail(), write.index());
+                write.resource(),
+                write.expected(),
+                write.state(),
+                write.floor(),
+                writers,
+                write.mail(),
+                write.index(),
+                write.arrivals());
     }
 
     static ConditionalWrite by(ConditionalWrite write, OpenedSession session, long epoch) {
@@ -181,7 +189,8 @@ abstract class AdapterHarness {
                 write.floor(),
                 write.writers(),
                 Map.of(session.id(), bytes(mail)),
-                write.index());
+                write.index(),
+                write.arrivals());
     }
 
     static ConditionalWrite indexing(ConditionalWrite write, IndexChange... changes) {
@@ -192,7 +201,20 @@ abstract class AdapterHarness {
                 write.floor(),
                 write.writers(),
                 write.mail(),
-                List.of(changes));
+                List.of(changes),
+                write.arrivals());
+    }
+
+    static ConditionalWrite takingIn(ConditionalWrite write, Arrival... arrivals) {
+        return new ConditionalWrite(
+                write.resource(),
+                write.expected(),
+                write.state(),
+                write.floor(),
+                write.writers(),
+                write.mail(),
+                write.index(),
+                List.of(arrivals));
     }
 
     static ClaimRef claim(ResourceName name, OpenedSession session, long number) {

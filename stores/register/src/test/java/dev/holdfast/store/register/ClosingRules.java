@@ -60,6 +60,9 @@ abstract class ClosingRules extends AdapterHarness {
         Stream<CompletionStage<?>> asked = Stream.of(
                 carol.read(name),
                 carol.write(put(name, none, "late")),
+                carol.announce(new Arrival(claim(name, session, 1), 0, bytes("late"))),
+                carol.arrivals(name),
+                carol.retract(new Arrival(claim(name, session, 1), 0, bytes("late"))),
                 carol.openSession(longTtl(), "late"),
                 carol.keepAlive(session.id(), 0, Duration.ofSeconds(1)),
                 carol.raiseEpoch(session.id(), 1),

@@ -44,6 +44,14 @@ public abstract class RegisterAdapterRules {
     }
 
     @Nested
+    final class Arriving extends ArrivalRules {
+        @Override
+        RegisterAdapterRules server() {
+            return RegisterAdapterRules.this;
+        }
+    }
+
+    @Nested
     final class Sessions extends SessionRules {
         @Override
         RegisterAdapterRules server() {

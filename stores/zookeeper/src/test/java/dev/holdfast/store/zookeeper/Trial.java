@@ -21,7 +21,7 @@ final class Trial implements AutoCloseable {
     static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private static final Duration TTL = Duration.ofSeconds(8);
-    private static final Duration DEADLINE = Duration.ofMinutes(2);
+    private static final Duration DEADLINE = Duration.ofMinutes(5);
     private static final int CLIENTS = 3;
     private static final int VISITS = 20;
 

@@ -2,6 +2,8 @@ package com.example.adapter;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.OpenedSession;
@@ -56,6 +58,21 @@ public final class OurAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<WriteResult> write(ConditionalWrite write) {
         return server.write(write);
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
+        return server.announce(arrival);
+    }
+
+    @Override
+    public CompletionStage<Arrivals> arrivals(ResourceName resource) {
+        return server.arrivals(resource);
+    }
+
+    @Override
+    public CompletionStage<Void> retract(Arrival arrival) {
+        return server.retract(arrival);
     }
 
     @Override

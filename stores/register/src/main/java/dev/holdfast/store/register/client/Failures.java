@@ -27,6 +27,13 @@ final class Failures {
                 Reason.CORRUPT, Effect.UNKNOWN, "the store failed in a way that it does not know: " + cause, cause);
     }
 
+    /** The failure of a trip after others that may still have an effect. */
+    static StoreException withUnknownEffect(StoreException failure) {
+        return failure.effect() == Effect.UNKNOWN
+                ? failure
+                : new StoreException(failure.reason(), Effect.UNKNOWN, String.valueOf(failure.getMessage()), failure);
+    }
+
     /** The failure of a trip that could not change anything, whatever became of it. */
     static StoreException withoutEffect(Throwable failure) {
         StoreException known = of(failure);

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>What it needs to know beside is asked, and it is computed again: leases that are to begin, sessions of which
  *       nothing is known, and whether those live on whose life the answers depend and that nobody watches.
  *   <li>If it changes the record it is one conditional write. On a conflict it is computed again on what is there,
- *       after a random pause that grows with the conflicts.
+ *       after a random pause that grows with the conflicts. Where other clients arrive at the same time, claims that
+ *       may wait are {@linkplain Announcements announced} first.
  *   <li>If it changes nothing, its answers are as good as a read that was made after the calls had come.
  * </ol>
  *
@@ -56,11 +57,15 @@ final class Round {
     /** The longest pause after a conflict is a write's time doubled so many times. */
     private static final int MOST_DOUBLINGS = 8;
 
+    /** Who has announced its claims looks again after a write's time doubled so many times, at the latest. */
+    private static final int ANNOUNCED_DOUBLINGS = 3;
+
     private final Context context;
     private final RegisterAdapter adapter;
     private final Lane lane;
     private final List<Call> calls;
     private final Facts facts;
+    private final Announcements announcements;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private final long startedAt;
 
@@ -81,6 +86,7 @@ final class Round {
         this.lane = lane;
         this.calls = calls;
         this.facts = new Facts(context.sessions());
+        this.announcements = new Announcements(context, lane, calls);
         this.startedAt = context.now();
     }
 
@@ -112,16 +118,21 @@ final class Round {
     }
 
     private void read() {
-        then(adapter.read(lane.resource()), record -> {
+        then(readRecord(), record -> {
             lane.known = record;
             isFresh = true;
             attempt();
         });
     }
 
+    private CompletionStage<RegisterRecord> readRecord() {
+        return announcements.areMade() ? announcements.read() : adapter.read(lane.resource());
+    }
+
     private void attempt(RegisterRecord record) {
         facts.time(adapter.unixMicros());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
+        announcements.takeInto(step);
         List<Answer> answers = new ArrayList<>(calls.size());
         for (Call call : calls) {
             answers.add(call.part().apply(step));
@@ -131,6 +142,10 @@ final class Round {
             return;
         }
         boolean isChange = step.isChange();
+        if (isChange && announcements.leaveItToOthers()) {
+            pause(ANNOUNCED_DOUBLINGS, this::read);
+            return;
+        }
         Set<SessionId> unverified = unverified(step, isChange);
         if (!unverified.isEmpty() || (!isChange && !isFresh)) {
             verify(unverified, isChange || isFresh);
@@ -194,7 +209,7 @@ final class Round {
             return;
         }
         // Both at once: what the second finds out of date, the next attempt asks again.
-        CompletionStage<RegisterRecord> record = adapter.read(lane.resource());
+        CompletionStage<RegisterRecord> record = readRecord();
         then(sessions.thenCombine(record, (all, present) -> present), present -> {
             lane.known = present;
             isFresh = true;
@@ -216,7 +231,11 @@ final class Round {
                 return;
             }
             lane.wrote(context.now() - sentAt);
-            written(record, step, answers, write, result, left);
+            try {
+                written(record, step, answers, write, result, left);
+            } catch (RuntimeException e) {
+                failed(e);
+            }
         });
     }
 
@@ -264,13 +283,29 @@ final class Round {
                     null));
             return;
         }
-        long pause = context.upTo(lane.writeNanos() << Math.min(conflicts + 2, MOST_DOUBLINGS));
         conflicts++;
-        if (pause == 0) {
-            attempt();
+        if (!announcements.areMade() && hasGrown(step)) {
+            then(announcements.make(step, facts), all -> read());
         } else {
             // By then it will have changed again, and a read costs less than a write that fails.
-            context.environment().schedule(pause, () -> verify(unverified(step, true), false));
+            pause(Math.min(conflicts + 1, MOST_DOUBLINGS), () -> verify(unverified(step, true), false));
+        }
+    }
+
+    /** Whether the conflict was with somebody who has come, rather than with one who leaves or goes on. */
+    private boolean hasGrown(Step step) {
+        RegisterRecord present = lane.known;
+        return present != null
+                && new Step(lane.resource(), present, facts, adapter.traits()).partiesBefore() > step.partiesBefore();
+    }
+
+    /** Goes on after a random time: up to that of a write, doubled so often. */
+    private void pause(int doublings, Runnable next) {
+        long pause = context.upTo(lane.writeNanos() << doublings);
+        if (pause == 0) {
+            next.run();
+        } else {
+            context.environment().schedule(pause, next);
         }
     }
 
@@ -346,7 +381,10 @@ final class Round {
         });
     }
 
-    private void fail(StoreException failure) {
+    private void fail(StoreException cause) {
+        // What was announced may still be taken in.
+        StoreException failure = announcements.areMade() ? Failures.withUnknownEffect(cause) : cause;
+        announcements.retract();
         if (failure.effect() == StoreException.Effect.NONE) {
             endLeases(facts.openedLeases());
         }

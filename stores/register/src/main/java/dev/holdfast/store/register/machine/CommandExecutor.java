@@ -85,6 +85,24 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         return answer;
     }
 
+    /**
+     * Queues a claim that another client has announced, and grants it if there is room: it hears of that like others
+     * that have waited. Whether it was queued; what would be refused is left to its own client, which has to be
+     * answered.
+     */
+    boolean takeIn(Acquire command) {
+        if (refused(command) != null || refusedFor(command.claim().session(), command.epoch()) != null) {
+            return false;
+        }
+        if (state.claim(command.claim()) == null) {
+            var unused = state.use(command.spec());
+            state.queue.put(command.claim(), moves.claim(command));
+            enqueued++;
+            moves.settle();
+        }
+        return true;
+    }
+
     /** Why a claim can never be made as things are, room aside; null if it can. */
     private @Nullable Answer refused(Acquire command) {
         ResourceSpec known = state.declared;

@@ -38,11 +38,9 @@ final class StateCodec {
     private static final int HAS_END = 16;
 
     /** In the order of their numbers in a record, as the next; new ones are added at the end. */
-    private static final Order[] ORDERS = {Order.FAIR, Order.BARGING};
+    static final Order[] ORDERS = {Order.FAIR, Order.BARGING};
 
-    private static final Lease.Binding[] BINDINGS = {
-        Lease.Binding.SESSION, Lease.Binding.BOUNDED, Lease.Binding.DETACHED
-    };
+    static final Lease.Binding[] BINDINGS = {Lease.Binding.SESSION, Lease.Binding.BOUNDED, Lease.Binding.DETACHED};
 
     private StateCodec() {}
 
@@ -118,7 +116,7 @@ final class StateCodec {
         }
     }
 
-    private static int indexOf(Object[] values, Object value) {
+    static int indexOf(Object[] values, Object value) {
         for (int i = 0; i < values.length; i++) {
             if (values[i] == value) {
                 return i;

@@ -4,12 +4,14 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -34,6 +36,8 @@ public final class Step {
     /** How many bits of a token count within one write of the server. */
     private static final int REVISION_BITS = 12;
 
+    private static final int PATHS_BYTES = 512;
+
     private static final int MOST_TOKENS = 1 << REVISION_BITS;
 
     private final RegisterRecord record;
@@ -45,6 +49,11 @@ public final class Step {
     private final Moves moves;
     private final CommandExecutor executor;
     private final int maxChanges;
+    private final int maxStateBytes;
+    private final List<Arrival> arrivals = new ArrayList<>(0);
+
+    /** How many parties there were before it. */
+    private final int partiesBefore;
 
     /** How many commands were carried out. */
     private int commands;
@@ -70,8 +79,10 @@ public final class Step {
                 leasesBefore.add(claim.leaseId);
             }
         });
+        this.partiesBefore = state.parties();
         // Who is admitted takes a change of the index and maybe mail, and the commands need some room themselves.
         this.maxChanges = server.maxChanges();
+        this.maxStateBytes = server.maxStateBytes();
         this.moves = new Moves(state, facts, before == null ? 0 : baseOf(record), MOST_TOKENS, maxChanges / 4);
         this.executor = new CommandExecutor(moves, server.maxStateBytes());
         moves.expire();
@@ -101,15 +112,57 @@ public final class Step {
         return command.accept(executor);
     }
 
+    /** How many held or waited before it. */
+    public int partiesBefore() {
+        return partiesBefore;
+    }
+
+    /**
+     * Takes in what other clients have announced, as far as one write can and their own clients need not be answered
+     * first.
+     *
+     * @param calls how many commands are to follow
+     */
+    public void takeIn(Collection<Arrival> announced, int calls) {
+        int room = maxStateBytes / 2;
+        for (Arrival arrival : announced) {
+            room -= bytesOf(arrival);
+            // Each takes a change of the index, its removal, and maybe mail.
+            if (arrivals.size() + calls >= maxChanges / 4 || room < 0) {
+                return;
+            }
+            ArrivalCodec.decode(arrival).ifPresent(request -> {
+                SessionId session = arrival.claim().session();
+                if (!facts.isGone(session)) {
+                    facts.session(session, request.session());
+                    if (executor.takeIn(request.command())) {
+                        commands++;
+                        arrivals.add(arrival);
+                    }
+                }
+            });
+        }
+    }
+
+    /** About what taking it in adds to a write beside the state; each octet of a name may take three in a path. */
+    private static int bytesOf(Arrival arrival) {
+        return PATHS_BYTES + 8 * arrival.claim().resource().utf8().length + 2 * arrival.request().length;
+    }
+
+    /** Removes what the client itself has announced: its commands are carried out, whatever comes of them. */
+    public void remove(Arrival announced) {
+        arrivals.add(announced);
+    }
+
     /** Looks up the present state of a claim, for its claimant. */
     public Answer poll(ClaimRef claim) {
         commands++;
         return executor.poll(claim);
     }
 
-    /** Whether it has changed the record. */
+    /** Whether it has changed the record, or what waits beside it. */
     public boolean isChange() {
-        return !Arrays.equals(before, after());
+        return !arrivals.isEmpty() || !Arrays.equals(before, after());
     }
 
     /** The new state; null for no record. */
@@ -135,7 +188,8 @@ public final class Step {
 
     /** The write that makes it happen. */
     public ConditionalWrite write(Map<SessionId, byte[]> mail) {
-        return new ConditionalWrite(state.name, record.version(), state(), 0, executor.writers, mail, index());
+        return new ConditionalWrite(
+                state.name, record.version(), state(), 0, executor.writers, mail, index(), arrivals);
     }
 
     /**
@@ -145,7 +199,8 @@ public final class Step {
     public ConditionalWrite removal() {
         boolean isAhead = facts.serverKeepsLeases() && isAhead();
         Optional<byte[]> left = isAhead ? Optional.of(StateCodec.encode(state)) : Optional.empty();
-        return new ConditionalWrite(state.name, record.version(), left, state.lastToken, Map.of(), Map.of(), List.of());
+        return new ConditionalWrite(
+                state.name, record.version(), left, state.lastToken, Map.of(), Map.of(), List.of(), List.of());
     }
 
     private boolean isAhead() {

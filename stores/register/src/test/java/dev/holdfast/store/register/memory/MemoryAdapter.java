@@ -3,6 +3,8 @@ package dev.holdfast.store.register.memory;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.OpenedSession;
@@ -75,6 +77,25 @@ public final class MemoryAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<WriteResult> write(ConditionalWrite write) {
         return answer(() -> server.write(write));
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
+        return answer(() -> server.announce(arrival));
+    }
+
+    @Override
+    public CompletionStage<Arrivals> arrivals(ResourceName resource) {
+        return answer(() -> server.arrivals(resource));
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a stage of Void has no other value
+    public CompletionStage<Void> retract(Arrival arrival) {
+        return answer(() -> {
+            server.retract(arrival);
+            return null;
+        });
     }
 
     @Override

@@ -3,6 +3,8 @@ package dev.holdfast.store.register.memory;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.IndexEntry;
@@ -37,9 +39,13 @@ public final class MemoryRegister {
     private final LongSupplier clock;
     private final TreeMap<ResourceName, Entry> records = new TreeMap<>();
     private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
+    private final Map<ClaimRef, Arrival> arrivals = new LinkedHashMap<>();
     private final List<MemoryAdapter> adapters = new ArrayList<>();
     private long revision;
     private long floor;
+
+    /** How many arrivals were taken in. */
+    private int takenIn;
 
     private record Entry(byte[] state, RecordVersion version) {}
 
@@ -109,6 +115,7 @@ public final class MemoryRegister {
     private List<MemoryAdapter> end(List<SessionId> ended) {
         List<MemoryAdapter> told = List.copyOf(adapters);
         ended.forEach(sessions::remove);
+        arrivals.keySet().removeIf(claim -> ended.contains(claim.session()));
         return told;
     }
 
@@ -216,6 +223,33 @@ public final class MemoryRegister {
         return kind == RegisterTraits.Clock.WALL ? floor : 0;
     }
 
+    /** How many arrivals were taken in by writes. */
+    public synchronized int takenIn() {
+        return takenIn;
+    }
+
+    synchronized Optional<Long> announce(Arrival arrival) {
+        Session session = sessions.get(arrival.claim().session());
+        if (session == null) {
+            return Optional.empty();
+        }
+        if (session.epoch <= arrival.epoch()) {
+            arrivals.put(arrival.claim(), arrival);
+        }
+        return Optional.of(session.epoch);
+    }
+
+    synchronized Arrivals arrivals(ResourceName name) {
+        List<Arrival> waiting = arrivals.values().stream()
+                .filter(arrival -> arrival.claim().resource().equals(name))
+                .toList();
+        return new Arrivals(waiting, read(name));
+    }
+
+    synchronized void retract(Arrival arrival) {
+        arrivals.remove(arrival.claim());
+    }
+
     /** Writes if all conditions are met. */
     public WriteResult write(ConditionalWrite write) {
         List<Runnable> deliveries = new ArrayList<>();
@@ -240,10 +274,13 @@ public final class MemoryRegister {
             }
         }
         RegisterRecord present = read(write.resource());
-        if (!present.version().equals(write.expected())) {
+        boolean isWaiting = write.arrivals().stream().allMatch(arrival -> arrivals.containsKey(arrival.claim()));
+        if (!present.version().equals(write.expected()) || !isWaiting) {
             return new WriteResult.Conflict(present);
         }
         revision++;
+        takenIn += write.arrivals().size();
+        write.arrivals().forEach(arrival -> arrivals.remove(arrival.claim()));
         write.index().forEach(this::change);
         RecordVersion version = put(write, present);
         write.mail().forEach((id, mail) -> {

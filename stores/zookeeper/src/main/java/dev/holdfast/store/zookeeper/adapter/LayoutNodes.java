@@ -7,7 +7,9 @@ import dev.holdfast.store.zookeeper.client.Requests;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -65,7 +67,8 @@ final class LayoutNodes {
                                 layout.sessions(),
                                 layout.beats(),
                                 layout.indexes(),
-                                layout.mailboxes())
+                                layout.mailboxes(),
+                                layout.arrivals())
                         .map(path -> requests.create(path, NOTHING))
                         .toList()))
                 .thenCompose(done -> {
@@ -80,17 +83,20 @@ final class LayoutNodes {
     }
 
     private CompletableFuture<Boolean> makeShards(int from, byte[] floor) {
-        List<String> paths =
-                IntStream.range(from, from + BATCH).mapToObj(layout::shard).toList();
-        List<Op> together = paths.stream()
-                .map(path -> Op.create(path, floor, requests.acl(), CreateMode.PERSISTENT))
+        Map<String, byte[]> nodes = new LinkedHashMap<>();
+        IntStream.range(from, from + BATCH).forEach(shard -> {
+            nodes.put(layout.shard(shard), floor);
+            nodes.put(layout.arrivals(shard), NOTHING);
+        });
+        List<Op> together = nodes.entrySet().stream()
+                .map(node -> Op.create(node.getKey(), node.getValue(), requests.acl(), CreateMode.PERSISTENT))
                 .toList();
         // Refused if another client is at it too; then each is made that is not there.
         return requests.multi(together)
                 .thenCompose(done -> done.isPresent()
                         ? CompletableFuture.completedFuture(true)
-                        : all(paths.stream()
-                                .map(path -> requests.create(path, floor))
+                        : all(nodes.entrySet().stream()
+                                .map(node -> requests.create(node.getKey(), node.getValue()))
                                 .toList()));
     }
 

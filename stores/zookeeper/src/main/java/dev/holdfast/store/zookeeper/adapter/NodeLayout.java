@@ -3,7 +3,9 @@ package dev.holdfast.store.zookeeper.adapter;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.Arrival;
 import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -18,6 +20,8 @@ import java.util.regex.Pattern;
  *   <li>{@code b/<session>}: ephemeral, written by each keep-alive
  *   <li>{@code c/<session>/<claim>-<name>}: ephemeral, the index; {@code m/<session>/…}: the mail. The two parents stay
  *       when a process dies, until a later one clears them away
+ *   <li>{@code a/<shard>/<name>~<session>~<claim>~<epoch>~<request>}: ephemeral, a claim that waits beside the record
+ *       of a resource; all of it is in the name, so that one request lists them
  *   <li>{@code clock}: written to learn the time of the leader
  * </ul>
  */
@@ -31,6 +35,9 @@ final class NodeLayout {
 
     /** Between the number of a claim and its resource, in the name of its entry. */
     private static final char CLAIM_END = '-';
+
+    /** Between the parts of an arrival, in the name of its node. */
+    private static final char PART_END = '~';
 
     private final String root;
 
@@ -60,6 +67,48 @@ final class NodeLayout {
 
     String mailboxes() {
         return root + "/m";
+    }
+
+    String arrivals() {
+        return root + "/a";
+    }
+
+    String arrivals(int shard) {
+        return arrivals() + '/' + HEX.toHexDigits((byte) shard);
+    }
+
+    String arrivals(ResourceName name) {
+        return arrivals(shardOf(name));
+    }
+
+    String arrival(Arrival arrival) {
+        ClaimRef claim = arrival.claim();
+        return arrivals(claim.resource())
+                + '/'
+                + encoded(claim.resource())
+                + PART_END
+                + claim.session()
+                + PART_END
+                + Long.toHexString(claim.claim())
+                + PART_END
+                + Long.toHexString(arrival.epoch())
+                + PART_END
+                + Base64.getUrlEncoder().withoutPadding().encodeToString(arrival.request());
+    }
+
+    /** The arrival at a resource that a node is; empty for one at another, and for what somebody else has made. */
+    static Optional<Arrival> arrival(ResourceName name, String node) {
+        String[] parts = node.split(String.valueOf(PART_END), -1);
+        if (parts.length != 5 || !parts[0].equals(encoded(name))) {
+            return Optional.empty();
+        }
+        try {
+            ClaimRef claim = new ClaimRef(name, new SessionId(parts[1]), Long.parseUnsignedLong(parts[2], 16));
+            byte[] request = Base64.getUrlDecoder().decode(parts[4]);
+            return Optional.of(new Arrival(claim, Long.parseUnsignedLong(parts[3], 16), request));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /** Made last: the layout is complete if it is there. */

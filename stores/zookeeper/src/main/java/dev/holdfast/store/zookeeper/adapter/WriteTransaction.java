@@ -3,6 +3,7 @@ package dev.holdfast.store.zookeeper.adapter;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.RecordVersion;
@@ -45,6 +46,7 @@ final class WriteTransaction {
     private final NodeLayout layout;
     private final Requests requests;
     private final Records records;
+    private final ArrivalNodes arrivals;
     private final Sessions sessions;
     private final PacketLimit limit;
     private final ConditionalWrite write;
@@ -61,12 +63,14 @@ final class WriteTransaction {
             NodeLayout layout,
             Requests requests,
             Records records,
+            ArrivalNodes arrivals,
             Sessions sessions,
             PacketLimit limit,
             ConditionalWrite write) {
         this.layout = layout;
         this.requests = requests;
         this.records = records;
+        this.arrivals = arrivals;
         this.sessions = sessions;
         this.limit = limit;
         this.write = write;
@@ -92,6 +96,7 @@ final class WriteTransaction {
         addSessions(operations);
         addMail(operations);
         addIndex(operations);
+        addArrivals(operations);
         addRecord(operations);
         Optional<StoreException> refusal = limit.refusal(size);
         if (refusal.isPresent()) {
@@ -167,6 +172,14 @@ final class WriteTransaction {
         }
     }
 
+    private void addArrivals(List<Op> operations) {
+        for (Arrival arrival : write.arrivals()) {
+            String path = layout.arrival(arrival);
+            size += path.length() + OVERHEAD;
+            operations.add(Op.delete(path, -1));
+        }
+    }
+
     private void addRecord(List<Op> operations) {
         String shard = layout.shard(write.resource());
         String path = layout.record(write.resource());
@@ -230,7 +243,10 @@ final class WriteTransaction {
                     Optional<WriteResult> refusal = refusal(found, present);
                     return refusal.isPresent()
                             ? CompletableFuture.completedFuture(refusal.get())
-                            : lookAtIndex().thenCompose(done -> attempt(attempt));
+                            : arrivals.areThere(write.arrivals())
+                                    .thenCompose(areThere -> areThere
+                                            ? lookAtIndex().thenCompose(done -> attempt(attempt))
+                                            : CompletableFuture.completedFuture(new WriteResult.Conflict(present)));
                 });
     }
 

@@ -5,6 +5,8 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.OpenedSession;
@@ -61,6 +63,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final SessionRemovals removals;
     private final Sessions sessions;
     private final Records records;
+    private final ArrivalNodes arrivals;
     private final int packet;
     private final PacketLimit limit;
     private final Duration requestTimeout;
@@ -98,6 +101,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         this.removals = new SessionRemovals(layout, requests);
         this.sessions = new Sessions(layout, requests, source, timer, ticks, watches, mailboxes, removals);
         this.records = new Records(layout, requests);
+        this.arrivals = new ArrivalNodes(layout, requests, sessions, records);
         this.packet = options.maxBuffer();
         this.limit = new PacketLimit(packet, ticks);
         this.requestTimeout = options.requestTimeout();
@@ -238,7 +242,22 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         if (write.expected().incarnation() < 0 || write.expected().change() < Records.MISSING) {
             throw new IllegalArgumentException("No record has the version " + write.expected());
         }
-        return answered(new WriteTransaction(layout, requests, records, sessions, limit, write).run());
+        return answered(new WriteTransaction(layout, requests, records, arrivals, sessions, limit, write).run());
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
+        return answered(arrivals.announce(arrival));
+    }
+
+    @Override
+    public CompletionStage<Arrivals> arrivals(ResourceName resource) {
+        return answered(arrivals.read(resource));
+    }
+
+    @Override
+    public CompletionStage<Void> retract(Arrival arrival) {
+        return answered(arrivals.retract(arrival)).thenAccept(done -> {});
     }
 
     @Override

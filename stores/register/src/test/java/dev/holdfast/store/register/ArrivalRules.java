@@ -1,0 +1,165 @@
+package dev.holdfast.store.register;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.ResourceName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Claims that wait beside a record. */
+abstract class ArrivalRules extends AdapterHarness {
+
+    private static final int MANY = 20;
+
+    private static Arrival arrival(ResourceName name, OpenedSession session, long number, long epoch) {
+        return new Arrival(claim(name, session, number), epoch, bytes("request " + number));
+    }
+
+    /** What waits, as text. */
+    private List<String> waiting(RegisterAdapter adapter, ResourceName name) {
+        return answer(adapter.arrivals(name)).waiting().stream()
+                .map(arrival -> arrival + ": " + text(arrival.request()))
+                .toList();
+    }
+
+    private static String told(Arrival arrival) {
+        return arrival + ": " + text(arrival.request());
+    }
+
+    @Test
+    @DisplayName("what was announced is seen through any connection, with the record, and beside no other")
+    void announcing() {
+        ResourceName name = named("a name/with ~ and %");
+        OpenedSession session = session(alice);
+        Arrival arrival = arrival(name, session, 7, 0);
+        assertThat(answer(alice.announce(arrival))).contains(0L);
+        assertThat(waiting(bob, name)).containsExactly(told(arrival));
+        RecordVersion version = written(bob, put(name, present(name), "state"));
+        Arrivals seen = answer(alice.arrivals(name));
+        assertThat(seen.waiting()).hasSize(1);
+        assertThat(seen.record().version()).isEqualTo(version);
+        assertThat(waiting(bob, named("a name"))).isEmpty();
+        assertThat(waiting(bob, named("a name/with ~ and %25"))).isEmpty();
+    }
+
+    @Test
+    @DisplayName("all that arrive at once are there, in one order for all")
+    void arrivingAtOnce() {
+        ResourceName name = named("storm");
+        OpenedSession hers = session(alice);
+        OpenedSession his = session(bob);
+        List<CompletableFuture<?>> announced = new ArrayList<>();
+        for (int i = 1; i <= MANY; i++) {
+            announced.add(alice.announce(arrival(name, hers, i, 0)).toCompletableFuture());
+            announced.add(bob.announce(arrival(name, his, i, 0)).toCompletableFuture());
+        }
+        announced.forEach(stage -> answer(stage));
+        List<String> seen = waiting(alice, name);
+        assertThat(seen).hasSize(2 * MANY).doesNotHaveDuplicates();
+        assertThat(waiting(bob, name)).isEqualTo(seen);
+    }
+
+    @Test
+    @DisplayName("one write takes in many, and it is one step with the record")
+    void takingIn() {
+        ResourceName name = named("taken in");
+        OpenedSession hers = session(alice);
+        OpenedSession his = session(bob);
+        Arrival first = arrival(name, hers, 1, 0);
+        Arrival second = arrival(name, his, 1, 0);
+        answer(alice.announce(first));
+        answer(bob.announce(second));
+        written(alice, takingIn(put(name, present(name), "both"), first, second));
+        assertThat(waiting(bob, name)).isEmpty();
+        assertThat(text(name)).isEqualTo("both");
+    }
+
+    @Test
+    @DisplayName("a write that takes in what is no longer there is a conflict and does nothing")
+    void takenInOnce() {
+        ResourceName name = named("once");
+        OpenedSession session = session(alice);
+        Arrival first = arrival(name, session, 1, 0);
+        Arrival second = arrival(name, session, 2, 0);
+        answer(alice.announce(first));
+        answer(alice.announce(second));
+        RecordVersion version = written(bob, takingIn(put(name, present(name), "one"), first));
+        assertThat(answer(alice.write(takingIn(put(name, version, "again"), second, first))))
+                .isInstanceOf(WriteResult.Conflict.class);
+        assertThat(waiting(bob, name)).containsExactly(told(second));
+        assertThat(text(name)).isEqualTo("one");
+        assertThat(present(name)).isEqualTo(version);
+    }
+
+    @Test
+    @DisplayName("a write that fails for another reason takes nothing in")
+    void conflictsTakeNothingIn() {
+        ResourceName name = named("conflict");
+        OpenedSession session = session(alice);
+        Arrival arrival = arrival(name, session, 1, 0);
+        answer(alice.announce(arrival));
+        RecordVersion none = present(name);
+        written(bob, put(name, none, "there"));
+        assertThat(answer(alice.write(takingIn(put(name, none, "late"), arrival))))
+                .isInstanceOf(WriteResult.Conflict.class);
+        assertThat(waiting(alice, name)).containsExactly(told(arrival));
+    }
+
+    @Test
+    @DisplayName("a deletion takes in too, and one of a record that is not there")
+    void takingInWithADeletion() {
+        ResourceName name = named("deleted");
+        OpenedSession session = session(alice);
+        Arrival first = arrival(name, session, 1, 0);
+        Arrival second = arrival(name, session, 2, 0);
+        answer(alice.announce(first));
+        answer(alice.announce(second));
+        RecordVersion version = written(bob, put(name, present(name), "there"));
+        written(bob, takingIn(delete(name, version, 0), first));
+        written(bob, takingIn(delete(name, present(name), 0), second));
+        assertThat(waiting(alice, name)).isEmpty();
+        assertThat(text(name)).isEqualTo("(none)");
+    }
+
+    @Test
+    @DisplayName("an arrival under an epoch below that of its session is not put")
+    void staleArrivals() {
+        ResourceName name = named("stale");
+        OpenedSession session = session(alice);
+        assertThat(answer(bob.raiseEpoch(session.id(), 5))).contains(5L);
+        assertThat(answer(alice.announce(arrival(name, session, 1, 4)))).contains(5L);
+        assertThat(waiting(alice, name)).isEmpty();
+        assertThat(answer(alice.announce(arrival(name, session, 1, 5)))).contains(5L);
+        assertThat(waiting(alice, name)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("an arrival of a session that has ended is not put")
+    void arrivalsOfTheEnded() {
+        ResourceName name = named("ended");
+        OpenedSession session = session(alice);
+        answer(bob.closeSession(session.id()));
+        assertThat(answer(alice.announce(arrival(name, session, 1, 0)))).isEmpty();
+        assertThat(waiting(bob, name)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("what is retracted is gone; again it does nothing")
+    void retracting() {
+        ResourceName name = named("retracted");
+        OpenedSession session = session(alice);
+        Arrival arrival = arrival(name, session, 1, 0);
+        answer(alice.announce(arrival));
+        done(bob.retract(arrival));
+        done(alice.retract(arrival));
+        assertThat(waiting(alice, name)).isEmpty();
+    }
+
+    private static void done(CompletionStage<Void> stage) {
+        answer(stage.thenApply(nothing -> true));
+    }
+}

@@ -1,0 +1,227 @@
+package dev.holdfast.store.register.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.SessionRecord;
+import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.register.memory.MemoryAdapter;
+import dev.holdfast.store.register.memory.MemoryRegister;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Steps that take in what other clients have announced. */
+class ArrivalsTest {
+
+    private static final ResourceName NAME = new ResourceName("arrivals");
+    private static final ResourceSpec SEMAPHORE = new ResourceSpec(Kind.SEMAPHORE, 5, Order.BARGING);
+
+    private final MemoryAdapter server = new MemoryRegister(RegisterTraits.Clock.REVISIONS, () -> 1).connect();
+    private final Facts facts = new Facts(new Facts.Hearsay() {
+        @Override
+        public boolean isGone(SessionId id) {
+            return false;
+        }
+
+        @Override
+        public @Nullable SessionRecord session(SessionId id) {
+            return null;
+        }
+    });
+
+    private static <T> T answer(CompletionStage<T> stage) {
+        return stage.toCompletableFuture().join();
+    }
+
+    private static Acquire claim(SessionId session, long number, long epoch, ResourceSpec spec, Lease lease) {
+        ClaimRef claim = new ClaimRef(NAME, session, number);
+        return new Acquire(claim, epoch, Sending.FIRST, spec, 1, lease, Waiting.QUEUE, 3);
+    }
+
+    private static Acquire claim(SessionId session, long number) {
+        return claim(session, number, 0, ResourceSpec.MUTEX, Lease.SESSION);
+    }
+
+    private Arrival announced(Acquire command) {
+        Arrival arrival = ArrivalCodec.encode(command, new SessionRecord(0, "label", Duration.ofMinutes(1)));
+        assertThat(answer(server.announce(arrival))).isPresent();
+        return arrival;
+    }
+
+    private SessionId session() {
+        OpenedSession opened = answer(server.openSession(Duration.ofMinutes(1), "label"));
+        return opened.id();
+    }
+
+    private Step step() {
+        RegisterRecord record = answer(server.read(NAME));
+        return new Step(NAME, record, facts, server.traits());
+    }
+
+    private WriteResult written(Step step) {
+        return answer(server.write(step.write(Map.of())));
+    }
+
+    @Test
+    void whatIsAskedForComesThroughTheCodec() {
+        Lease bounded = new Lease(Lease.Binding.BOUNDED, Duration.ofMillis(12_345));
+        Acquire command = claim(new SessionId("s"), 7, 3, SEMAPHORE, bounded);
+        Arrival arrival = ArrivalCodec.encode(command, new SessionRecord(9, "läbel", Duration.ofSeconds(30)));
+        assertThat(ArrivalCodec.decode(arrival)).hasValueSatisfying(request -> {
+            assertThat(request.command()).isEqualTo(command);
+            assertThat(request.session()).isEqualTo(new SessionRecord(3, "läbel", Duration.ofSeconds(30)));
+        });
+    }
+
+    @Test
+    void whatIsDamagedIsLeftAlone() {
+        Arrival whole = ArrivalCodec.encode(
+                claim(new SessionId("s"), 7), new SessionRecord(0, "label", Duration.ofSeconds(30)));
+        for (int length = 0; length < whole.request().length; length++) {
+            Arrival part = new Arrival(whole.claim(), 0, Arrays.copyOf(whole.request(), length));
+            assertThat(ArrivalCodec.decode(part))
+                    .as("the first %d bytes", length)
+                    .isEmpty();
+        }
+        Step step = step();
+        step.takeIn(List.of(new Arrival(whole.claim(), 0, new byte[] {99})), 1);
+        assertThat(step.isChange()).isFalse();
+    }
+
+    @Test
+    void theFirstIsGrantedAndTheOthersQueueInTheirOrder() {
+        List<Arrival> arrivals = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            arrivals.add(announced(claim(session(), 1)));
+        }
+        Step step = step();
+        step.takeIn(arrivals, 1);
+        assertThat(step.notices())
+                .extracting(Notice::claim)
+                .containsExactly(arrivals.get(0).claim());
+        assertThat(step.view().waiting())
+                .containsExactly(arrivals.get(1).claim(), arrivals.get(2).claim());
+        assertThat(written(step)).isInstanceOf(WriteResult.Written.class);
+        assertThat(answer(server.arrivals(NAME)).waiting()).isEmpty();
+        assertThat(answer(server.claims(arrivals.get(1).claim().session()))).hasSize(1);
+    }
+
+    @Test
+    void whatWasTakenInIsNotTakenInAgain() {
+        Arrival arrival = announced(claim(session(), 1));
+        Step first = step();
+        Step second = step();
+        first.takeIn(List.of(arrival), 1);
+        second.takeIn(List.of(arrival), 1);
+        assertThat(written(first)).isInstanceOf(WriteResult.Written.class);
+        assertThat(written(second)).isInstanceOf(WriteResult.Conflict.class);
+    }
+
+    @Test
+    void whatWouldBeRefusedIsLeftToItsOwnClient() {
+        Arrival mutex = announced(claim(session(), 1));
+        Arrival semaphore = announced(claim(session(), 1, 0, SEMAPHORE, Lease.SESSION));
+        Step step = step();
+        step.takeIn(List.of(mutex, semaphore), 1);
+        ConditionalWrite write = step.write(Map.of());
+        assertThat(write.arrivals()).containsExactly(mutex);
+        assertThat(write.writers()).containsOnlyKeys(mutex.claim().session());
+    }
+
+    @Test
+    void anArrivalUnderAnEpochThatWasRaisedSinceIsVoid() {
+        SessionId session = session();
+        Arrival arrival = announced(claim(session, 1));
+        assertThat(answer(server.raiseEpoch(session, 2))).contains(2L);
+        Step unaware = step();
+        unaware.takeIn(List.of(arrival), 1);
+        assertThat(written(unaware)).isEqualTo(new WriteResult.Stale(session, 2));
+        facts.epoch(session, 2);
+        Step aware = step();
+        aware.takeIn(List.of(arrival), 1);
+        assertThat(aware.isChange()).isFalse();
+    }
+
+    @Test
+    void anArrivalOfASessionThatHasEndedIsVoid() {
+        SessionId session = session();
+        Arrival arrival = announced(claim(session, 1));
+        var unused = answer(server.closeSession(session).thenApply(done -> true));
+        Step unaware = step();
+        unaware.takeIn(List.of(arrival), 1);
+        assertThat(written(unaware)).isEqualTo(new WriteResult.Gone(session));
+        facts.gone(session);
+        Step aware = step();
+        aware.takeIn(List.of(arrival), 1);
+        assertThat(aware.isChange()).isFalse();
+    }
+
+    @Test
+    void itsOwnClientRemovesItWhateverComesOfTheClaim() {
+        Arrival held = announced(claim(session(), 1));
+        Step first = step();
+        first.takeIn(List.of(held), 1);
+        assertThat(written(first)).isInstanceOf(WriteResult.Written.class);
+        Arrival refused = announced(claim(session(), 1, 0, SEMAPHORE, Lease.SESSION));
+        Step own = step();
+        own.remove(refused);
+        assertThat(own.isChange()).isTrue();
+        assertThat(written(own)).isInstanceOf(WriteResult.Written.class);
+        assertThat(answer(server.arrivals(NAME)).waiting()).isEmpty();
+        assertThat(step().view().held()).containsExactly(held.claim());
+    }
+
+    @Test
+    void oneStepTakesInNoMoreThanAWriteCanChange() {
+        assertThat(takenIn(traits(120, 1_000_000), 5)).isEqualTo(120 / 4 - 5);
+    }
+
+    @Test
+    void oneStepTakesInNoMoreThanAWriteHasRoomFor() {
+        assertThat(takenIn(traits(4_000, 100_000), 5)).isBetween(50, 90);
+    }
+
+    private static RegisterTraits traits(int maxChanges, int maxStateBytes) {
+        Duration second = Duration.ofSeconds(1);
+        return new RegisterTraits(
+                "small", RegisterTraits.Clock.REVISIONS, second, second, second, true, true, maxStateBytes, maxChanges);
+    }
+
+    /** How many of 200 a step takes in beside so many commands. */
+    private int takenIn(RegisterTraits traits, int calls) {
+        SessionId session = session();
+        List<Arrival> arrivals = new ArrayList<>();
+        for (int i = 1; i <= 200; i++) {
+            arrivals.add(announced(claim(session, i)));
+        }
+        Step step = new Step(NAME, answer(server.read(NAME)), facts, traits);
+        step.takeIn(arrivals, calls);
+        ConditionalWrite write = step.write(Map.of());
+        assertThat(write.index())
+                .hasSameSizeAs(write.arrivals())
+                .extracting(IndexChange::kind)
+                .contains(IndexChange.Kind.GRANTED, IndexChange.Kind.QUEUED);
+        return write.arrivals().size();
+    }
+}

@@ -1,0 +1,100 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Arrivals;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.zookeeper.client.Requests;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
+
+/** Claims that wait beside the records of their resources. Thread-safe. */
+final class ArrivalNodes {
+
+    /** How often one is put again that was refused because of an epoch that was not known here. */
+    private static final int ATTEMPTS = 5;
+
+    private static final byte[] NOTHING = {};
+
+    private final NodeLayout layout;
+    private final Requests requests;
+    private final Sessions sessions;
+    private final Records records;
+
+    ArrivalNodes(NodeLayout layout, Requests requests, Sessions sessions, Records records) {
+        this.layout = layout;
+        this.requests = requests;
+        this.sessions = sessions;
+        this.records = records;
+    }
+
+    CompletableFuture<Optional<Long>> announce(Arrival arrival) {
+        Optional<OwnSession> session = sessions.own(arrival.claim().session());
+        return session.isPresent()
+                ? announce(arrival, session.get(), 1)
+                : requests.sync(layout.root()).thenApply(done -> Optional.empty());
+    }
+
+    private CompletableFuture<Optional<Long>> announce(Arrival arrival, OwnSession session, int attempt) {
+        OwnSession.Epoch known = session.epoch();
+        if (known.epoch() > arrival.epoch()) {
+            return CompletableFuture.completedFuture(Optional.of(known.epoch()));
+        }
+        SessionId id = session.id();
+        List<Op> operations = List.of(
+                Op.check(layout.session(id), known.version()),
+                Op.create(layout.arrival(arrival), NOTHING, requests.acl(), CreateMode.EPHEMERAL));
+        return requests.multi(operations).thenCompose(done -> {
+            if (done.isPresent()) {
+                return CompletableFuture.completedFuture(Optional.of(known.epoch()));
+            }
+            return sessions.read(id).thenCompose(record -> {
+                if (record.isEmpty()) {
+                    return CompletableFuture.completedFuture(Optional.empty());
+                }
+                return attempt < ATTEMPTS
+                        ? announce(arrival, session, attempt + 1)
+                        : CompletableFuture.failedFuture(Sessions.contended("the epoch of a session"));
+            });
+        });
+    }
+
+    /** The record is read after the arrivals, for the requests arrive in this order. */
+    CompletableFuture<Arrivals> read(ResourceName name) {
+        CompletableFuture<Boolean> synced = requests.sync(layout.root());
+        CompletableFuture<Optional<List<String>>> nodes = requests.children(layout.arrivals(name), null);
+        CompletableFuture<RegisterRecord> record = records.readHere(name);
+        return synced.thenCombine(nodes, (done, found) -> found.orElse(List.of()))
+                .thenCombine(record, (found, present) -> new Arrivals(arrivals(name, found), present));
+    }
+
+    /** In an order that favours no client: ZooKeeper tells none. */
+    private static List<Arrival> arrivals(ResourceName name, List<String> nodes) {
+        return nodes.stream()
+                .sorted(Comparator.<String>comparingInt(node -> node.hashCode() * 0x9E3779B9)
+                        .thenComparing(Comparator.naturalOrder()))
+                .flatMap(node -> NodeLayout.arrival(name, node).stream())
+                .toList();
+    }
+
+    /** Whether all of some arrivals at one resource are there. */
+    CompletableFuture<Boolean> areThere(List<Arrival> arrivals) {
+        if (arrivals.isEmpty()) {
+            return CompletableFuture.completedFuture(true);
+        }
+        String parent = layout.arrivals(arrivals.get(0).claim().resource());
+        return requests.children(parent, null)
+                .thenApply(found -> arrivals.stream()
+                        .map(layout::arrival)
+                        .allMatch(path -> found.orElse(List.of()).contains(path.substring(parent.length() + 1))));
+    }
+
+    CompletableFuture<Boolean> retract(Arrival arrival) {
+        return requests.delete(layout.arrival(arrival));
+    }
+}
