@@ -2,6 +2,7 @@ package dev.holdfast.store.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
@@ -153,6 +154,7 @@ class ZooKeeperTlsTest {
 
     @Test
     void clientWithoutACertificateIsToldThatItNeedsOne() {
+        assumeThat(server.version()).as("older ones may hang up before the reason arrives").startsWith("3.9");
         isRefused(secure(server.tlsPort(), all.authority()), Reason.DENIED, "'clientCertificate'");
     }
 

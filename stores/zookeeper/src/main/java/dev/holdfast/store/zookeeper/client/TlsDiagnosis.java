@@ -150,9 +150,12 @@ final class TlsDiagnosis {
             }
             protocols.ifPresent(secure::setEnabledProtocols);
             secure.startHandshake();
-            // Whether a server takes the certificate of a client shows with what follows, from TLS 1.3 on.
-            secure.getOutputStream().write(QUESTION);
+            // From TLS 1.3 on a server refuses a client after that. It is asked nothing: what it can't read any more
+            // would
+            // reset the connection, and lose the refusal. One that says nothing has no objection.
             int unused = secure.getInputStream().read();
+            return null;
+        } catch (SocketTimeoutException e) {
             return null;
         } catch (SSLException | SocketException e) {
             return e;
