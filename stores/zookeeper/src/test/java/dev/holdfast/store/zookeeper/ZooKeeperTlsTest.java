@@ -154,7 +154,9 @@ class ZooKeeperTlsTest {
 
     @Test
     void clientWithoutACertificateIsToldThatItNeedsOne() {
-        assumeThat(server.version()).as("older ones may hang up before the reason arrives").startsWith("3.9");
+        assumeThat(server.version())
+                .as("older ones may hang up before the reason arrives")
+                .startsWith("3.9");
         isRefused(secure(server.tlsPort(), all.authority()), Reason.DENIED, "'clientCertificate'");
     }
 
