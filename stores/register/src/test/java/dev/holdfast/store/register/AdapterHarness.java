@@ -166,15 +166,7 @@ abstract class AdapterHarness {
     }
 
     static ConditionalWrite by(ConditionalWrite write, Map<SessionId, Long> writers) {
-        return new ConditionalWrite(
-                write.resource(),
-                write.expected(),
-                write.state(),
-                write.floor(),
-                writers,
-                write.mail(),
-                write.index(),
-                write.arrivals());
+        return with(write, writers, write.mail(), write.index(), write.arrivals());
     }
 
     static ConditionalWrite by(ConditionalWrite write, OpenedSession session, long epoch) {
@@ -182,39 +174,25 @@ abstract class AdapterHarness {
     }
 
     static ConditionalWrite mailing(ConditionalWrite write, OpenedSession session, String mail) {
-        return new ConditionalWrite(
-                write.resource(),
-                write.expected(),
-                write.state(),
-                write.floor(),
-                write.writers(),
-                Map.of(session.id(), bytes(mail)),
-                write.index(),
-                write.arrivals());
+        return with(write, write.writers(), Map.of(session.id(), bytes(mail)), write.index(), write.arrivals());
     }
 
     static ConditionalWrite indexing(ConditionalWrite write, IndexChange... changes) {
-        return new ConditionalWrite(
-                write.resource(),
-                write.expected(),
-                write.state(),
-                write.floor(),
-                write.writers(),
-                write.mail(),
-                List.of(changes),
-                write.arrivals());
+        return with(write, write.writers(), write.mail(), List.of(changes), write.arrivals());
     }
 
     static ConditionalWrite takingIn(ConditionalWrite write, Arrival... arrivals) {
+        return with(write, write.writers(), write.mail(), write.index(), List.of(arrivals));
+    }
+
+    private static ConditionalWrite with(
+            ConditionalWrite write,
+            Map<SessionId, Long> writers,
+            Map<SessionId, byte[]> mail,
+            List<IndexChange> index,
+            List<Arrival> arrivals) {
         return new ConditionalWrite(
-                write.resource(),
-                write.expected(),
-                write.state(),
-                write.floor(),
-                write.writers(),
-                write.mail(),
-                write.index(),
-                List.of(arrivals));
+                write.resource(), write.expected(), write.state(), write.floor(), writers, mail, index, arrivals);
     }
 
     static ClaimRef claim(ResourceName name, OpenedSession session, long number) {

@@ -20,8 +20,8 @@ import java.util.concurrent.CompletionStage;
 /**
  * The claims of a round that were announced beside the record, as clients do that arrive there at the same time and
  * would make each other's writes fail. The client of the first arrival takes all of them in with one write, the others
- * find themselves in the record when they look again. Who has looked in vain some times takes them in itself, for the
- * first may have died.
+ * find themselves in the record when they look again. Who has seen the same arrival come first some times takes them in
+ * itself, for its client may have died.
  *
  * <p>An arrival is removed by the write that carries its claim out, so it is carried out once. Its client makes no
  * other write on the resource meanwhile.
@@ -41,6 +41,7 @@ final class Announcements {
     /** What was waiting when it was read last, own ones included. */
     private List<Arrival> waiting = List.of();
 
+    /** How often the same arrival was the first. */
     private int looks;
 
     Announcements(Context context, Lane lane, List<Call> calls) {
@@ -97,14 +98,26 @@ final class Announcements {
     /** Reads what waits, and then the record. */
     CompletionStage<RegisterRecord> read() {
         return context.adapter().arrivals(lane.resource()).thenApply(arrivals -> {
+            looks = isSameFirst(arrivals.waiting()) ? looks + 1 : 1;
             waiting = arrivals.waiting();
-            looks++;
             return arrivals.record();
         });
     }
 
-    /** Takes what waits into a step whose commands are those of the round. */
+    private boolean isSameFirst(List<Arrival> now) {
+        return !now.isEmpty()
+                && !waiting.isEmpty()
+                && now.get(0).claim().equals(waiting.get(0).claim());
+    }
+
+    /**
+     * Takes what waits into a step whose commands are those of the round. If none of its own waits any more, the rest
+     * is left to those whose claims they are: many others find themselves in the record at the same time.
+     */
     void takeInto(Step step) {
+        if (!isWaiting()) {
+            return;
+        }
         List<Arrival> others = new ArrayList<>();
         for (Arrival arrival : waiting) {
             if (isOwn(arrival)) {
@@ -120,12 +133,13 @@ final class Announcements {
         return made.stream().anyMatch(own -> own.claim().equals(arrival.claim()));
     }
 
+    private boolean isWaiting() {
+        return waiting.stream().anyMatch(this::isOwn);
+    }
+
     /** Whether another client is about to take in what waits. */
     boolean leaveItToOthers() {
-        return !waiting.isEmpty()
-                && !isOwn(waiting.get(0))
-                && looks < PATIENCE
-                && waiting.stream().anyMatch(this::isOwn);
+        return isWaiting() && !isOwn(waiting.get(0)) && looks < PATIENCE;
     }
 
     /** Removes what may still wait, where the round fails. */

@@ -58,7 +58,7 @@ final class Round {
     private static final int MOST_DOUBLINGS = 8;
 
     /** Who has announced its claims looks again after a write's time doubled so many times, at the latest. */
-    private static final int ANNOUNCED_DOUBLINGS = 3;
+    private static final int ANNOUNCED_DOUBLINGS = 1;
 
     private final Context context;
     private final RegisterAdapter adapter;
