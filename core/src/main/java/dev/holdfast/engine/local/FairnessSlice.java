@@ -16,12 +16,17 @@ final class FairnessSlice {
     /** How many had been served under the grant when the head of the queue last looked. */
     int servedAtLook;
 
-    /** Notes who was served. */
-    void passTo(Request request, ElapsedClock clock, long nanos) {
-        boolean isOwners = request.waiter != null && request.waiter == owner;
-        if (!isOwners && !(isShared && request.isShare())) {
-            isShared = request.isShare();
-            owner = isShared ? null : request.waiter;
+    /**
+     * Notes who was served.
+     *
+     * @param waiter the thread; null for a stage
+     * @param shares whether it shares the grant with others
+     */
+    void passTo(@Nullable Thread waiter, boolean shares, ElapsedClock clock, long nanos) {
+        boolean isOwners = waiter != null && waiter == owner;
+        if (!isOwners && !(isShared && shares)) {
+            isShared = shares;
+            owner = shares ? null : waiter;
             ends = clock.now() + nanos;
         }
     }
@@ -49,8 +54,8 @@ final class FairnessSlice {
         return waiter != null && waiter == owner;
     }
 
-    /** Whether a request belongs to it. */
-    boolean includes(Request request) {
-        return isShared ? request.isShare() : isOwnedBy(request.waiter);
+    /** Whether a thread that asks again belongs to it, or one who would share. */
+    boolean includes(@Nullable Thread waiter, boolean shares) {
+        return isShared ? shares : isOwnedBy(waiter);
     }
 }

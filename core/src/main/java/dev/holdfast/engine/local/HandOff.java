@@ -63,7 +63,7 @@ final class HandOff {
 
     private static boolean hasTurn(LocalSynchronizer resource, LocalClaim held, Request request) {
         FairnessSlice turn = held.turn;
-        return turn != null && turn.includes(request) && !turn.isOver(resource.now());
+        return turn != null && turn.includes(request.waiter, request.isShare()) && !turn.isOver(resource.now());
     }
 
     private static long turnNanos(LocalSynchronizer resource, long usual) {
@@ -120,7 +120,8 @@ final class HandOff {
         if (request.isShare() || held.served > 0) {
             FairnessSlice turn = held.turn();
             turn.passTo(
-                    request,
+                    request.waiter,
+                    request.isShare(),
                     resource.partition.context.clock(),
                     turnNanos(resource, request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
             if (turn.ends() - resource.turnsEnd > 0) {
@@ -133,7 +134,12 @@ final class HandOff {
             resource.current = held.tenant();
         }
         resource.end(request, hold, null, out);
-        resource.policy.afterServing(resource, held, request, out);
+        if (request.isShare() && resource.policy.exceedsShares(held.weight)) {
+            resource.lingering().leaveRoomLater(held, out);
+        }
+        if (resource.policy.claimsMayBecomeUnwanted() && !resource.claims.isWanted(resource.queue)) {
+            resource.lingering().dropLater(out);
+        }
         if (!resource.policy.grantsPasses() && (!resource.queue.isEmpty() || !needsToken)) {
             resource.claims.foresee(held, resource.queue, out);
         }

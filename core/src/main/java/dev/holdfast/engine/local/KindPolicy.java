@@ -1,6 +1,6 @@
 package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 
@@ -69,18 +69,34 @@ class KindPolicy {
         return true;
     }
 
-    /** Whether a grant that serves no single request serves this one. */
-    boolean suits(LocalClaim grant, Request request) {
-        return request.weight() == grant.weight;
+    /**
+     * Whether a grant that serves no single request serves one of this weight.
+     *
+     * @param number the place of the request among all that were queued here
+     */
+    boolean suits(Claim grant, int weight, long number) {
+        return weight == grant.weight;
     }
 
-    /** Whether a grant will serve a request too, or has to go before another is asked for. */
-    boolean isBefore(LocalClaim grant, Request request) {
+    /**
+     * Whether a grant keeps this process from asking for another: it will serve who asks, or has to go first.
+     *
+     * @param weight what the grant has of the capacity
+     * @param standsApart whether the grant, or what is asked for, is for a single request that shares with nobody here
+     */
+    boolean precludesAnother(int weight, boolean standsApart) {
         return true;
     }
 
-    /** A grant has served a request, and may allow for more than it is used for. */
-    void afterServing(LocalSynchronizer resource, LocalClaim grant, Request request, DeferredActions out) {}
+    /** Whether a grant of this weight allows for more than those who share it need. */
+    boolean exceedsShares(int weight) {
+        return false;
+    }
+
+    /** Whether the request for which a claim was made may be served by another grant before. */
+    boolean claimsMayBecomeUnwanted() {
+        return false;
+    }
 
     private static final class ReadWrite extends KindPolicy {
         @Override
@@ -104,21 +120,18 @@ class KindPolicy {
         }
 
         @Override
-        boolean suits(LocalClaim grant, Request request) {
-            return request.weight() <= grant.weight;
+        boolean suits(Claim grant, int weight, long number) {
+            return weight <= grant.weight;
         }
 
         @Override
-        boolean isBefore(LocalClaim grant, Request request) {
-            boolean standsBeside = request.isShare() && request.hasOwnLease();
-            return grant.weight > 1 || !(grant.isBound() || standsBeside);
+        boolean precludesAnother(int weight, boolean standsApart) {
+            return weight > 1 || !standsApart;
         }
 
         @Override
-        void afterServing(LocalSynchronizer resource, LocalClaim grant, Request request, DeferredActions out) {
-            if (request.isShare() && grant.weight > 1) {
-                resource.lingering().leaveRoomLater(grant, out);
-            }
+        boolean exceedsShares(int weight) {
+            return weight > 1;
         }
     }
 
@@ -134,10 +147,8 @@ class KindPolicy {
         }
 
         @Override
-        void afterServing(LocalSynchronizer resource, LocalClaim grant, Request request, DeferredActions out) {
-            if (!resource.claims.isWanted(resource.queue)) {
-                resource.lingering().dropLater(out);
-            }
+        boolean claimsMayBecomeUnwanted() {
+            return true;
         }
     }
 
@@ -168,8 +179,8 @@ class KindPolicy {
         }
 
         @Override
-        boolean suits(LocalClaim grant, Request request) {
-            return grant.covers(request.number);
+        boolean suits(Claim grant, int weight, long number) {
+            return grant.covers(number);
         }
     }
 

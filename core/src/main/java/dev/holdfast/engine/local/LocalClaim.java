@@ -201,7 +201,7 @@ public final class LocalClaim extends Claim {
         if (bound != null || request.hasOwnLease()) {
             return bound == request;
         }
-        return resource.policy.suits(this, request);
+        return resource.policy.suits(this, request.weight(), request.number);
     }
 
     /** Whether a request that it suits can be served beside those who hold now. */

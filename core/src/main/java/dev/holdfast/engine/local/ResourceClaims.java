@@ -69,8 +69,9 @@ final class ResourceClaims extends GrantList {
 
     /** Whether there is a grant that will serve a request too, or that has to go first. */
     private boolean hasOneBefore(Request request) {
+        boolean wantsItsOwn = request.isShare() && request.hasOwnLease();
         for (LocalClaim held = firstGrant(); held != null; held = held.nextGrant) {
-            if (resource.policy.isBefore(held, request)) {
+            if (resource.policy.precludesAnother(held.weight, held.isBound() || wantsItsOwn)) {
                 return true;
             }
         }
