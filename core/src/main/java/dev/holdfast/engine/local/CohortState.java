@@ -1,5 +1,6 @@
 package dev.holdfast.engine.local;
 
+import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.spi.TokenBlock;
 import org.jspecify.annotations.Nullable;
 
@@ -7,16 +8,16 @@ import org.jspecify.annotations.Nullable;
 final class CohortState {
 
     /** When the budget is spent, in elapsed nanoseconds. */
-    long ends;
+    private long ends;
 
     /** Whether someone waited at the store when it was last asked. */
-    boolean awaited;
+    private boolean awaited;
 
     /** A question about waiters is on its way. */
-    boolean asking;
+    private boolean asking;
 
     /** A request for more tokens is on its way. */
-    boolean advancing;
+    private boolean advancing;
 
     /** When tokens were last asked for, and how many. */
     private long askedAt;
@@ -27,7 +28,7 @@ final class CohortState {
     private boolean isScarce;
 
     /** The store gives this grant no more tokens. */
-    boolean isLast;
+    private boolean isLast;
 
     /** The next block, once the present one is spent. */
     @Nullable
@@ -39,6 +40,26 @@ final class CohortState {
     CohortState(long ends, boolean awaited) {
         this.ends = ends;
         this.awaited = awaited;
+    }
+
+    /** Whether the budget is spent, and others wait at the store. */
+    boolean isSpent(ElapsedClock clock) {
+        return awaited && clock.now() - ends >= 0;
+    }
+
+    boolean isAdvancing() {
+        return advancing;
+    }
+
+    /** Whether the store gives this grant no more tokens. */
+    boolean isLast() {
+        return isLast;
+    }
+
+    /** A request for more tokens was answered. */
+    void endAdvance(boolean wasLast) {
+        advancing = false;
+        isLast |= wasLast;
     }
 
     /** A token is used; more than can be counted are as good as that many. */
@@ -55,14 +76,31 @@ final class CohortState {
         askedAt = at;
     }
 
-    /** Notes how many came of it. */
-    void got(long tokens) {
+    /** Notes how many came of it, and whether someone waits at the store. */
+    void got(long tokens, boolean isAwaited) {
         isScarce = tokens < asked;
+        awaited = isAwaited;
     }
 
     /** For how long to leave the store alone, if it is asked once in such a time where tokens are scarce. */
     long patience(long now, long pace) {
         return isScarce ? Math.max(0, askedAt + pace - now) : 0;
+    }
+
+    /**
+     * Notes a question whether someone waits, if it is due: the budget is spent, and nobody is known to wait.
+     *
+     * @return whether it is to be asked now
+     */
+    boolean askIfDue(long now) {
+        boolean isDue = now - ends >= 0 && !awaited && !asking;
+        asking |= isDue;
+        return isDue;
+    }
+
+    /** The question has no answer. */
+    void askFailed() {
+        asking = false;
     }
 
     /** Takes the answer to the question whether someone waits: if nobody does, the budget begins anew. */

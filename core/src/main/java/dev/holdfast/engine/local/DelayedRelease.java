@@ -31,10 +31,10 @@ final class DelayedRelease {
 
     /** Readers that come and go would else ask the store again each time that nobody happens to read. */
     static boolean isFor(LocalSynchronizer resource, LocalClaim held) {
-        return held.wasShared
+        return held.wasShared()
                 && resource.policy.hasReaders()
                 && resource.partition.context.cohortBudgetNanos() > 0
-                && !resource.claims.isSpent(held);
+                && !held.isSpent();
     }
 
     /** Whether a grant that nobody uses is kept. */
@@ -46,7 +46,7 @@ final class DelayedRelease {
     void keep(LocalClaim held, DeferredActions out) {
         if (!isKeeping) {
             isKeeping = true;
-            servedBefore = held.served;
+            servedBefore = held.served();
             out.add(() -> resource.partition
                     .context
                     .environment()
@@ -58,7 +58,7 @@ final class DelayedRelease {
         isKeeping = false;
         LocalClaim held = resource.claims.firstGrant();
         if (held != null && held.state == Claim.State.HELD && held.isIdle() && resource.queue.isEmpty()) {
-            if (held.served != servedBefore && isFor(resource, held) && !resource.partition.context.isClosing()) {
+            if (held.served() != servedBefore && isFor(resource, held) && !resource.partition.context.isClosing()) {
                 keep(held, out);
             } else {
                 resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
@@ -74,9 +74,8 @@ final class DelayedRelease {
      * While they come and go it does not matter: the grant serves the next writer too, and its budget is bounded.
      */
     void leaveRoomLater(LocalClaim held, DeferredActions out) {
-        if (!held.isToLeaveRoom) {
-            held.isToLeaveRoom = true;
-            int served = held.served;
+        if (held.scheduleShrink()) {
+            int served = held.served();
             out.add(() -> resource.partition
                     .context
                     .environment()
@@ -87,9 +86,9 @@ final class DelayedRelease {
     }
 
     private void leaveRoom(LocalClaim held, int servedThen, DeferredActions out) {
-        held.isToLeaveRoom = false;
+        held.endShrinkSchedule();
         if (held.state == Claim.State.HELD && held.weight > 1 && held.tenant() == null && !held.isIdle()) {
-            if (held.served == servedThen) {
+            if (held.served() == servedThen) {
                 resource.claims.shrink(held, 1, out);
             } else {
                 leaveRoomLater(held, out);

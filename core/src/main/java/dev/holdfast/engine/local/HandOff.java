@@ -40,7 +40,7 @@ final class HandOff {
                 held != null && (held.isIdle() || resource.policy.isShared());
                 held = held.nextGrant) {
             if (canServe(resource, held, request)
-                    && (isFirst || (!request.isTry && hasTurn(resource, held, request)))) {
+                    && (isFirst || (!request.isTry && held.isTurnOf(request)))) {
                 return serve(resource, held, request, out);
             }
         }
@@ -50,20 +50,15 @@ final class HandOff {
     /** The head of the queue wants to be alone: those who share have a turn from now. */
     static void beginSharedTurn(LocalSynchronizer resource) {
         LocalClaim held = resource.claims.firstGrant();
-        if (held != null && held.turn != null && held.turn.isShared()) {
+        if (held != null && held.isTurnShared()) {
             beginSharedTurn(resource, held);
-            resource.turnsEnd = held.turn.ends();
+            resource.turnsEnd = held.turnEnds();
         }
     }
 
     /** Those who share a grant have a turn from now. */
     static void beginSharedTurn(LocalSynchronizer resource, LocalClaim held) {
-        held.turn().share(resource.now(), turnNanos(resource, SHARED_TURN_NANOS));
-    }
-
-    private static boolean hasTurn(LocalSynchronizer resource, LocalClaim held, Request request) {
-        FairnessSlice turn = held.turn;
-        return turn != null && turn.includes(request.waiter, request.isShare()) && !turn.isOver(resource.now());
+        held.beginSharedTurn(turnNanos(resource, SHARED_TURN_NANOS));
     }
 
     private static long turnNanos(LocalSynchronizer resource, long usual) {
@@ -84,9 +79,7 @@ final class HandOff {
             boolean isToBeTaken = false;
             for (LocalClaim held = resource.claims.firstGrant(); held != null && held.isIdle(); held = held.nextGrant) {
                 isFree = true;
-                FairnessSlice turn = held.turn();
-                isToBeTaken |= turn.isOver(now) || turn.servedAtLook == held.served;
-                turn.servedAtLook = held.served;
+                isToBeTaken |= held.checkTurn(now);
             }
             if (isToBeTaken) {
                 request.isWatching = false;
@@ -105,27 +98,22 @@ final class HandOff {
         return held.state == Claim.State.HELD
                 && held.suits(request)
                 && held.hasRoomFor(request)
-                && (held.isIdle() || !resource.claims.isSpent(held))
+                && (held.isIdle() || !held.isSpent())
                 && resource.partition.validity.mayHandOn(held);
     }
 
     /** Makes a hold for a request that is not queued any more; false when there is no token for it yet. */
     private static boolean serve(LocalSynchronizer resource, LocalClaim held, Request request, DeferredActions out) {
-        boolean needsToken = ResourceClaims.needsToken(held, request);
-        long token = needsToken ? held.nextToken() : held.newestToken;
+        boolean needsToken = held.needsTokenFor(request);
+        long token = needsToken ? held.nextToken() : held.newestToken();
         if (token == 0) {
             return false;
         }
         LocalHold hold = request.mode.holds().make(resource, held, request, token);
-        if (request.isShare() || held.served > 0) {
-            FairnessSlice turn = held.turn();
-            turn.passTo(
-                    request.waiter,
-                    request.isShare(),
-                    resource.partition.context.clock(),
-                    turnNanos(resource, request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
-            if (turn.ends() - resource.turnsEnd > 0) {
-                resource.turnsEnd = turn.ends();
+        if (request.isShare() || held.hasServed()) {
+            held.passTurnTo(request, turnNanos(resource, request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
+            if (held.turnEnds() - resource.turnsEnd > 0) {
+                resource.turnsEnd = held.turnEnds();
             }
         }
         held.take(hold);
@@ -148,13 +136,12 @@ final class HandOff {
 
     /** Whether the head of the queue has to leave a grant to those whose turn it is, as long as they may come again. */
     static boolean mustWatch(LocalSynchronizer resource, LocalClaim held, Request first, DeferredActions out) {
-        FairnessSlice turn = held.turn;
-        if (turn == null || first.waiter == null || turn.isOwnedBy(first.waiter) || turn.isOver(resource.now())) {
+        if (first.waiter == null || !held.isTurnOfOthers(first.waiter)) {
             return false;
         }
         if (!first.isWatching && canServe(resource, held, first) && !resource.claims.mustYield(held, first)) {
             first.isWatching = true;
-            turn.servedAtLook = -1;
+            held.beginWatch();
             out.add(first::wake);
         }
         return first.isWatching;
@@ -175,7 +162,7 @@ final class HandOff {
                 return;
             }
             boolean isToDrain = resource.policy.isShared() && !held.isIdle();
-            if (isToDrain && !(held.suits(first) && held.hasRoomFor(first) && !resource.claims.isSpent(held))) {
+            if (isToDrain && !(held.suits(first) && held.hasRoomFor(first) && !held.isSpent())) {
                 return;
             }
             goesOn = passOn(resource, held, first, out) && resource.policy.isShared();

@@ -81,7 +81,7 @@ final class HoldRelease {
 
     /** Whether nobody waits any more for a grant that is being passed on. */
     private static boolean missesOthers(LocalSynchronizer resource, LocalClaim held) {
-        return resource.queue.isEmpty() && held.wasPassedOn() && held.isTurn(resource.now());
+        return resource.queue.isEmpty() && held.wasPassedOn() && held.isTurn();
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
@@ -130,7 +130,7 @@ final class HoldRelease {
             return;
         }
         boolean isKept = first != null || DelayedRelease.isFor(resource, held);
-        if (!isKept || resource.partition.context.isClosing() || held.isBound() || held.isNamed || inDoubt) {
+        if (!isKept || resource.partition.context.isClosing() || !held.mayServeOthers() || inDoubt) {
             resource.claims.giveBack(held, caller, new ReleaseResult(hold, inDoubt, resource.now(), stage), out);
             resource.pursue(out);
             return;

@@ -30,19 +30,15 @@ public final class LocalClaim extends Claim {
     private @Nullable Request bound;
 
     /** The grant that this claim replaces by a yield, until that is answered. */
-    @Nullable
-    LocalClaim replaces;
+    private @Nullable LocalClaim replaced;
 
-    /**
-     * Somebody knows it by its id: it serves nobody else from then on, so that the id never names another's permits.
-     */
-    boolean isNamed;
+    /** Somebody knows it by its id. */
+    private boolean isNamed;
 
-    /** A look is set whether those who share a grant for more than they need are to leave room for others. */
-    boolean isToLeaveRoom;
+    private boolean isShrinkScheduled;
 
     /** How many local holds were made under it; begins again at 1 when there are too many to count. */
-    int served;
+    private int served;
 
     /** The local hold that is alone under this grant; null if there is none. */
     private @Nullable LocalHold tenant;
@@ -51,27 +47,26 @@ public final class LocalClaim extends Claim {
     private @Nullable Map<Object, LocalHold> sharers;
 
     /** Two held at the same time. */
-    boolean wasShared;
+    private boolean wasShared;
 
     /** Whose turn it is; null before it was first passed on. */
-    @Nullable
-    FairnessSlice turn;
+    private @Nullable FairnessSlice turn;
 
-    // The place among the resource's grants.
+    // The links of the list of grants.
     @Nullable
     LocalClaim previousGrant;
 
     @Nullable
     LocalClaim nextGrant;
 
-    long tokenCursor;
-    long tokenEnd;
+    private long tokenCursor;
+    private long tokenEnd;
 
     /** The newest token that a hold has under it; the cursor may be before a block of which none was taken yet. */
-    long newestToken;
+    private long newestToken;
 
-    @Nullable
-    CohortState cohort;
+    /** What is known of the cohort under it; null before it began. */
+    private @Nullable CohortState cohort;
 
     LocalClaim(
             LocalResource resource,
@@ -114,6 +109,34 @@ public final class LocalClaim extends Claim {
         }
     }
 
+    /** Somebody is told its id, which must never name the permits of another: it serves nobody else from then on. */
+    void noteNamed() {
+        isNamed = true;
+    }
+
+    /** Whether it may serve requests other than the one that it serves now. */
+    boolean mayServeOthers() {
+        return bound == null && !isNamed;
+    }
+
+    /** Takes the place of a grant, which is over as soon as the store has answered. */
+    void replace(LocalClaim grant) {
+        replaced = grant;
+        grant.state = State.YIELDING;
+    }
+
+    boolean isReplacing() {
+        return replaced != null;
+    }
+
+    /** The grant that it was to replace, and does not any more; null if there is none. */
+    @Nullable
+    LocalClaim takeReplaced() {
+        LocalClaim grant = replaced;
+        replaced = null;
+        return grant;
+    }
+
     // ---- Answers of the store
 
     @Override
@@ -134,7 +157,7 @@ public final class LocalClaim extends Claim {
     @Override
     @Nullable
     public ClaimRef replacedRef() {
-        return replaces == null ? null : replaces.ref;
+        return replaced == null ? null : replaced.ref;
     }
 
     @Override
@@ -175,7 +198,7 @@ public final class LocalClaim extends Claim {
     @Override
     public void pollFailed() {
         if (cohort != null) {
-            cohort.asking = false;
+            cohort.askFailed();
         }
     }
 
@@ -209,6 +232,7 @@ public final class LocalClaim extends Claim {
         return tenant == null && (sharers == null || sharers.isEmpty() || request.isShare());
     }
 
+    /** Whether no local hold is live under it. */
     boolean isIdle() {
         return tenant == null && (sharers == null || sharers.isEmpty());
     }
@@ -245,6 +269,35 @@ public final class LocalClaim extends Claim {
         wasShared |= sharers.size() > 1;
     }
 
+    /** How many local holds were made under it, as far as they can be counted. */
+    int served() {
+        return served;
+    }
+
+    boolean hasServed() {
+        return served > 0;
+    }
+
+    /** Whether two held at the same time. */
+    boolean wasShared() {
+        return wasShared;
+    }
+
+    /**
+     * Notes that it is looked later whether those who share it are to leave room for others.
+     *
+     * @return whether that was not noted before
+     */
+    boolean scheduleShrink() {
+        boolean isFirst = !isShrinkScheduled;
+        isShrinkScheduled = true;
+        return isFirst;
+    }
+
+    void endShrinkSchedule() {
+        isShrinkScheduled = false;
+    }
+
     /** The live hold of a thread under this grant. */
     @Nullable
     LocalHold holdOf(Thread thread) {
@@ -274,7 +327,7 @@ public final class LocalClaim extends Claim {
     // ---- Turns
 
     /** The turn under this grant, which is over if there was none. */
-    FairnessSlice turn() {
+    private FairnessSlice turn() {
         FairnessSlice present = turn;
         if (present == null) {
             present = new FairnessSlice();
@@ -283,9 +336,91 @@ public final class LocalClaim extends Claim {
         return present;
     }
 
+    /** Gives the turn to one who is served, or to all who share this grant, unless it is theirs. */
+    void passTurnTo(Request request, long nanos) {
+        turn().passTo(request.waiter, request.isShare(), resource.partition.context.clock(), nanos);
+    }
+
+    /** Gives all who share this grant a turn from now. */
+    void beginSharedTurn(long nanos) {
+        turn().share(resource.now(), nanos);
+    }
+
+    long turnEnds() {
+        return turn().ends();
+    }
+
+    /** Whether the newest turn is, or was, that of all who share this grant. */
+    boolean isTurnShared() {
+        return turn != null && turn.isShared();
+    }
+
     /** Whether someone has a turn that is not over. */
-    boolean isTurn(long now) {
-        return turn != null && !turn.isOver(now);
+    boolean isTurn() {
+        return turn != null && !turn.isOver(resource.now());
+    }
+
+    /** Whether it is the turn of this request. */
+    boolean isTurnOf(Request request) {
+        return turn != null && turn.includes(request.waiter, request.isShare()) && !turn.isOver(resource.now());
+    }
+
+    /** Whether it is the turn of others than a thread. */
+    boolean isTurnOfOthers(Thread waiter) {
+        return turn != null && !turn.isOwnedBy(waiter) && !turn.isOver(resource.now());
+    }
+
+    /** The head of the queue begins to check whether the turn before it is over. */
+    void beginWatch() {
+        turn().servedAtLook = -1;
+    }
+
+    /**
+     * Checks the turn for the head of the queue.
+     *
+     * @return whether it is over, or nobody was served since the last check
+     */
+    boolean checkTurn(long now) {
+        FairnessSlice present = turn();
+        boolean isUnused = present.isOver(now) || present.servedAtLook == served;
+        present.servedAtLook = served;
+        return isUnused;
+    }
+
+    // ---- Its cohort
+
+    /** What is known of the cohort under this grant; null before it began. */
+    @Nullable
+    CohortState cohort() {
+        return cohort;
+    }
+
+    void begin(CohortState fresh) {
+        cohort = fresh;
+    }
+
+    /** Whether its budget is spent, and others wait for it; never before it has served somebody. */
+    boolean isSpent() {
+        return served > 0 && cohort != null && cohort.isSpent(resource.partition.context.clock());
+    }
+
+    /** The store has confirmed the grant, and tells whether others wait: if none do, the budget begins anew. */
+    void confirm(Reply.Granted reply, long endsAnew) {
+        adopt(reply.tokens());
+        if (cohort != null) {
+            cohort.answer(reply.awaited(), endsAnew);
+        }
+    }
+
+    /** The store gives it a fresh token block; or none, where it has no more. */
+    void replenish(Reply.@Nullable Advanced reply) {
+        if (cohort != null) {
+            cohort.endAdvance(reply == null);
+            if (reply != null && state == State.HELD) {
+                cohort.got(reply.tokens().size(), reply.awaited());
+                adopt(reply.tokens());
+            }
+        }
     }
 
     // ---- Tokens
@@ -305,6 +440,21 @@ public final class LocalClaim extends Claim {
                 cohort.spare = null;
             }
         }
+    }
+
+    /** Whether a hold for a request takes the next token: those who share have that of the one before. */
+    boolean needsTokenFor(Request request) {
+        return !request.isShare() || served == 0;
+    }
+
+    /** The newest token that a hold has under this grant. */
+    long newestToken() {
+        return newestToken;
+    }
+
+    /** The token after which those of its present block are free. */
+    long tokenCursor() {
+        return tokenCursor;
     }
 
     /** The next token of its blocks, or 0 when they are spent. */

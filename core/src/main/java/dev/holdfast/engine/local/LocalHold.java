@@ -95,7 +95,7 @@ public class LocalHold implements HoldHandle {
         this.isWriteHandle = writeDepth > 0;
         this.observer = request.observer;
         if (observer != null) {
-            observer.serve(grant.served > 0 ? GrantSource.LOCAL_HAND_OVER : GrantSource.STORE);
+            observer.serve(grant.hasServed() ? GrantSource.LOCAL_HAND_OVER : GrantSource.STORE);
         }
         this.token = token;
         this.isExtendable = request.terms.isExtendable();
@@ -161,7 +161,7 @@ public class LocalHold implements HoldHandle {
     }
 
     public long shownToken() {
-        return resource.partition.context.rules().shownToken(token, grant.tokenCursor);
+        return resource.partition.context.rules().shownToken(token, grant.tokenCursor());
     }
 
     public long rawToken() {

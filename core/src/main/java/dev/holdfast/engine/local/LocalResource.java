@@ -111,7 +111,7 @@ public abstract class LocalResource {
             if (hold.isOver()) {
                 throw new IllegalStateException("The permits of '" + name + "' were given back before");
             }
-            hold.grant.isNamed = true;
+            hold.grant.noteNamed();
         } finally {
             lock.unlock();
         }

@@ -282,7 +282,7 @@ public final class LocalSynchronizer extends LocalResource {
     /** A fresh token block; or none, where the store has no more. */
     @Override
     public void advanced(LocalClaim of, Reply.@Nullable Advanced reply, DeferredActions out) {
-        claims.advanced(of, reply);
+        of.replenish(reply);
         react(out);
     }
 

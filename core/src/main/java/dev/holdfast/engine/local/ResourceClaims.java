@@ -175,25 +175,11 @@ final class ResourceClaims extends GrantList {
 
     /** Whether a grant that is free must go back to the store before this request can have it. */
     boolean mustYield(LocalClaim held, Request first) {
-        if (!held.suits(first) || (needsToken(held, first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
+        if (!held.suits(first) || (held.needsTokenFor(first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
             return true;
         }
         boolean servesOnce = resource.policy.servesOnce(resource.partition.context.cohortBudgetNanos());
-        return servesOnce ? held.served > 0 : isSpent(held);
-    }
-
-    /** Those who share have the token of the one before. */
-    static boolean needsToken(LocalClaim held, Request request) {
-        return !request.isShare() || held.served == 0;
-    }
-
-    /** Whether the budget of a grant is spent, and others wait for it; never before it has served somebody. */
-    boolean isSpent(LocalClaim held) {
-        CohortState cohort = held.cohort;
-        return held.served > 0
-                && cohort != null
-                && cohort.awaited
-                && resource.partition.context.clock().now() - cohort.ends >= 0;
+        return servesOnce ? held.hasServed() : held.isSpent();
     }
 
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
@@ -204,8 +190,7 @@ final class ResourceClaims extends GrantList {
         }
         LocalClaim fresh = newClaim(held.session, first, first.hasOwnLease(), queue);
         int tokens = tokensToAsk(queue);
-        fresh.replaces = held;
-        held.state = Claim.State.YIELDING;
+        fresh.replace(held);
         claim = fresh;
         out.add(() -> resource.partition.driver.giveWay(fresh, tokens));
     }
@@ -236,10 +221,7 @@ final class ResourceClaims extends GrantList {
             advance(held, queue, out);
         }
         if ((resource.partition.context.cohortBudgetNanos() > 0 || resource.policy.isShared())
-                && now - cohort.ends >= 0
-                && !cohort.awaited
-                && !cohort.asking) {
-            cohort.asking = true;
+                && cohort.askIfDue(now)) {
             out.add(() -> resource.partition.driver.poll(held));
         }
     }
@@ -248,7 +230,7 @@ final class ResourceClaims extends GrantList {
     void advance(LocalClaim held, RequestQueue queue, DeferredActions out) {
         long now = resource.partition.context.clock().now();
         CohortState cohort = cohortOf(held, now);
-        if (!cohort.advancing) {
+        if (!cohort.isAdvancing()) {
             long delay = cohort.patience(now, SCARCE_TOKENS_NANOS);
             long end = held.blockEnd();
             int tokens = tokensToAsk(queue);
@@ -265,14 +247,15 @@ final class ResourceClaims extends GrantList {
 
     /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
     private boolean mayAdvance(LocalClaim held) {
-        return resource.partition.context.traits().has(Feature.ADVANCE) && (held.cohort == null || !held.cohort.isLast);
+        CohortState cohort = held.cohort();
+        return resource.partition.context.traits().has(Feature.ADVANCE) && (cohort == null || !cohort.isLast());
     }
 
     private CohortState cohortOf(LocalClaim held, long now) {
-        CohortState cohort = held.cohort;
+        CohortState cohort = held.cohort();
         if (cohort == null) {
             cohort = new CohortState(now + resource.partition.context.cohortBudgetNanos(), false);
-            held.cohort = cohort;
+            held.begin(cohort);
         }
         return cohort;
     }
@@ -280,7 +263,8 @@ final class ResourceClaims extends GrantList {
     /** One while nobody else waits here; else at most twice what was used of late. */
     private int tokensToAsk(RequestQueue queue) {
         LocalClaim present = firstGrant();
-        int used = present != null && present.cohort != null ? present.cohort.used : lastCohort;
+        CohortState cohort = present == null ? null : present.cohort();
+        int used = cohort == null ? lastCohort : cohort.used;
         return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : blockFor(used);
     }
 
@@ -294,12 +278,7 @@ final class ResourceClaims extends GrantList {
     void granted(LocalClaim of, Reply.Granted reply, RequestQueue queue, DeferredActions out) {
         answers++;
         if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
-            of.adopt(reply.tokens());
-            if (of.cohort != null) {
-                of.cohort.answer(
-                        reply.awaited(),
-                        resource.partition.context.clock().now() + resource.partition.context.cohortBudgetNanos());
-            }
+            of.confirm(reply, resource.now() + resource.partition.context.cohortBudgetNanos());
             return;
         }
         endReplaced(of);
@@ -316,9 +295,8 @@ final class ResourceClaims extends GrantList {
         of.adopt(reply.tokens());
         addGrant(of);
         if (queue.hasSeveral() || reply.awaited()) {
-            of.cohort = new CohortState(
-                    resource.partition.context.clock().now() + resource.partition.context.cohortBudgetNanos(),
-                    reply.awaited());
+            of.begin(new CohortState(
+                    resource.now() + resource.partition.context.cohortBudgetNanos(), reply.awaited()));
         }
     }
 
@@ -352,8 +330,7 @@ final class ResourceClaims extends GrantList {
     boolean refused(LocalClaim of, DeferredActions out) {
         answers++;
         boolean wasOurs = claim == of || barging.claims().contains(of);
-        LocalClaim replaced = of.replaces;
-        of.replaces = null;
+        LocalClaim replaced = of.takeReplaced();
         forget(of);
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
             // All or nothing: the grant stayed.
@@ -372,23 +349,8 @@ final class ResourceClaims extends GrantList {
         }
     }
 
-    /** A fresh token block; or none, where the store has no more. */
-    void advanced(LocalClaim of, Reply.@Nullable Advanced reply) {
-        CohortState cohort = of.cohort;
-        if (cohort != null) {
-            cohort.advancing = false;
-            cohort.isLast |= reply == null;
-            if (reply != null && of.state == Claim.State.HELD) {
-                cohort.got(reply.tokens().size());
-                of.adopt(reply.tokens());
-                cohort.awaited = reply.awaited();
-            }
-        }
-    }
-
     private void endReplaced(LocalClaim of) {
-        LocalClaim replaced = of.replaces;
-        of.replaces = null;
+        LocalClaim replaced = of.takeReplaced();
         if (replaced != null) {
             forget(replaced);
         }
@@ -420,8 +382,9 @@ final class ResourceClaims extends GrantList {
     void forget(LocalClaim held) {
         held.state = Claim.State.OVER;
         held.isDead = true;
-        if (held.cohort != null) {
-            lastCohort = held.cohort.used;
+        CohortState cohort = held.cohort();
+        if (cohort != null) {
+            lastCohort = cohort.used;
         }
         if (held.own != null && held.own.expiry != null) {
             held.own.expiry.cancel();
@@ -473,7 +436,7 @@ final class ResourceClaims extends GrantList {
         }
         LocalClaim waiting = claim;
         // One that is to replace a grant waits for the answer first: until then both are at stake.
-        if (waiting == null || waiting.replaces != null || isWanted(queue)) {
+        if (waiting == null || waiting.isReplacing() || isWanted(queue)) {
             return false;
         }
         kill(waiting, out);
@@ -516,8 +479,7 @@ final class ResourceClaims extends GrantList {
 
     /** The outcome of a dead claim's sending can't change any more: it is withdrawn now. */
     void withdraw(LocalClaim dead, DeferredActions out) {
-        LocalClaim replaced = dead.replaces;
-        dead.replaces = null;
+        LocalClaim replaced = dead.takeReplaced();
         forget(dead);
         if (dead.wasNeverMade) {
             resource.partition.retrier.retract(dead.ref);
@@ -565,7 +527,8 @@ final class ResourceClaims extends GrantList {
     void sessionOver(Session session, Loss.Cause cause, DeferredActions out) {
         LocalClaim waiting = claim;
         if (waiting != null && waiting.session == session) {
-            waiting.replaces = null;
+            // Lost below, or gone on with its own lease.
+            var unused = waiting.takeReplaced();
             forget(waiting);
             withdrawOnceRetired(waiting, out);
         }

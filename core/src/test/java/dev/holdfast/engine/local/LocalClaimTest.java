@@ -59,18 +59,18 @@ class LocalClaimTest {
 
     @Test
     void nextBlockWaitsForTheEndOfTheFirst() {
-        claim.cohort = new CohortState(0, false);
+        claim.begin(new CohortState(0, false));
         claim.adopt(new TokenBlock(10, 11));
         claim.adopt(new TokenBlock(20, 21));
         assertThat(claim.tokensLeft()).isEqualTo(4);
         assertThat(claim.blockEnd()).isEqualTo(21);
         assertThat(tokens(5)).containsExactly(10L, 11L, 20L, 21L, 0L);
-        assertThat(claim.cohort.used).isEqualTo(4);
+        assertThat(claim.cohort().used).isEqualTo(4);
     }
 
     @Test
     void spareBlockThatWasOvertakenIsDropped() {
-        claim.cohort = new CohortState(0, false);
+        claim.begin(new CohortState(0, false));
         claim.adopt(new TokenBlock(10, 11));
         claim.adopt(new TokenBlock(20, 21));
         assertThat(tokens(2)).containsExactly(10L, 11L);
@@ -84,7 +84,7 @@ class LocalClaimTest {
         SplittableRandom random = new SplittableRandom(seed);
         LocalClaim some = claim();
         if (random.nextBoolean()) {
-            some.cohort = new CohortState(0, false);
+            some.begin(new CohortState(0, false));
         }
         long last = 0;
         for (int i = 0; i < 200; i++) {
@@ -92,8 +92,8 @@ class LocalClaimTest {
                 long first = 1 + random.nextLong(300);
                 some.adopt(new TokenBlock(first, first + random.nextLong(10)));
             }
-            if (some.cohort == null && random.nextInt(20) == 0) {
-                some.cohort = new CohortState(0, false);
+            if (some.cohort() == null && random.nextInt(20) == 0) {
+                some.begin(new CohortState(0, false));
             }
             long left = some.tokensLeft();
             long token = some.nextToken();
