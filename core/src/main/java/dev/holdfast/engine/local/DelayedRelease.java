@@ -2,7 +2,6 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
-import dev.holdfast.spi.CallerMode;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -61,7 +60,7 @@ final class DelayedRelease {
             if (held.served() != servedBefore && isFor(resource, held) && !resource.partition.context.isClosing()) {
                 keep(held, out);
             } else {
-                resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
+                resource.claims.giveBack(held, out);
             }
         }
         resource.tidy();

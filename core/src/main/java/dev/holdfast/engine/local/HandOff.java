@@ -2,7 +2,6 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Order;
 
 /*
@@ -157,7 +156,7 @@ final class HandOff {
             Request first = resource.queue.head();
             if (first == null) {
                 if (held.isIdle() && !resource.isLingering()) {
-                    resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
+                    resource.claims.giveBack(held, out);
                 }
                 return;
             }
@@ -177,7 +176,7 @@ final class HandOff {
             out.add(() -> resource.partition.validity.resolveDoubt(held));
         } else if (resource.policy.grantsPasses() && !held.suits(first)) {
             if (!held.isCovering) {
-                resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
+                resource.claims.giveBack(held, out);
             }
         } else if (resource.claims.mustYield(held, first)) {
             resource.claims.giveWay(held, first, resource.queue, out);

@@ -170,7 +170,7 @@ final class HoldRelease {
         List<LocalHold> holds = held.holds();
         resource.claims.forget(held);
         if (holds.isEmpty()) {
-            resource.claims.settle(held, new Command.Release(held.ref), CallerMode.ASYNC, null, out);
+            resource.claims.settle(held, new Command.Release(held.ref), out);
             return;
         }
         // At the store the grant stays until its owners let go: a slow owner keeps its margin.
@@ -196,7 +196,7 @@ final class HoldRelease {
         if (leaving != null) {
             out.add(leaving);
         } else if (resource.lost.under(hold.grant) == null) {
-            resource.claims.settle(hold.grant, new Command.Release(hold.grant.ref), CallerMode.ASYNC, null, out);
+            resource.claims.settle(hold.grant, new Command.Release(hold.grant.ref), out);
         }
     }
 }

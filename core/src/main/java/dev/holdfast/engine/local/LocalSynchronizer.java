@@ -149,7 +149,7 @@ public final class LocalSynchronizer extends LocalResource {
         }
         LocalClaim held = claims.firstGrant();
         if (isLingering() && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
-            claims.giveBack(held, CallerMode.ASYNC, null, out);
+            claims.giveBack(held, out);
         }
         return claims.mayAsk(request);
     }
@@ -235,11 +235,27 @@ public final class LocalSynchronizer extends LocalResource {
     @Override
     public void granted(LocalClaim of, Reply.Granted reply, DeferredActions out) {
         Request past = of.bargesFor();
-        claims.granted(of, reply, queue, out);
+        if (claims.granted(of, reply, out)) {
+            loseWhatIsExcludedBy(of, out);
+            claims.take(of, reply, queue);
+        }
         if (past != null && past.isQueued && of.state == Claim.State.HELD) {
             HandOff.passOn(this, of, past, out);
         }
         react(out);
+    }
+
+    /**
+     * The store has admitted a claim: a grant for which there is no room beside it is gone there, whatever we believed.
+     */
+    private void loseWhatIsExcludedBy(LocalClaim of, DeferredActions out) {
+        if (!claims.isWithoutGrants() && !policy.hasSeveralGrants()) {
+            for (LocalClaim held : claims.allGrants()) {
+                if ((long) held.weight + of.weight > spec.capacity()) {
+                    HoldRelease.lose(this, held, Loss.Cause.REMOVED, out);
+                }
+            }
+        }
     }
 
     /** A claim stands in the store's queue. */
@@ -275,7 +291,11 @@ public final class LocalSynchronizer extends LocalResource {
     /** The store does not know a claim. */
     @Override
     public void vanished(LocalClaim of, DeferredActions out) {
-        claims.vanished(of, out);
+        if (of.state == Claim.State.HELD) {
+            HoldRelease.lose(this, of, Loss.Cause.REMOVED, out);
+        } else {
+            claims.vanished(of);
+        }
         react(out);
     }
 
@@ -323,7 +343,12 @@ public final class LocalSynchronizer extends LocalResource {
     /** All claims and grants of a session are over. */
     void sessionOver(Session session, Loss.Cause cause) {
         step(out -> {
-            claims.sessionOver(session, cause, out);
+            claims.sessionOver(session, out);
+            for (LocalClaim held : claims.allGrants()) {
+                if (held.session == session && !held.isDetached()) {
+                    HoldRelease.lose(this, held, cause, out);
+                }
+            }
             queue.renew();
             react(out);
         });

@@ -1,6 +1,5 @@
 package dev.holdfast.engine.local;
 
-import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.FixedLeaseState;
@@ -31,7 +30,7 @@ final class ResourceClaims extends GrantList {
     /** The smallest block that is asked for once a lock is passed on locally. */
     private static final int MIN_BLOCK = 32;
 
-    private final LocalSynchronizer resource;
+    private final LocalResource resource;
 
     /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
     private @Nullable LocalClaim claim;
@@ -44,7 +43,7 @@ final class ResourceClaims extends GrantList {
     /** How many tokens the last cohort used: what the next may ask for. */
     private int lastCohort;
 
-    ResourceClaims(LocalSynchronizer resource) {
+    ResourceClaims(LocalResource resource) {
         this.resource = resource;
     }
 
@@ -185,7 +184,7 @@ final class ResourceClaims extends GrantList {
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
     void giveWay(LocalClaim held, Request first, RequestQueue queue, DeferredActions out) {
         if (claim != null || first.isTry || !held.session.isAlive()) {
-            giveBack(held, CallerMode.ASYNC, null, out);
+            giveBack(held, out);
             return;
         }
         LocalClaim fresh = newClaim(held.session, first, first.hasOwnLease(), queue);
@@ -274,21 +273,27 @@ final class ResourceClaims extends GrantList {
 
     // ---- What the store says
 
-    /** A claim was granted. */
-    void granted(LocalClaim of, Reply.Granted reply, RequestQueue queue, DeferredActions out) {
+    /**
+     * The store has granted a claim, or confirmed a grant.
+     *
+     * @return whether it is a fresh grant, to be {@linkplain #take taken}
+     */
+    boolean granted(LocalClaim of, Reply.Granted reply, DeferredActions out) {
         answers++;
         if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
             of.confirm(reply, resource.now() + resource.partition.context.cohortBudgetNanos());
-            return;
+            return false;
         }
         endReplaced(of);
         if (of.isDead || !resource.partition.validity.mayBecomeHold(of)) {
             kill(of, out);
-            return;
+            return false;
         }
-        if (!isWithoutGrants() && !resource.policy.hasSeveralGrants()) {
-            loseWhatIsExcludedBy(of, out);
-        }
+        return true;
+    }
+
+    /** Takes a fresh grant. */
+    void take(LocalClaim of, Reply.Granted reply, RequestQueue queue) {
         noLongerAsksFor(of);
         of.state = Claim.State.HELD;
         of.open();
@@ -297,17 +302,6 @@ final class ResourceClaims extends GrantList {
         if (queue.hasSeveral() || reply.awaited()) {
             of.begin(new CohortState(
                     resource.now() + resource.partition.context.cohortBudgetNanos(), reply.awaited()));
-        }
-    }
-
-    /**
-     * The store has admitted a claim: a grant for which there is no room beside it is gone there, whatever we believed.
-     */
-    private void loseWhatIsExcludedBy(LocalClaim of, DeferredActions out) {
-        for (LocalClaim held : allGrants()) {
-            if ((long) held.weight + of.weight > resource.spec.capacity()) {
-                HoldRelease.lose(resource, held, Loss.Cause.REMOVED, out);
-            }
         }
     }
 
@@ -334,16 +328,14 @@ final class ResourceClaims extends GrantList {
         forget(of);
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
             // All or nothing: the grant stayed.
-            giveBack(replaced, CallerMode.ASYNC, null, out);
+            giveBack(replaced, out);
         }
         return wasOurs;
     }
 
-    /** The store does not know a claim that it had queued, or a grant that we had. */
-    void vanished(LocalClaim of, DeferredActions out) {
-        if (of.state == Claim.State.HELD) {
-            HoldRelease.lose(resource, of, Loss.Cause.REMOVED, out);
-        } else if (of.state == Claim.State.QUEUED) {
+    /** The store does not know a claim that it had queued. */
+    void vanished(LocalClaim of) {
+        if (of.state == Claim.State.QUEUED) {
             // Queued again under a new id, at the tail.
             forget(of);
         }
@@ -373,9 +365,14 @@ final class ResourceClaims extends GrantList {
     // ---- Ending
 
     /** Ends a grant at the store. */
-    void giveBack(LocalClaim held, CallerMode caller, @Nullable ReleaseResult end, DeferredActions out) {
+    void giveBack(LocalClaim held, DeferredActions out) {
+        giveBack(held, CallerMode.ASYNC, ReleaseRetrier.NOBODY, out);
+    }
+
+    /** Ends a grant at the store, for somebody who is told its answer. */
+    void giveBack(LocalClaim held, CallerMode caller, ReleaseRetrier.Done done, DeferredActions out) {
         forget(held);
-        settle(held, new Command.Release(held.ref), caller, end, out);
+        settle(held, new Command.Release(held.ref), caller, done, out);
     }
 
     /** Nothing is believed of it here any more. */
@@ -405,18 +402,21 @@ final class ResourceClaims extends GrantList {
     }
 
     /** Sees to the end of a claim at the store, once. */
-    void settle(
+    void settle(LocalClaim over, Command.OnClaim command, DeferredActions out) {
+        settle(over, command, CallerMode.ASYNC, ReleaseRetrier.NOBODY, out);
+    }
+
+    private void settle(
             LocalClaim over,
             Command.OnClaim command,
             CallerMode caller,
-            @Nullable ReleaseResult end,
+            ReleaseRetrier.Done done,
             DeferredActions out) {
         if (over.isSettling) {
             return;
         }
         resource.partition.retrier.announce(command);
         over.isSettling = true;
-        ReleaseRetrier.Done done = end == null ? ReleaseRetrier.NOBODY : end;
         FixedLeaseState outliving = over.outliving();
         out.add(() -> resource.partition.retrier.settle(command, over.session, outliving, caller, done));
     }
@@ -473,7 +473,7 @@ final class ResourceClaims extends GrantList {
             // for a withdrawal before the epoch is raised could come before the claim.
             resource.partition.retrier.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
         } else if (resource.partition.context.rules().returnsUnwantedGrants()) {
-            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), CallerMode.ASYNC, null, out);
+            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), out);
         }
     }
 
@@ -484,10 +484,10 @@ final class ResourceClaims extends GrantList {
         if (dead.wasNeverMade) {
             resource.partition.retrier.retract(dead.ref);
         } else {
-            settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), CallerMode.ASYNC, null, out);
+            settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), out);
         }
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
-            giveBack(replaced, CallerMode.ASYNC, null, out);
+            giveBack(replaced, out);
         }
     }
 
@@ -523,11 +523,11 @@ final class ResourceClaims extends GrantList {
                 command, over.session, outliving, CallerMode.ASYNC, ReleaseRetrier.NOBODY)));
     }
 
-    /** All claims and grants of a session are over. */
-    void sessionOver(Session session, Loss.Cause cause, DeferredActions out) {
+    /** All claims of a session that are on their way are over; its grants are lost by the resource. */
+    void sessionOver(Session session, DeferredActions out) {
         LocalClaim waiting = claim;
         if (waiting != null && waiting.session == session) {
-            // Lost below, or gone on with its own lease.
+            // It is lost with the others.
             var unused = waiting.takeReplaced();
             forget(waiting);
             withdrawOnceRetired(waiting, out);
@@ -536,11 +536,6 @@ final class ResourceClaims extends GrantList {
             if (past.session == session) {
                 forget(past);
                 withdrawOnceRetired(past, out);
-            }
-        }
-        for (LocalClaim held : allGrants()) {
-            if (held.session == session && !held.isDetached()) {
-                HoldRelease.lose(resource, held, cause, out);
             }
         }
     }

@@ -5,7 +5,6 @@ import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Auditor;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.SessionUser;
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -105,7 +104,7 @@ final class ResourceMaintenance {
         if (held.state == Claim.State.HELD && !held.isDetached()) {
             HoldRelease.lose(resource, orphan, Loss.Cause.OWNER_DIED, out);
             if (held.isIdle()) {
-                resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
+                resource.claims.giveBack(held, out);
             }
         }
     }
