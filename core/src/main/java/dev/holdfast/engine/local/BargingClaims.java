@@ -23,14 +23,14 @@ record BargingClaims(List<LocalClaim> claims) {
                 Stream.concat(claims.stream(), Stream.of(claim)).toList());
     }
 
-    BargingClaims without(LocalClaim claim) {
-        if (!claims.contains(claim)) {
+    BargingClaims without(LocalGrant over) {
+        if (!claims.contains(over)) {
             return this;
         }
         return claims.size() == 1
                 ? NONE
                 : new BargingClaims(
-                        claims.stream().filter(other -> other != claim).toList());
+                        claims.stream().filter(other -> other != over).toList());
     }
 
     /** Whether one of them is for this request. */

@@ -29,7 +29,7 @@ final class DelayedRelease {
     // ---- A grant that nobody uses
 
     /** Readers that come and go would else ask the store again each time that nobody happens to read. */
-    static boolean isFor(LocalSynchronizer resource, LocalClaim held) {
+    static boolean isFor(LocalSynchronizer resource, LocalGrant held) {
         return held.wasShared()
                 && resource.policy.hasReaders()
                 && resource.partition.context.cohortBudgetNanos() > 0
@@ -42,7 +42,7 @@ final class DelayedRelease {
     }
 
     /** Keeps a grant that nobody uses. */
-    void keep(LocalClaim held, DeferredActions out) {
+    void keep(LocalGrant held, DeferredActions out) {
         if (!isKeeping) {
             isKeeping = true;
             servedBefore = held.served();
@@ -55,7 +55,7 @@ final class DelayedRelease {
 
     private void endKeeping(DeferredActions out) {
         isKeeping = false;
-        LocalClaim held = resource.claims.firstGrant();
+        LocalGrant held = resource.claims.firstGrant();
         if (held != null && held.state == Claim.State.HELD && held.isIdle() && resource.queue.isEmpty()) {
             if (held.served() != servedBefore && isFor(resource, held) && !resource.partition.context.isClosing()) {
                 keep(held, out);
@@ -72,7 +72,7 @@ final class DelayedRelease {
      * A writer that leaves its grant to readers of its process would keep those of others out for as long as they read.
      * While they come and go it does not matter: the grant serves the next writer too, and its budget is bounded.
      */
-    void leaveRoomLater(LocalClaim held, DeferredActions out) {
+    void leaveRoomLater(LocalGrant held, DeferredActions out) {
         if (held.scheduleShrink()) {
             int served = held.served();
             out.add(() -> resource.partition
@@ -84,7 +84,7 @@ final class DelayedRelease {
         }
     }
 
-    private void leaveRoom(LocalClaim held, int servedThen, DeferredActions out) {
+    private void leaveRoom(LocalGrant held, int servedThen, DeferredActions out) {
         held.endShrinkSchedule();
         if (held.state == Claim.State.HELD && held.weight > 1 && held.tenant() == null && !held.isIdle()) {
             if (held.served() == servedThen) {

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  * The grants of a resource, the idle ones first; linked through the claims themselves. Most resources have one, a
  * semaphore may have thousands. Guarded by the lock of the resource.
  *
- * <p>The standing of a resource is made of them, so that a held lock weighs an object less.
+ * <p>{@link ResourceClaims} is made of it rather than refers to it, so that a held lock weighs an object less.
  */
 abstract class GrantList {
 
-    private @Nullable LocalClaim first;
-    private @Nullable LocalClaim last;
+    private @Nullable LocalGrant first;
+    private @Nullable LocalGrant last;
 
     /** Whether nothing is passed on here. */
     boolean isWithoutGrants() {
@@ -24,16 +24,16 @@ abstract class GrantList {
 
     /** The first grant; an idle one if any is. */
     @Nullable
-    LocalClaim firstGrant() {
+    LocalGrant firstGrant() {
         return first;
     }
 
-    boolean hasGrant(LocalClaim grant) {
+    boolean hasGrant(LocalGrant grant) {
         return grant == first || grant.previousGrant != null;
     }
 
     /** Takes a grant that nobody holds yet. */
-    void addGrant(LocalClaim grant) {
+    void addGrant(LocalGrant grant) {
         grant.previousGrant = null;
         grant.nextGrant = first;
         if (first == null) {
@@ -44,12 +44,12 @@ abstract class GrantList {
         first = grant;
     }
 
-    void removeGrant(LocalClaim grant) {
+    void removeGrant(LocalGrant grant) {
         if (!hasGrant(grant)) {
             return;
         }
-        LocalClaim before = grant.previousGrant;
-        LocalClaim after = grant.nextGrant;
+        LocalGrant before = grant.previousGrant;
+        LocalGrant after = grant.nextGrant;
         if (before == null) {
             first = after;
         } else {
@@ -65,12 +65,12 @@ abstract class GrantList {
     }
 
     /** A grant is in use now. */
-    void toTheEnd(LocalClaim grant) {
+    void toTheEnd(LocalGrant grant) {
         if (grant == last) {
             return;
         }
         removeGrant(grant);
-        LocalClaim before = last;
+        LocalGrant before = last;
         grant.previousGrant = before;
         if (before == null) {
             first = grant;
@@ -81,7 +81,7 @@ abstract class GrantList {
     }
 
     /** A grant is not in use any more. */
-    void toTheFront(LocalClaim grant) {
+    void toTheFront(LocalGrant grant) {
         if (grant != first) {
             removeGrant(grant);
             addGrant(grant);
@@ -90,8 +90,8 @@ abstract class GrantList {
 
     /** The grant of this identity, if it is here. */
     @Nullable
-    LocalClaim find(ClaimRef ref) {
-        for (LocalClaim grant = first; grant != null; grant = grant.nextGrant) {
+    LocalGrant find(ClaimRef ref) {
+        for (LocalGrant grant = first; grant != null; grant = grant.nextGrant) {
             if (grant.ref.equals(ref)) {
                 return grant;
             }
@@ -100,16 +100,16 @@ abstract class GrantList {
     }
 
     /** All of them, to go through while they change. */
-    List<LocalClaim> allGrants() {
-        List<LocalClaim> all = new ArrayList<>();
-        for (LocalClaim grant = first; grant != null; grant = grant.nextGrant) {
+    List<LocalGrant> allGrants() {
+        List<LocalGrant> all = new ArrayList<>();
+        for (LocalGrant grant = first; grant != null; grant = grant.nextGrant) {
             all.add(grant);
         }
         return all;
     }
 
     void addRefs(Set<ClaimRef> refs) {
-        for (LocalClaim grant = first; grant != null; grant = grant.nextGrant) {
+        for (LocalGrant grant = first; grant != null; grant = grant.nextGrant) {
             refs.add(grant.ref);
         }
     }

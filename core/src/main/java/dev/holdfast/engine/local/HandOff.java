@@ -35,7 +35,7 @@ final class HandOff {
     /** Serves a request that need not queue, if there is a grant for it. */
     static boolean serveAtOnce(LocalSynchronizer resource, Request request, DeferredActions out) {
         boolean isFirst = resource.queue.isEmpty() || (request.isTry && resource.spec.order() == Order.BARGING);
-        for (LocalClaim held = resource.claims.firstGrant();
+        for (LocalGrant held = resource.claims.firstGrant();
                 held != null && (held.isIdle() || resource.policy.isShared());
                 held = held.nextGrant) {
             if (canServe(resource, held, request)
@@ -48,7 +48,7 @@ final class HandOff {
 
     /** The head of the queue wants to be alone: those who share have a turn from now. */
     static void beginSharedTurn(LocalSynchronizer resource) {
-        LocalClaim held = resource.claims.firstGrant();
+        LocalGrant held = resource.claims.firstGrant();
         if (held != null && held.isTurnShared()) {
             beginSharedTurn(resource, held);
             resource.turnsEnd = held.turnEnds();
@@ -56,7 +56,7 @@ final class HandOff {
     }
 
     /** Those who share a grant have a turn from now. */
-    static void beginSharedTurn(LocalSynchronizer resource, LocalClaim held) {
+    static void beginSharedTurn(LocalSynchronizer resource, LocalGrant held) {
         held.beginSharedTurn(turnNanos(resource, SHARED_TURN_NANOS));
     }
 
@@ -76,7 +76,7 @@ final class HandOff {
             long now = resource.now();
             boolean isFree = false;
             boolean isToBeTaken = false;
-            for (LocalClaim held = resource.claims.firstGrant(); held != null && held.isIdle(); held = held.nextGrant) {
+            for (LocalGrant held = resource.claims.firstGrant(); held != null && held.isIdle(); held = held.nextGrant) {
                 isFree = true;
                 isToBeTaken |= held.checkTurn(now);
             }
@@ -93,7 +93,7 @@ final class HandOff {
         }
     }
 
-    private static boolean canServe(LocalSynchronizer resource, LocalClaim held, Request request) {
+    private static boolean canServe(LocalSynchronizer resource, LocalGrant held, Request request) {
         return held.state == Claim.State.HELD
                 && held.suits(request)
                 && held.hasRoomFor(request)
@@ -102,7 +102,7 @@ final class HandOff {
     }
 
     /** Makes a hold for a request that is not queued any more; false when there is no token for it yet. */
-    private static boolean serve(LocalSynchronizer resource, LocalClaim held, Request request, DeferredActions out) {
+    private static boolean serve(LocalSynchronizer resource, LocalGrant held, Request request, DeferredActions out) {
         boolean needsToken = held.needsTokenFor(request);
         long token = needsToken ? held.nextToken() : held.newestToken();
         if (token == 0) {
@@ -134,7 +134,7 @@ final class HandOff {
     }
 
     /** Whether the head of the queue has to leave a grant to those whose turn it is, as long as they may come again. */
-    static boolean mustWatch(LocalSynchronizer resource, LocalClaim held, Request first, DeferredActions out) {
+    static boolean mustWatch(LocalSynchronizer resource, LocalGrant held, Request first, DeferredActions out) {
         if (first.waiter == null || !held.isTurnOfOthers(first.waiter)) {
             return false;
         }
@@ -150,7 +150,7 @@ final class HandOff {
      * Hands a grant to the first requests that it suits, as far as there is room; or, when nobody uses it, yields it or
      * gives it back.
      */
-    static void passOn(LocalSynchronizer resource, LocalClaim held, DeferredActions out) {
+    static void passOn(LocalSynchronizer resource, LocalGrant held, DeferredActions out) {
         boolean goesOn = true;
         while (goesOn && held.state == Claim.State.HELD) {
             Request first = resource.queue.head();
@@ -169,7 +169,7 @@ final class HandOff {
     }
 
     /** Hands a grant to the head of the queue, or to one that goes past it; whether it did. */
-    static boolean passOn(LocalSynchronizer resource, LocalClaim held, Request first, DeferredActions out) {
+    static boolean passOn(LocalSynchronizer resource, LocalGrant held, Request first, DeferredActions out) {
         if (!resource.partition.validity.mayPassOn(held)) {
             out.add(() -> resource.partition.validity.expireIfDue(held));
         } else if (!resource.partition.validity.mayHandOn(held)) {

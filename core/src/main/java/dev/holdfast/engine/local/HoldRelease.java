@@ -54,7 +54,7 @@ final class HoldRelease {
         CompletableFuture<ReleaseOutcome> stage;
         resource.lock.lock();
         try {
-            LocalClaim held = hold.grant;
+            LocalGrant held = hold.grant;
             for (int i = 0; i < YIELDS && caller == CallerMode.BLOCKING && missesOthers(resource, held); i++) {
                 letOthersRun(resource);
             }
@@ -80,7 +80,7 @@ final class HoldRelease {
     }
 
     /** Whether nobody waits any more for a grant that is being passed on. */
-    private static boolean missesOthers(LocalSynchronizer resource, LocalClaim held) {
+    private static boolean missesOthers(LocalSynchronizer resource, LocalGrant held) {
         return resource.queue.isEmpty() && held.wasPassedOn() && held.isTurn();
     }
 
@@ -94,7 +94,7 @@ final class HoldRelease {
         }
     }
 
-    private static void detach(LocalSynchronizer resource, LocalClaim held, LocalHold hold) {
+    private static void detach(LocalSynchronizer resource, LocalGrant held, LocalHold hold) {
         hold.end();
         held.leave(hold);
         if (resource.current == hold) {
@@ -108,7 +108,7 @@ final class HoldRelease {
     private static void letGo(
             LocalSynchronizer resource,
             LocalHold hold,
-            LocalClaim held,
+            LocalGrant held,
             CompletableFuture<ReleaseOutcome> stage,
             CallerMode caller,
             DeferredActions out) {
@@ -148,7 +148,7 @@ final class HoldRelease {
     /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
     static void downgrade(LocalSynchronizer resource, LocalHold hold) {
         resource.step(out -> {
-            LocalClaim held = hold.grant;
+            LocalGrant held = hold.grant;
             if (hold.loss() != null || held.state != Claim.State.HELD || held.tenant() != hold) {
                 return;
             }
@@ -166,7 +166,7 @@ final class HoldRelease {
     }
 
     /** Ends the holds under a grant, if there are any, as lost; the resource may be another's by now. */
-    static void lose(LocalSynchronizer resource, LocalClaim held, Loss.Cause cause, DeferredActions out) {
+    static void lose(LocalSynchronizer resource, LocalGrant held, Loss.Cause cause, DeferredActions out) {
         List<LocalHold> holds = held.holds();
         resource.claims.forget(held);
         if (holds.isEmpty()) {

@@ -68,7 +68,7 @@ public final class LeaseExtension {
     }
 
     private static CompletableFuture<Reply> ask(LocalHold hold, Duration lease, CallerMode caller) {
-        LocalClaim grant = hold.grant;
+        LocalGrant grant = hold.grant;
         FixedLeaseState own = Objects.requireNonNull(grant.own, "only a hold with a lease of its own is extendable");
         ClientContext context = grant.partition().context;
         long margin =

@@ -2,71 +2,25 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.DeferredActions;
-import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
-import dev.holdfast.spi.TokenBlock;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim of a local resource: the requests that it serves, and, once it is granted, the local holds and the tokens
- * under it. Guarded by the lock of its resource, but for what is volatile.
+ * A claim of a local resource on its way to a grant, and what the store answers to it. Once it is granted, the rest of
+ * this package knows it as a {@link LocalGrant}. Guarded by the lock of its resource, but for what is volatile.
  */
-public final class LocalClaim extends Claim {
-
-    public final LocalResource resource;
-    /** The one request that this claim serves; null if it serves whoever is first. */
-    private @Nullable Request bound;
+public final class LocalClaim extends LocalGrant {
 
     /** The grant that this claim replaces by a yield, until that is answered. */
-    private @Nullable LocalClaim replaced;
-
-    /** Somebody knows it by its id. */
-    private boolean isNamed;
-
-    private boolean isShrinkScheduled;
-
-    /** How many local holds were made under it; begins again at 1 when there are too many to count. */
-    private int served;
-
-    /** The local hold that is alone under this grant; null if there is none. */
-    private @Nullable LocalHold tenant;
-
-    /** The local holds that share this grant, by their owners; null before the first. */
-    private @Nullable Map<Object, LocalHold> sharers;
-
-    /** Two held at the same time. */
-    private boolean wasShared;
-
-    /** Whose turn it is; null before it was first passed on. */
-    private @Nullable FairnessSlice turn;
-
-    // The links of the list of grants.
-    @Nullable
-    LocalClaim previousGrant;
-
-    @Nullable
-    LocalClaim nextGrant;
-
-    private long tokenCursor;
-    private long tokenEnd;
-
-    /** The newest token that a hold has under it; the cursor may be before a block of which none was taken yet. */
-    private long newestToken;
-
-    /** What is known of the cohort under it; null before it began. */
-    private @Nullable CohortState cohort;
+    private @Nullable LocalGrant replaced;
 
     LocalClaim(
             LocalResource resource,
@@ -76,25 +30,19 @@ public final class LocalClaim extends Claim {
             @Nullable Request bound,
             int weight,
             long newestServed) {
-        super(ref, session, lease, weight, newestServed);
-        this.resource = resource;
-        this.bound = bound;
-    }
-
-    /** Whether it serves one request only. */
-    boolean isBound() {
-        return bound != null;
+        super(resource, ref, session, lease, bound, weight, newestServed);
     }
 
     /** The request for which it goes past the claim that waits; null if it does not, and once that has it. */
     @Nullable
     Request bargesFor() {
-        return isBarging && isIdle() ? bound : null;
+        return isBarging && isIdle() ? boundTo() : null;
     }
 
     @Override
     public boolean isTry() {
-        return bound != null && bound.isTry;
+        Request only = boundTo();
+        return only != null && only.isTry;
     }
 
     @Override
@@ -102,25 +50,8 @@ public final class LocalClaim extends Claim {
         return isTry() && resource.policy.triesFailUnanswered();
     }
 
-    /** It was granted: unless it has a lease of its own it serves whoever is first from then on. */
-    void open() {
-        if (own == null) {
-            bound = null;
-        }
-    }
-
-    /** Somebody is told its id, which must never name the permits of another: it serves nobody else from then on. */
-    void noteNamed() {
-        isNamed = true;
-    }
-
-    /** Whether it may serve requests other than the one that it serves now. */
-    boolean mayServeOthers() {
-        return bound == null && !isNamed;
-    }
-
     /** Takes the place of a grant, which is over as soon as the store has answered. */
-    void replace(LocalClaim grant) {
+    void replace(LocalGrant grant) {
         replaced = grant;
         grant.state = State.YIELDING;
     }
@@ -131,8 +62,8 @@ public final class LocalClaim extends Claim {
 
     /** The grant that it was to replace, and does not any more; null if there is none. */
     @Nullable
-    LocalClaim takeReplaced() {
-        LocalClaim grant = replaced;
+    LocalGrant takeReplaced() {
+        LocalGrant grant = replaced;
         replaced = null;
         return grant;
     }
@@ -196,13 +127,6 @@ public final class LocalClaim extends Claim {
     }
 
     @Override
-    public void pollFailed() {
-        if (cohort != null) {
-            cohort.askFailed();
-        }
-    }
-
-    @Override
     public void react(DeferredActions out) {
         resource.react(out);
     }
@@ -215,279 +139,5 @@ public final class LocalClaim extends Claim {
     @Override
     public void end(Loss.Cause cause) {
         resource.end(this, cause);
-    }
-
-    // ---- The local holds under a grant
-
-    /** Whether a grant of this claim is what a request needs. */
-    boolean suits(Request request) {
-        if (bound != null || request.hasOwnLease()) {
-            return bound == request;
-        }
-        return resource.policy.suits(this, request.weight(), request.number);
-    }
-
-    /** Whether a request that it suits can be served beside those who hold now. */
-    boolean hasRoomFor(Request request) {
-        return tenant == null && (sharers == null || sharers.isEmpty() || request.isShare());
-    }
-
-    /** Whether no local hold is live under it. */
-    boolean isIdle() {
-        return tenant == null && (sharers == null || sharers.isEmpty());
-    }
-
-    @Nullable
-    LocalHold tenant() {
-        return tenant;
-    }
-
-    void take(LocalHold hold) {
-        served = served == Integer.MAX_VALUE ? 1 : served + 1;
-        if (hold.isShare()) {
-            share(hold);
-        } else {
-            tenant = hold;
-        }
-    }
-
-    void leave(LocalHold hold) {
-        if (tenant == hold) {
-            tenant = null;
-        } else if (sharers != null) {
-            sharers.remove(hold.key(), hold);
-        }
-    }
-
-    /** Takes one who shares, who may have been alone here before. */
-    void share(LocalHold hold) {
-        tenant = null;
-        if (sharers == null) {
-            sharers = new LinkedHashMap<>();
-        }
-        sharers.put(hold.key(), hold);
-        wasShared |= sharers.size() > 1;
-    }
-
-    /** How many local holds were made under it, as far as they can be counted. */
-    int served() {
-        return served;
-    }
-
-    boolean hasServed() {
-        return served > 0;
-    }
-
-    /** Whether two held at the same time. */
-    boolean wasShared() {
-        return wasShared;
-    }
-
-    /**
-     * Notes that it is looked later whether those who share it are to leave room for others.
-     *
-     * @return whether that was not noted before
-     */
-    boolean scheduleShrink() {
-        boolean isFirst = !isShrinkScheduled;
-        isShrinkScheduled = true;
-        return isFirst;
-    }
-
-    void endShrinkSchedule() {
-        isShrinkScheduled = false;
-    }
-
-    /** The live hold of a thread under this grant. */
-    @Nullable
-    LocalHold holdOf(Thread thread) {
-        if (tenant != null && tenant.owner == thread) {
-            return tenant;
-        }
-        return sharers == null ? null : sharers.get(thread);
-    }
-
-    /** How many live holds there are under this grant. */
-    int holdCount() {
-        return (tenant == null ? 0 : 1) + (sharers == null ? 0 : sharers.size());
-    }
-
-    /** All live holds under this grant. */
-    List<LocalHold> holds() {
-        List<LocalHold> all = new ArrayList<>();
-        if (tenant != null) {
-            all.add(tenant);
-        }
-        if (sharers != null) {
-            all.addAll(sharers.values());
-        }
-        return all;
-    }
-
-    // ---- Turns
-
-    /** The turn under this grant, which is over if there was none. */
-    private FairnessSlice turn() {
-        FairnessSlice present = turn;
-        if (present == null) {
-            present = new FairnessSlice();
-            turn = present;
-        }
-        return present;
-    }
-
-    /** Gives the turn to one who is served, or to all who share this grant, unless it is theirs. */
-    void passTurnTo(Request request, long nanos) {
-        turn().passTo(request.waiter, request.isShare(), resource.partition.context.clock(), nanos);
-    }
-
-    /** Gives all who share this grant a turn from now. */
-    void beginSharedTurn(long nanos) {
-        turn().share(resource.now(), nanos);
-    }
-
-    long turnEnds() {
-        return turn().ends();
-    }
-
-    /** Whether the newest turn is, or was, that of all who share this grant. */
-    boolean isTurnShared() {
-        return turn != null && turn.isShared();
-    }
-
-    /** Whether someone has a turn that is not over. */
-    boolean isTurn() {
-        return turn != null && !turn.isOver(resource.now());
-    }
-
-    /** Whether it is the turn of this request. */
-    boolean isTurnOf(Request request) {
-        return turn != null && turn.includes(request.waiter, request.isShare()) && !turn.isOver(resource.now());
-    }
-
-    /** Whether it is the turn of others than a thread. */
-    boolean isTurnOfOthers(Thread waiter) {
-        return turn != null && !turn.isOwnedBy(waiter) && !turn.isOver(resource.now());
-    }
-
-    /** The head of the queue begins to check whether the turn before it is over. */
-    void beginWatch() {
-        turn().servedAtLook = -1;
-    }
-
-    /**
-     * Checks the turn for the head of the queue.
-     *
-     * @return whether it is over, or nobody was served since the last check
-     */
-    boolean checkTurn(long now) {
-        FairnessSlice present = turn();
-        boolean isUnused = present.isOver(now) || present.servedAtLook == served;
-        present.servedAtLook = served;
-        return isUnused;
-    }
-
-    // ---- Its cohort
-
-    /** What is known of the cohort under this grant; null before it began. */
-    @Nullable
-    CohortState cohort() {
-        return cohort;
-    }
-
-    void begin(CohortState fresh) {
-        cohort = fresh;
-    }
-
-    /** Whether its budget is spent, and others wait for it; never before it has served somebody. */
-    boolean isSpent() {
-        return served > 0 && cohort != null && cohort.isSpent(resource.partition.context.clock());
-    }
-
-    /** The store has confirmed the grant, and tells whether others wait: if none do, the budget begins anew. */
-    void confirm(Reply.Granted reply, long endsAnew) {
-        adopt(reply.tokens());
-        if (cohort != null) {
-            cohort.answer(reply.awaited(), endsAnew);
-        }
-    }
-
-    /** The store gives it a fresh token block; or none, where it has no more. */
-    void replenish(Reply.@Nullable Advanced reply) {
-        if (cohort != null) {
-            cohort.endAdvance(reply == null);
-            if (reply != null && state == State.HELD) {
-                cohort.got(reply.tokens().size(), reply.awaited());
-                adopt(reply.tokens());
-            }
-        }
-    }
-
-    // ---- Tokens
-
-    /** Takes a block if it is newer than all it has had; the cursor never goes back. */
-    void adopt(TokenBlock block) {
-        if (block.first() <= blockEnd()) {
-            return;
-        }
-        if (cohort != null && tokenCursor < tokenEnd) {
-            cohort.spare = block;
-        } else {
-            tokenCursor = block.first() - 1;
-            tokenEnd = block.last();
-            if (cohort != null) {
-                // Of a spare block that was not begun, all tokens are below these.
-                cohort.spare = null;
-            }
-        }
-    }
-
-    /** Whether a hold for a request takes the next token: those who share have that of the one before. */
-    boolean needsTokenFor(Request request) {
-        return !request.isShare() || served == 0;
-    }
-
-    /** The newest token that a hold has under this grant. */
-    long newestToken() {
-        return newestToken;
-    }
-
-    /** The token after which those of its present block are free. */
-    long tokenCursor() {
-        return tokenCursor;
-    }
-
-    /** The next token of its blocks, or 0 when they are spent. */
-    long nextToken() {
-        if (tokenCursor == tokenEnd && cohort != null && cohort.spare != null) {
-            TokenBlock block = cohort.spare;
-            cohort.spare = null;
-            tokenCursor = block.first() - 1;
-            tokenEnd = block.last();
-        }
-        if (tokenCursor == tokenEnd) {
-            return 0;
-        }
-        tokenCursor++;
-        newestToken = tokenCursor;
-        if (cohort != null) {
-            cohort.use();
-        }
-        return tokenCursor;
-    }
-
-    /** Whether more than one local hold was made under it, others waiting here or at the store. */
-    boolean wasPassedOn() {
-        return cohort != null && cohort.used > 1;
-    }
-
-    /** The end of the newest block, by which an advance is guarded. */
-    long blockEnd() {
-        return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenEnd;
-    }
-
-    /** How many tokens are left. */
-    long tokensLeft() {
-        return tokenEnd - tokenCursor + (cohort != null && cohort.spare != null ? cohort.spare.size() : 0);
     }
 }

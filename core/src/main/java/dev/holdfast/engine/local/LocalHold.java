@@ -37,7 +37,7 @@ public class LocalHold implements HoldHandle {
     private static final Logger log = LoggerFactory.getLogger(LocalHold.class);
 
     public final LocalResource resource;
-    public final LocalClaim grant;
+    public final LocalGrant grant;
     final @Nullable Thread owner;
     private final long token;
     private final boolean isExtendable;
@@ -86,7 +86,7 @@ public class LocalHold implements HoldHandle {
     /** A listener or a reaction of the engine, and the handle through which it was named: this one or a nested one. */
     private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
 
-    public LocalHold(LocalResource resource, LocalClaim grant, Request request, long token) {
+    public LocalHold(LocalResource resource, LocalGrant grant, Request request, long token) {
         this.resource = resource;
         this.grant = grant;
         this.owner = request.owner;

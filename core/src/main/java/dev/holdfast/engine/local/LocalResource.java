@@ -134,7 +134,7 @@ public abstract class LocalResource {
 
     public abstract void react(DeferredActions out);
 
-    public abstract void end(LocalClaim claim, Loss.Cause cause);
+    public abstract void end(LocalGrant grant, Loss.Cause cause);
 
     /** The number of the newest request that waits here. */
     public abstract long newestRequest();

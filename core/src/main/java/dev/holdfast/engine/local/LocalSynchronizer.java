@@ -147,7 +147,7 @@ public final class LocalSynchronizer extends LocalResource {
         if (!queue.isEmpty()) {
             return spec.capacity() > 1 && (claims.isAsking() || isBarging());
         }
-        LocalClaim held = claims.firstGrant();
+        LocalGrant held = claims.firstGrant();
         if (isLingering() && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
             claims.giveBack(held, out);
         }
@@ -250,7 +250,7 @@ public final class LocalSynchronizer extends LocalResource {
      */
     private void loseWhatIsExcludedBy(LocalClaim of, DeferredActions out) {
         if (!claims.isWithoutGrants() && !policy.hasSeveralGrants()) {
-            for (LocalClaim held : claims.allGrants()) {
+            for (LocalGrant held : claims.allGrants()) {
                 if ((long) held.weight + of.weight > spec.capacity()) {
                     HoldRelease.lose(this, held, Loss.Cause.REMOVED, out);
                 }
@@ -344,7 +344,7 @@ public final class LocalSynchronizer extends LocalResource {
     void sessionOver(Session session, Loss.Cause cause) {
         step(out -> {
             claims.sessionOver(session, out);
-            for (LocalClaim held : claims.allGrants()) {
+            for (LocalGrant held : claims.allGrants()) {
                 if (held.session == session && !held.isDetached()) {
                     HoldRelease.lose(this, held, cause, out);
                 }
@@ -356,7 +356,7 @@ public final class LocalSynchronizer extends LocalResource {
 
     /** Ends a grant for a cause that the client found: its lease, the client. */
     @Override
-    public void end(LocalClaim held, Loss.Cause cause) {
+    public void end(LocalGrant held, Loss.Cause cause) {
         step(out -> {
             if (held.state == Claim.State.HELD && claims.hasGrant(held)) {
                 HoldRelease.lose(this, held, cause, out);
@@ -392,7 +392,7 @@ public final class LocalSynchronizer extends LocalResource {
 
     /** The claim or grant of this identity, if it is here. */
     @Nullable
-    LocalClaim claimOf(ClaimRef ref) {
+    Claim claimOf(ClaimRef ref) {
         lock.lock();
         try {
             return claims.find(ref);
@@ -419,9 +419,9 @@ public final class LocalSynchronizer extends LocalResource {
         if (partition.context.isClosing()) {
             return;
         }
-        LocalClaim held = claims.firstGrant();
+        LocalGrant held = claims.firstGrant();
         while (held != null && (held.isIdle() || !policy.hasSeveralGrants())) {
-            LocalClaim following = held.nextGrant;
+            LocalGrant following = held.nextGrant;
             if (held.state == Claim.State.HELD
                     && partition.context.rules().mayPartWith(!held.isIdle() && !policy.isShared())) {
                 HandOff.passOn(this, held, out);
@@ -472,7 +472,7 @@ public final class LocalSynchronizer extends LocalResource {
         lock.lock();
         try {
             int holds = 0;
-            for (LocalClaim held = claims.firstGrant(); held != null; held = held.nextGrant) {
+            for (LocalGrant held = claims.firstGrant(); held != null; held = held.nextGrant) {
                 holds += held.holdCount();
             }
             return holds;
@@ -500,7 +500,7 @@ public final class LocalSynchronizer extends LocalResource {
     @Nullable
     LocalHold shareOf(Thread thread) {
         if (policy.hasReaders()) {
-            for (LocalClaim held = claims.firstGrant(); held != null; held = held.nextGrant) {
+            for (LocalGrant held = claims.firstGrant(); held != null; held = held.nextGrant) {
                 LocalHold mine = held.holdOf(thread);
                 if (mine != null) {
                     return mine;

@@ -61,7 +61,7 @@ record LostHolds(List<LocalHold> holds) {
 
     /** The lost hold under a grant; null if there is none. */
     @Nullable
-    LocalHold under(LocalClaim grant) {
+    LocalHold under(LocalGrant grant) {
         for (LocalHold hold : holds) {
             if (hold.grant == grant) {
                 return hold;

@@ -20,7 +20,7 @@ public record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isSha
     /** Makes the hold of a request that is granted, under the lock of its resource. */
     @FunctionalInterface
     public interface HoldFactory {
-        LocalHold make(LocalResource resource, LocalClaim grant, Request request, long token);
+        LocalHold make(LocalResource resource, LocalGrant grant, Request request, long token);
     }
 
     private Mode(ResourceSpec spec, int weight, boolean isOwned, HoldFactory holds) {

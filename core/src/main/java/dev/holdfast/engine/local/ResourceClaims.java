@@ -69,7 +69,7 @@ final class ResourceClaims extends GrantList {
     /** Whether there is a grant that will serve a request too, or that has to go first. */
     private boolean hasOneBefore(Request request) {
         boolean wantsItsOwn = request.isShare() && request.hasOwnLease();
-        for (LocalClaim held = firstGrant(); held != null; held = held.nextGrant) {
+        for (LocalGrant held = firstGrant(); held != null; held = held.nextGrant) {
             if (resource.policy.precludesAnother(held.weight, held.isBound() || wantsItsOwn)) {
                 return true;
             }
@@ -97,7 +97,7 @@ final class ResourceClaims extends GrantList {
     /** The claim or grant of this identity, if it is here. */
     @Override
     @Nullable
-    LocalClaim find(ClaimRef ref) {
+    LocalGrant find(ClaimRef ref) {
         if (claim != null && claim.ref.equals(ref)) {
             return claim;
         }
@@ -173,7 +173,7 @@ final class ResourceClaims extends GrantList {
     }
 
     /** Whether a grant that is free must go back to the store before this request can have it. */
-    boolean mustYield(LocalClaim held, Request first) {
+    boolean mustYield(LocalGrant held, Request first) {
         if (!held.suits(first) || (held.needsTokenFor(first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
             return true;
         }
@@ -182,7 +182,7 @@ final class ResourceClaims extends GrantList {
     }
 
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
-    void giveWay(LocalClaim held, Request first, RequestQueue queue, DeferredActions out) {
+    void giveWay(LocalGrant held, Request first, RequestQueue queue, DeferredActions out) {
         if (claim != null || first.isTry || !held.session.isAlive()) {
             giveBack(held, out);
             return;
@@ -211,7 +211,7 @@ final class ResourceClaims extends GrantList {
      * Looks ahead while a grant is passed on: asks for tokens in good time, and whether others wait once the budget is
      * spent.
      */
-    void foresee(LocalClaim held, RequestQueue queue, DeferredActions out) {
+    void foresee(LocalGrant held, RequestQueue queue, DeferredActions out) {
         long now = resource.partition.context.clock().now();
         CohortState cohort = cohortOf(held, now);
         // A bound grant is never passed on: it needs no more tokens, and keeps those that the store tells of it.
@@ -226,7 +226,7 @@ final class ResourceClaims extends GrantList {
     }
 
     /** Asks for the next block of tokens, once. */
-    void advance(LocalClaim held, RequestQueue queue, DeferredActions out) {
+    void advance(LocalGrant held, RequestQueue queue, DeferredActions out) {
         long now = resource.partition.context.clock().now();
         CohortState cohort = cohortOf(held, now);
         if (!cohort.isAdvancing()) {
@@ -245,12 +245,12 @@ final class ResourceClaims extends GrantList {
     }
 
     /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
-    private boolean mayAdvance(LocalClaim held) {
+    private boolean mayAdvance(LocalGrant held) {
         CohortState cohort = held.cohort();
         return resource.partition.context.traits().has(Feature.ADVANCE) && (cohort == null || !cohort.isLast());
     }
 
-    private CohortState cohortOf(LocalClaim held, long now) {
+    private CohortState cohortOf(LocalGrant held, long now) {
         CohortState cohort = held.cohort();
         if (cohort == null) {
             cohort = new CohortState(now + resource.partition.context.cohortBudgetNanos(), false);
@@ -261,7 +261,7 @@ final class ResourceClaims extends GrantList {
 
     /** One while nobody else waits here; else at most twice what was used of late. */
     private int tokensToAsk(RequestQueue queue) {
-        LocalClaim present = firstGrant();
+        LocalGrant present = firstGrant();
         CohortState cohort = present == null ? null : present.cohort();
         int used = cohort == null ? lastCohort : cohort.used;
         return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : blockFor(used);
@@ -324,7 +324,7 @@ final class ResourceClaims extends GrantList {
     boolean refused(LocalClaim of, DeferredActions out) {
         answers++;
         boolean wasOurs = claim == of || barging.claims().contains(of);
-        LocalClaim replaced = of.takeReplaced();
+        LocalGrant replaced = of.takeReplaced();
         forget(of);
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
             // All or nothing: the grant stayed.
@@ -342,14 +342,14 @@ final class ResourceClaims extends GrantList {
     }
 
     private void endReplaced(LocalClaim of) {
-        LocalClaim replaced = of.takeReplaced();
+        LocalGrant replaced = of.takeReplaced();
         if (replaced != null) {
             forget(replaced);
         }
     }
 
     /** Gives part of a grant back; before the store can know, so that nothing more is handed on. */
-    void shrink(LocalClaim held, int weight, DeferredActions out) {
+    void shrink(LocalGrant held, int weight, DeferredActions out) {
         if (held.weight > weight) {
             held.weight = weight;
             FixedLeaseState outliving = held.outliving();
@@ -365,18 +365,18 @@ final class ResourceClaims extends GrantList {
     // ---- Ending
 
     /** Ends a grant at the store. */
-    void giveBack(LocalClaim held, DeferredActions out) {
+    void giveBack(LocalGrant held, DeferredActions out) {
         giveBack(held, CallerMode.ASYNC, ReleaseRetrier.NOBODY, out);
     }
 
     /** Ends a grant at the store, for somebody who is told its answer. */
-    void giveBack(LocalClaim held, CallerMode caller, ReleaseRetrier.Done done, DeferredActions out) {
+    void giveBack(LocalGrant held, CallerMode caller, ReleaseRetrier.Done done, DeferredActions out) {
         forget(held);
         settle(held, new Command.Release(held.ref), caller, done, out);
     }
 
     /** Nothing is believed of it here any more. */
-    void forget(LocalClaim held) {
+    void forget(LocalGrant held) {
         held.state = Claim.State.OVER;
         held.isDead = true;
         CohortState cohort = held.cohort();
@@ -394,7 +394,7 @@ final class ResourceClaims extends GrantList {
         noLongerAsksFor(held);
     }
 
-    private void noLongerAsksFor(LocalClaim of) {
+    private void noLongerAsksFor(LocalGrant of) {
         if (claim == of) {
             claim = null;
         }
@@ -402,12 +402,12 @@ final class ResourceClaims extends GrantList {
     }
 
     /** Sees to the end of a claim at the store, once. */
-    void settle(LocalClaim over, Command.OnClaim command, DeferredActions out) {
+    void settle(LocalGrant over, Command.OnClaim command, DeferredActions out) {
         settle(over, command, CallerMode.ASYNC, ReleaseRetrier.NOBODY, out);
     }
 
     private void settle(
-            LocalClaim over,
+            LocalGrant over,
             Command.OnClaim command,
             CallerMode caller,
             ReleaseRetrier.Done done,
@@ -479,7 +479,7 @@ final class ResourceClaims extends GrantList {
 
     /** The outcome of a dead claim's sending can't change any more: it is withdrawn now. */
     void withdraw(LocalClaim dead, DeferredActions out) {
-        LocalClaim replaced = dead.takeReplaced();
+        LocalGrant replaced = dead.takeReplaced();
         forget(dead);
         if (dead.wasNeverMade) {
             resource.partition.retrier.retract(dead.ref);

@@ -23,7 +23,7 @@ final class ResourceMaintenance {
             resource.claims.addRefs(audit.known());
             resource.claims.lookAfterClaims(audit.session(), audit.quietBefore(), out);
             resource.lost.addRefs(audit.known());
-            for (LocalClaim held : resource.claims.allGrants()) {
+            for (LocalGrant held : resource.claims.allGrants()) {
                 if (held.session == audit.session()
                         && held.state == Claim.State.HELD
                         && held.underWay == 0
@@ -53,10 +53,10 @@ final class ResourceMaintenance {
         if (live != null && live.grant.own == null) {
             return;
         }
-        List<LocalClaim> doubtful = new ArrayList<>();
+        List<LocalGrant> doubtful = new ArrayList<>();
         resource.step(out -> {
             resource.react(out);
-            for (LocalClaim held : resource.claims.allGrants()) {
+            for (LocalGrant held : resource.claims.allGrants()) {
                 if (held.own != null && !held.isIdle()) {
                     doubtful.add(held);
                 }
@@ -73,7 +73,7 @@ final class ResourceMaintenance {
         LocalHold hold = resource.current;
         if (hold == null ? resource.policy.isShared() : isOrphan(hold)) {
             resource.step(out -> {
-                for (LocalClaim held : resource.claims.allGrants()) {
+                for (LocalGrant held : resource.claims.allGrants()) {
                     held.holds().stream()
                             .filter(ResourceMaintenance::isOrphan)
                             .forEach(orphan -> ownerDied(resource, orphan, out));
@@ -100,7 +100,7 @@ final class ResourceMaintenance {
 
     /** Nobody is left to release this hold; but one that is to last, whoever lives, goes on. */
     private static void ownerDied(LocalSynchronizer resource, LocalHold orphan, DeferredActions out) {
-        LocalClaim held = orphan.grant;
+        LocalGrant held = orphan.grant;
         if (held.state == Claim.State.HELD && !held.isDetached()) {
             HoldRelease.lose(resource, orphan, Loss.Cause.OWNER_DIED, out);
             if (held.isIdle()) {
@@ -112,7 +112,7 @@ final class ResourceMaintenance {
     /** The client is closed: all that waits fails, what is held is lost. */
     static void shut(LocalSynchronizer resource, Supplier<RuntimeException> why) {
         resource.failWaiting(why);
-        List<LocalClaim> grants = new ArrayList<>();
+        List<LocalGrant> grants = new ArrayList<>();
         resource.step(out -> grants.addAll(resource.claims.allGrants()));
         grants.forEach(held -> resource.end(held, Loss.Cause.CLIENT_CLOSED));
     }

@@ -1,7 +1,7 @@
 package dev.holdfast.engine.semaphore;
 
 import dev.holdfast.Permits;
-import dev.holdfast.engine.local.LocalClaim;
+import dev.holdfast.engine.local.LocalGrant;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalResource;
 import dev.holdfast.engine.local.Request;
@@ -20,7 +20,7 @@ public final class PermitHold extends LocalHold implements Permits {
     /** Null until somebody asks. */
     private volatile @Nullable String permitId;
 
-    PermitHold(LocalResource resource, LocalClaim grant, Request request, long token) {
+    PermitHold(LocalResource resource, LocalGrant grant, Request request, long token) {
         super(resource, grant, request, token);
         this.permits = request.weight();
     }

@@ -6,7 +6,7 @@ import dev.holdfast.TaskHold;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LeaseExtension;
-import dev.holdfast.engine.local.LocalClaim;
+import dev.holdfast.engine.local.LocalGrant;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalResource;
 import dev.holdfast.engine.local.Request;
@@ -27,7 +27,7 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
     /** When the least time is over. Written before the task runs, and by extensions. */
     private volatile long leastUntil;
 
-    EngineTaskHold(LocalResource resource, LocalClaim grant, Request request, long token, LeftLeases leases) {
+    EngineTaskHold(LocalResource resource, LocalGrant grant, Request request, long token, LeftLeases leases) {
         super(resource, grant, request, token);
         this.leases = leases;
     }

@@ -1,7 +1,7 @@
 package dev.holdfast.engine.task;
 
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.local.LocalClaim;
+import dev.holdfast.engine.local.LocalGrant;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.spi.ClaimRef;
@@ -29,16 +29,16 @@ public final class LeftLeases implements SessionUser {
         this.context = context;
     }
 
-    void add(LocalClaim grant) {
+    void add(LocalGrant grant) {
         left.add(grant.ref);
     }
 
-    void remove(LocalClaim grant) {
+    void remove(LocalGrant grant) {
         left.remove(grant.ref);
     }
 
     /** Forgets a grant when its lease has ended, also by a store's clock that runs slower. */
-    void removeAfter(LocalClaim grant, long leaseNanos) {
+    void removeAfter(LocalGrant grant, long leaseNanos) {
         long spare = leaseNanos / 4 + context.options().sessionTtl().toNanos();
         context.environment().schedule(leaseNanos + spare, () -> remove(grant));
     }

@@ -2,7 +2,7 @@ package dev.holdfast.engine.task;
 
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.local.LocalClaim;
+import dev.holdfast.engine.local.LocalGrant;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.ReleaseRetrier;
@@ -35,7 +35,7 @@ final class TaskEnd {
     private final CompletableFuture<ReleaseOutcome> stage;
     private final ClientContext context;
     private final Partition partition;
-    private final LocalClaim grant;
+    private final LocalGrant grant;
 
     /** What may be added up at the store: the lease of the task, and each extension that may yet take effect. */
     private final FixedLeaseState atStore;

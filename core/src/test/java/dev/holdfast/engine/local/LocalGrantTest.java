@@ -16,11 +16,11 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 /** The tokens of a grant: each is given once, and they rise, whatever blocks come in whatever order. */
-class LocalClaimTest {
+class LocalGrantTest {
 
-    private final LocalClaim claim = claim();
+    private final LocalGrant grant = grant();
 
-    private static LocalClaim claim() {
+    private static LocalGrant grant() {
         SessionId session = new SessionId("s");
         ClaimRef ref = new ClaimRef(new ResourceName("ledger"), session, 1);
         return new LocalClaim(null, ref, new Session(session, 1, 0, 0, 0), Lease.SESSION, null, 1, 0);
@@ -29,52 +29,52 @@ class LocalClaimTest {
     private List<Long> tokens(int howMany) {
         List<Long> tokens = new ArrayList<>();
         for (int i = 0; i < howMany; i++) {
-            tokens.add(claim.nextToken());
+            tokens.add(grant.nextToken());
         }
         return tokens;
     }
 
     @Test
     void thereIsNoneBeforeTheFirstBlock() {
-        assertThat(claim.nextToken()).isZero();
-        assertThat(claim.tokensLeft()).isZero();
+        assertThat(grant.nextToken()).isZero();
+        assertThat(grant.tokensLeft()).isZero();
     }
 
     @Test
     void blockIsUsedUpFromItsFirstToItsLast() {
-        claim.adopt(new TokenBlock(10, 12));
-        assertThat(claim.tokensLeft()).isEqualTo(3);
-        assertThat(claim.blockEnd()).isEqualTo(12);
+        grant.adopt(new TokenBlock(10, 12));
+        assertThat(grant.tokensLeft()).isEqualTo(3);
+        assertThat(grant.blockEnd()).isEqualTo(12);
         assertThat(tokens(4)).containsExactly(10L, 11L, 12L, 0L);
     }
 
     @Test
     void sameBlockAgainGivesNoTokenTwice() {
-        claim.adopt(new TokenBlock(10, 12));
+        grant.adopt(new TokenBlock(10, 12));
         assertThat(tokens(2)).containsExactly(10L, 11L);
-        claim.adopt(new TokenBlock(10, 12));
-        claim.adopt(new TokenBlock(12, 20));
+        grant.adopt(new TokenBlock(10, 12));
+        grant.adopt(new TokenBlock(12, 20));
         assertThat(tokens(2)).containsExactly(12L, 0L);
     }
 
     @Test
     void nextBlockWaitsForTheEndOfTheFirst() {
-        claim.begin(new CohortState(0, false));
-        claim.adopt(new TokenBlock(10, 11));
-        claim.adopt(new TokenBlock(20, 21));
-        assertThat(claim.tokensLeft()).isEqualTo(4);
-        assertThat(claim.blockEnd()).isEqualTo(21);
+        grant.begin(new CohortState(0, false));
+        grant.adopt(new TokenBlock(10, 11));
+        grant.adopt(new TokenBlock(20, 21));
+        assertThat(grant.tokensLeft()).isEqualTo(4);
+        assertThat(grant.blockEnd()).isEqualTo(21);
         assertThat(tokens(5)).containsExactly(10L, 11L, 20L, 21L, 0L);
-        assertThat(claim.cohort().used).isEqualTo(4);
+        assertThat(grant.cohort().used).isEqualTo(4);
     }
 
     @Test
     void spareBlockThatWasOvertakenIsDropped() {
-        claim.begin(new CohortState(0, false));
-        claim.adopt(new TokenBlock(10, 11));
-        claim.adopt(new TokenBlock(20, 21));
+        grant.begin(new CohortState(0, false));
+        grant.adopt(new TokenBlock(10, 11));
+        grant.adopt(new TokenBlock(20, 21));
         assertThat(tokens(2)).containsExactly(10L, 11L);
-        claim.adopt(new TokenBlock(30, 31));
+        grant.adopt(new TokenBlock(30, 31));
         List<Long> rest = tokens(5).stream().filter(token -> token != 0).toList();
         assertThat(rest).isSorted().doesNotHaveDuplicates().endsWith(30L, 31L);
     }
@@ -82,7 +82,7 @@ class LocalClaimTest {
     @Property
     void tokensRiseWhateverComes(@ForAll long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        LocalClaim some = claim();
+        LocalGrant some = grant();
         if (random.nextBoolean()) {
             some.begin(new CohortState(0, false));
         }
