@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.session.HolderLookup;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.time.FairnessSlice;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
@@ -258,7 +259,7 @@ public abstract class LocalGrant extends Claim {
 
     /** The head of the queue begins to check whether the turn before it is over. */
     void beginWatch() {
-        turn().servedAtLook = -1;
+        turn().beginWatch();
     }
 
     /**
@@ -267,10 +268,7 @@ public abstract class LocalGrant extends Claim {
      * @return whether it is over, or nobody was served since the last check
      */
     boolean checkTurn(long now) {
-        FairnessSlice present = turn();
-        boolean isUnused = present.isOver(now) || present.servedAtLook == served;
-        present.servedAtLook = served;
-        return isUnused;
+        return turn().check(now, served);
     }
 
     // ---- Its cohort

@@ -5,6 +5,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.HolderLookup;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Partitions;
 import dev.holdfast.engine.session.Session;

@@ -1,10 +1,8 @@
-package dev.holdfast.engine.local;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.LockInfo;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.BoundedWait;
-import dev.holdfast.engine.session.Partition;
-import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.engine.wire.ResourceInspection;
 import dev.holdfast.spi.CallerMode;
@@ -33,7 +31,7 @@ public final class HolderLookup {
     private final ConcurrentMap<ResourceName, CompletableFuture<Optional<LockInfo>>> underWay =
             new ConcurrentHashMap<>();
 
-    HolderLookup(ClientContext context) {
+    public HolderLookup(ClientContext context) {
         this.context = context;
     }
 
