@@ -9,28 +9,14 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.StoreTraits.Feature;
-import dev.holdfast.spi.TokenBlock;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How this process stands at the store for one resource: the claim that is on its way to a grant, and the grants that
  * are passed on. All methods are called under the lock of the resource; what leaves it goes to the deferred actions.
  */
-final class ResourceClaims extends GrantList {
-
-    /**
-     * How long from one request for tokens to the next, once a lock is passed on as fast as the store's clock gives
-     * them: to ask more often would bring no more of them, and each time writes at the store.
-     */
-    private static final long SCARCE_TOKENS_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-
-    /** The smallest block that is asked for once a lock is passed on locally. */
-    private static final int MIN_BLOCK = 32;
-
-    private final LocalResource resource;
+final class ResourceClaims extends ResourceGrants {
 
     /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
     private @Nullable LocalClaim claim;
@@ -40,11 +26,8 @@ final class ResourceClaims extends GrantList {
 
     private long answers;
 
-    /** How many tokens the last cohort used: what the next may ask for. */
-    private int lastCohort;
-
     ResourceClaims(LocalResource resource) {
-        this.resource = resource;
+        super(resource);
     }
 
     boolean isNone() {
@@ -172,15 +155,6 @@ final class ResourceClaims extends GrantList {
         out.add(() -> resource.partition.driver.cover(waiting, caller));
     }
 
-    /** Whether a grant that is free must go back to the store before this request can have it. */
-    boolean mustYield(LocalGrant held, Request first) {
-        if (!held.suits(first) || (held.needsTokenFor(first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
-            return true;
-        }
-        boolean servesOnce = resource.policy.servesOnce(resource.partition.context.cohortBudgetNanos());
-        return servesOnce ? held.hasServed() : held.isSpent();
-    }
-
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
     void giveWay(LocalGrant held, Request first, RequestQueue queue, DeferredActions out) {
         if (claim != null || first.isTry || !held.session.isAlive()) {
@@ -205,70 +179,6 @@ final class ResourceClaims extends GrantList {
                 queue.newest());
         fresh.settledAt = resource.partition.context.clock().now();
         return fresh;
-    }
-
-    /**
-     * Looks ahead while a grant is passed on: asks for tokens in good time, and whether others wait once the budget is
-     * spent.
-     */
-    void foresee(LocalGrant held, RequestQueue queue, DeferredActions out) {
-        long now = resource.partition.context.clock().now();
-        CohortState cohort = cohortOf(held, now);
-        // A bound grant is never passed on: it needs no more tokens, and keeps those that the store tells of it.
-        boolean isCounting = !held.isBound() && (!resource.policy.isShared() || (held.weight > 1 && !queue.isEmpty()));
-        if (isCounting && cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
-            advance(held, queue, out);
-        }
-        if ((resource.partition.context.cohortBudgetNanos() > 0 || resource.policy.isShared())
-                && cohort.askIfDue(now)) {
-            out.add(() -> resource.partition.driver.poll(held));
-        }
-    }
-
-    /** Asks for the next block of tokens, once. */
-    void advance(LocalGrant held, RequestQueue queue, DeferredActions out) {
-        long now = resource.partition.context.clock().now();
-        CohortState cohort = cohortOf(held, now);
-        if (!cohort.isAdvancing()) {
-            long delay = cohort.patience(now, SCARCE_TOKENS_NANOS);
-            long end = held.blockEnd();
-            int tokens = tokensToAsk(queue);
-            cohort.ask(tokens, now + delay);
-            out.add(
-                    delay == 0
-                            ? () -> resource.partition.driver.advance(held, end, tokens)
-                            : () -> resource.partition
-                                    .context
-                                    .environment()
-                                    .schedule(delay, () -> resource.partition.driver.advanceIfHeld(held, end, tokens)));
-        }
-    }
-
-    /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
-    private boolean mayAdvance(LocalGrant held) {
-        CohortState cohort = held.cohort();
-        return resource.partition.context.traits().has(Feature.ADVANCE) && (cohort == null || !cohort.isLast());
-    }
-
-    private CohortState cohortOf(LocalGrant held, long now) {
-        CohortState cohort = held.cohort();
-        if (cohort == null) {
-            cohort = new CohortState(now + resource.partition.context.cohortBudgetNanos(), false);
-            held.begin(cohort);
-        }
-        return cohort;
-    }
-
-    /** One while nobody else waits here; else at most twice what was used of late. */
-    private int tokensToAsk(RequestQueue queue) {
-        LocalGrant present = firstGrant();
-        CohortState cohort = present == null ? null : present.cohort();
-        int used = cohort == null ? lastCohort : cohort.used;
-        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : blockFor(used);
-    }
-
-    private static int blockFor(int used) {
-        return (int) Math.min(TokenBlock.MAX_SIZE, Math.max(MIN_BLOCK, 2L * used));
     }
 
     // ---- What the store says
@@ -348,20 +258,6 @@ final class ResourceClaims extends GrantList {
         }
     }
 
-    /** Gives part of a grant back; before the store can know, so that nothing more is handed on. */
-    void shrink(LocalGrant held, int weight, DeferredActions out) {
-        if (held.weight > weight) {
-            held.weight = weight;
-            FixedLeaseState outliving = held.outliving();
-            out.add(() -> resource.partition.retrier.settle(
-                    new Command.ShrinkTo(held.ref, weight),
-                    held.session,
-                    outliving,
-                    CallerMode.ASYNC,
-                    ReleaseRetrier.NOBODY));
-        }
-    }
-
     // ---- Ending
 
     /** Ends a grant at the store. */
@@ -376,22 +272,14 @@ final class ResourceClaims extends GrantList {
     }
 
     /** Nothing is believed of it here any more. */
-    void forget(LocalGrant held) {
-        held.state = Claim.State.OVER;
-        held.isDead = true;
-        CohortState cohort = held.cohort();
-        if (cohort != null) {
-            lastCohort = cohort.used;
-        }
-        if (held.own != null && held.own.expiry != null) {
-            held.own.expiry.cancel();
-        }
-        if (hasGrant(held)) {
-            removeGrant(held);
+    void forget(LocalGrant over) {
+        over.state = Claim.State.OVER;
+        over.isDead = true;
+        if (drop(over)) {
             // Who waited until now waited for this process's own holds.
             answers++;
         }
-        noLongerAsksFor(held);
+        noLongerAsksFor(over);
     }
 
     private void noLongerAsksFor(LocalGrant of) {
@@ -399,26 +287,6 @@ final class ResourceClaims extends GrantList {
             claim = null;
         }
         barging = barging.without(of);
-    }
-
-    /** Sees to the end of a claim at the store, once. */
-    void settle(LocalGrant over, Command.OnClaim command, DeferredActions out) {
-        settle(over, command, CallerMode.ASYNC, ReleaseRetrier.NOBODY, out);
-    }
-
-    private void settle(
-            LocalGrant over,
-            Command.OnClaim command,
-            CallerMode caller,
-            ReleaseRetrier.Done done,
-            DeferredActions out) {
-        if (over.isSettling) {
-            return;
-        }
-        resource.partition.retrier.announce(command);
-        over.isSettling = true;
-        FixedLeaseState outliving = over.outliving();
-        out.add(() -> resource.partition.retrier.settle(command, over.session, outliving, caller, done));
     }
 
     /**
