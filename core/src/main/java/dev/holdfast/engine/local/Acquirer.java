@@ -103,7 +103,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
     private void giveUp(Request request) {
         LocalSynchronizer resource = resources.resource(name);
         if (resource != null && !request.isDone()) {
-            Failsafe.run("the end of a wait", () -> resource.cancel(request));
+            Failsafe.run("the end of a wait", () -> RequestCancellation.cancel(resource, request));
         }
         LocalHold hold = request.isDone() ? request.hold() : null;
         if (hold != null) {
@@ -141,16 +141,18 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                     break;
                 }
                 if (isInterrupted && isInterruptible) {
-                    if (resource.cancel(request)) {
+                    if (RequestCancellation.cancel(resource, request)) {
                         wasInterrupted = false;
                         throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
                     }
-                } else if (left <= 0 && !isOvertime && resource.awaitAnswer(request, Duration.ofNanos(waitNanos))) {
+                } else if (left <= 0
+                        && !isOvertime
+                        && RequestCancellation.awaitAnswer(resource, request, Duration.ofNanos(waitNanos))) {
                     isOvertime = true;
                     deadline += TotalWait.OVERTIME_NANOS;
                 } else if (left <= 0) {
-                    boolean wasUnanswered = request.isTry || resource.isUnanswered(request);
-                    if (resource.cancel(request)) {
+                    boolean wasUnanswered = request.isTry || RequestCancellation.isUnanswered(resource, request);
+                    if (RequestCancellation.cancel(resource, request)) {
                         if (wasUnanswered) {
                             throw RequestCompletion.unanswered(resources.context, request);
                         }

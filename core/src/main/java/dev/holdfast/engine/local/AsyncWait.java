@@ -47,7 +47,8 @@ final class AsyncWait {
     }
 
     private void timeIsUp() {
-        if (!request.isTry && resource.awaitAnswer(request, Duration.ofNanos(request.terms.waitNanos()))) {
+        Duration waited = Duration.ofNanos(request.terms.waitNanos());
+        if (!request.isTry && RequestCancellation.awaitAnswer(resource, request, waited)) {
             setTimer(TotalWait.OVERTIME_NANOS, this::timeOut);
         } else {
             timeOut();
@@ -55,8 +56,8 @@ final class AsyncWait {
     }
 
     private void timeOut() {
-        boolean wasUnanswered = request.isTry || resource.isUnanswered(request);
-        if (!resource.cancel(request)) {
+        boolean wasUnanswered = request.isTry || RequestCancellation.isUnanswered(resource, request);
+        if (!RequestCancellation.cancel(resource, request)) {
             return;
         }
         Duration waited = Duration.ofNanos(request.terms.waitNanos());
@@ -93,7 +94,7 @@ final class AsyncWait {
         if (!request.isDone()) {
             // Cancelled, or ended otherwise by whoever has the stage. If it was granted meanwhile, the completion of
             // the request finds the stage ended and gives the hold back.
-            resource.cancel(request);
+            RequestCancellation.cancel(resource, request);
         }
     }
 }

@@ -120,7 +120,7 @@ final class HandOff {
         if (!resource.policy.hasSeveralGrants()) {
             resource.current = held.tenant();
         }
-        resource.end(request, hold, null, out);
+        RequestCompletion.end(resource.partition.context, request, hold, null, out);
         if (request.isShare() && resource.policy.exceedsShares(held.weight)) {
             resource.lingering().leaveRoomLater(held, out);
         }

@@ -150,8 +150,8 @@ public final class LocalResources implements SessionUser {
         each(
                 partition,
                 "the end of waiting",
-                resource ->
-                        resource.failThoseBefore(attempt, () -> context.storeFailure(resource.name.value(), failure)));
+                resource -> RequestCancellation.failThoseBefore(
+                        resource, attempt, () -> context.storeFailure(resource.name.value(), failure)));
     }
 
     @Override
@@ -170,7 +170,8 @@ public final class LocalResources implements SessionUser {
         each(
                 partition,
                 "the end of waiting",
-                resource -> resource.failWaiting(() -> context.storeFailure(resource.name.value(), failure)));
+                resource -> RequestCancellation.failAll(
+                        resource, () -> context.storeFailure(resource.name.value(), failure)));
     }
 
     @Override

@@ -12,7 +12,6 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Predicate;
@@ -30,8 +29,9 @@ import org.jspecify.annotations.Nullable;
  * back to the store first. A pass grant of a latch serves all that queued here while its claim did at the store.
  *
  * All of this is one state machine under one lock, and this class its state: who waits, and what is to be done next.
- * The claims and the grants at the store are in ResourceClaims; HandOff gives a grant to a request, HoldRelease takes a
- * hold back, DelayedRelease keeps a grant a little longer, and ResourceMaintenance looks after the rest.
+ * The claims and the grants at the store are in ResourceClaims; HandOff gives a grant to a request, RequestCancellation
+ * ends requests without one, HoldRelease takes a hold back, DelayedRelease keeps a grant a little longer, and
+ * ResourceMaintenance looks after the rest.
  *
  * Lock order: the lock of a resource is taken before that of the keeper's, of no other resource, and never held while
  * anything outside the engine is called: commands, wake-ups and listeners go into deferred actions that run when the
@@ -52,9 +52,6 @@ public final class LocalSynchronizer extends LocalResource {
 
     /** What is kept a little longer than it is used; null before there was anything. */
     private @Nullable DelayedRelease lingering;
-
-    /** Some request in the queue may be overdue. */
-    private boolean hasOverdue;
 
     private boolean isRemoved;
 
@@ -112,14 +109,15 @@ public final class LocalSynchronizer extends LocalResource {
     private void admit(Request request, DeferredActions out) {
         LocalHold lostHold = lost.of(request.owner);
         if (lostHold != null) {
-            end(request, null, () -> new LockLostException(lossOf(lostHold)), out);
+            RequestCompletion.end(
+                    partition.context, request, null, () -> new LockLostException(lossOf(lostHold)), out);
         } else if (partition.context.isClosing()) {
-            end(request, null, partition.context.failures()::closed, out);
+            RequestCompletion.end(partition.context, request, null, partition.context.failures()::closed, out);
         } else if (HandOff.serveAtOnce(this, request, out)) {
             return;
         } else if (request.isTry && !mayTry(request, out)) {
             request.refusal = "this client ('" + partition.context.options().label() + "') has it or asks for it";
-            end(request, null, null, out);
+            RequestCompletion.end(partition.context, request, null, null, out);
         } else {
             request.answersBefore = claims.answers();
             if (queue.isEmpty()) {
@@ -152,69 +150,6 @@ public final class LocalSynchronizer extends LocalResource {
             claims.giveBack(held, out);
         }
         return claims.mayAsk(request);
-    }
-
-    /**
-     * Takes back a request that has not ended: its wait is over, it was interrupted or cancelled.
-     *
-     * @return whether it was taken back; if not, it has ended
-     */
-    boolean cancel(Request request) {
-        DeferredActions out = new DeferredActions();
-        lock.lock();
-        try {
-            if (request.isDone()) {
-                return false;
-            }
-            request.end(null, null);
-            queue.remove(request);
-            react(out);
-        } finally {
-            lock.unlock();
-            out.send();
-        }
-        return true;
-    }
-
-    /** Whether the store has said nothing yet to what this process asks of it here. */
-    boolean isUnanswered(Request request) {
-        lock.lock();
-        try {
-            return claims.isUnansweredSince(request.answersBefore);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Lets a request whose wait is over end with the next answer of the store, if none has come since it was queued.
-     * The caller bounds the time until then.
-     *
-     * @return whether such an answer is outstanding; if not, nothing has changed
-     */
-    boolean awaitAnswer(Request request, Duration waited) {
-        lock.lock();
-        try {
-            if (request.isDone() || !claims.isUnansweredSince(request.answersBefore)) {
-                return false;
-            }
-            request.overdueAfter = waited;
-            hasOverdue = true;
-            return true;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Ends the requests whose wait was over before the store answered, and that the answer does not serve. */
-    private void endOverdue(DeferredActions out) {
-        if (hasOverdue) {
-            endThose(
-                    request -> request.overdueAfter != null && !claims.isUnansweredSince(request.answersBefore),
-                    null,
-                    out);
-            hasOverdue = queue.hasOverdue();
-        }
     }
 
     // ---- Holds
@@ -283,7 +218,7 @@ public final class LocalSynchronizer extends LocalResource {
                 case UNANSWERED -> of::suits;
                 case REFUSED, UNREACHABLE -> request -> true;
             };
-            endThose(concerned, why, of.refusal, out);
+            RequestCancellation.endThose(this, concerned, why, of.refusal, out);
         }
         react(out);
     }
@@ -313,33 +248,6 @@ public final class LocalSynchronizer extends LocalResource {
         react(out);
     }
 
-    private void endThose(Predicate<Request> meant, @Nullable Supplier<RuntimeException> why, DeferredActions out) {
-        endThose(meant, why, null, out);
-    }
-
-    /** Ends the requests that are meant: with a failure, or because others have or want the lock, who may be known. */
-    private void endThose(
-            Predicate<Request> meant,
-            @Nullable Supplier<RuntimeException> why,
-            @Nullable String refusal,
-            DeferredActions out) {
-        Request request = queue.head();
-        while (request != null) {
-            Request following = request.next;
-            if (meant.test(request)) {
-                queue.remove(request);
-                request.refusal = refusal;
-                end(request, null, why, out);
-            }
-            request = following;
-        }
-    }
-
-    // One by one they would each ask, and with a store that answers at once each in the answer to the one before.
-    private void failAll(Supplier<RuntimeException> why, DeferredActions out) {
-        endThose(request -> true, why, out);
-    }
-
     /** All claims and grants of a session are over. */
     void sessionOver(Session session, Loss.Cause cause) {
         step(out -> {
@@ -366,25 +274,6 @@ public final class LocalSynchronizer extends LocalResource {
         });
     }
 
-    /**
-     * No session can be had: what waited here before one was asked for the last time fails; for others it is asked
-     * again.
-     */
-    void failThoseBefore(long attempt, Supplier<RuntimeException> why) {
-        step(out -> {
-            endThose(request -> request.sessionsAskedFor < attempt, why, out);
-            react(out);
-        });
-    }
-
-    /** Fails all that wait here. */
-    void failWaiting(Supplier<RuntimeException> why) {
-        step(out -> {
-            failAll(why, out);
-            react(out);
-        });
-    }
-
     /** The session was opened or renewed, or a doubt is over: what waited for that goes on. */
     void goOn() {
         step(this::react);
@@ -407,7 +296,7 @@ public final class LocalSynchronizer extends LocalResource {
     @Override
     public void react(DeferredActions out) {
         pursue(out);
-        endOverdue(out);
+        RequestCancellation.endOverdue(this, out);
         if (claims.dropUnwanted(queue, out)) {
             pursue(out);
         }
@@ -438,10 +327,12 @@ public final class LocalSynchronizer extends LocalResource {
             }
             if (queue.hasTries() && !claims.isAsking()) {
                 // It is known by now that who is before them has to wait.
-                endThose(
+                RequestCancellation.endThose(
+                        this,
                         request -> request.isTry
                                 && !claims.isBarging(request)
                                 && (!policy.grantsPasses() || claims.mustWait(request)),
+                        null,
                         null,
                         out);
             }
@@ -514,19 +405,6 @@ public final class LocalSynchronizer extends LocalResource {
     @Nullable
     LocalHold lostHoldOf(Thread thread) {
         return lost.of(thread);
-    }
-
-    void end(
-            Request request,
-            @Nullable LocalHold hold,
-            @Nullable Supplier<RuntimeException> failure,
-            DeferredActions out) {
-        request.end(hold, failure);
-        if (request.future != null) {
-            out.add(() -> RequestCompletion.complete(partition.context, request));
-        } else if (request.waiter != Thread.currentThread()) {
-            out.add(request::wake);
-        }
     }
 
     /** Keeps nothing that is not needed: an empty queue, unless its numbers go on, and a resource that nobody uses. */

@@ -2,6 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.time.TotalWait;
@@ -13,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** How requests and releases end for those who made them: as stages, as exceptions, or in time. Thread-safe. */
 public final class RequestCompletion {
@@ -22,6 +24,21 @@ public final class RequestCompletion {
     /** How long a request may take: a try does not wait for others, but for the store. */
     static long limitOf(ClientContext context, Request request) {
         return request.isTry ? context.options().storeTimeout().toNanos() : request.terms.waitNanos();
+    }
+
+    /** Ends a request, and tells that as soon as the lock of the resource is free, under which this is called. */
+    static void end(
+            ClientContext context,
+            Request request,
+            @Nullable LocalHold hold,
+            @Nullable Supplier<RuntimeException> failure,
+            DeferredActions out) {
+        request.end(hold, failure);
+        if (request.future != null) {
+            out.add(() -> complete(context, request));
+        } else if (request.waiter != Thread.currentThread()) {
+            out.add(request::wake);
+        }
     }
 
     /** Runs what ends the stage of a request: on the callback executor, unless nobody but the engine depends on it. */
@@ -34,7 +51,7 @@ public final class RequestCompletion {
     }
 
     /** Tells the end of an asynchronous request to its stage, as of {@link #tell}. */
-    static void complete(ClientContext context, Request request) {
+    private static void complete(ClientContext context, Request request) {
         CompletableFuture<Hold> future = request.future;
         if (future == null) {
             return;

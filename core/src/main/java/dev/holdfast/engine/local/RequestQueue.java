@@ -1,5 +1,6 @@
 package dev.holdfast.engine.local;
 
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,7 @@ final class RequestQueue {
     private long numbers;
     private int size;
     private int tries;
+    private boolean mayHaveOverdue;
 
     /** The number up to which requests are no newcomers any more. */
     private long newcomersAfter;
@@ -123,14 +125,23 @@ final class RequestQueue {
         newcomersAfter = 0;
     }
 
-    /** Whether a request waits whose time is up, and which ends with the next answer of the store. */
-    boolean hasOverdue() {
-        for (Request request = head; request != null; request = request.next) {
-            if (request.overdueAfter != null) {
-                return true;
-            }
+    /** The time of a request that waits is up: it ends with the next answer of the store. */
+    void noteOverdue(Request request, Duration waited) {
+        request.overdueAfter = waited;
+        mayHaveOverdue = true;
+    }
+
+    /** Whether one may wait whose time is up. */
+    boolean mayHaveOverdue() {
+        return mayHaveOverdue;
+    }
+
+    /** Finds out whether one waits whose time is up. */
+    void checkOverdue() {
+        mayHaveOverdue = false;
+        for (Request request = head; request != null && !mayHaveOverdue; request = request.next) {
+            mayHaveOverdue = request.overdueAfter != null;
         }
-        return false;
     }
 
     /** Whether a request waits that a claim could serve. */

@@ -111,7 +111,7 @@ final class ResourceMaintenance {
 
     /** The client is closed: all that waits fails, what is held is lost. */
     static void shut(LocalSynchronizer resource, Supplier<RuntimeException> why) {
-        resource.failWaiting(why);
+        RequestCancellation.failAll(resource, why);
         List<LocalGrant> grants = new ArrayList<>();
         resource.step(out -> grants.addAll(resource.claims.allGrants()));
         grants.forEach(held -> resource.end(held, Loss.Cause.CLIENT_CLOSED));
