@@ -93,8 +93,7 @@ class EngineUnderTest implements ClientUnderTest {
     @Override
     public Hold enterAgain(Hold hold, boolean writes) {
         LocalHold outer = (LocalHold) hold;
-        outer.depth++;
-        outer.writeDepth += writes ? 1 : 0;
+        outer.enterAgain(writes);
         return new NestedHold(outer, writes);
     }
 

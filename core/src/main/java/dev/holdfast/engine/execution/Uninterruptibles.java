@@ -10,6 +10,31 @@ public final class Uninterruptibles {
 
     private Uninterruptibles() {}
 
+    /** A wait that an interrupt ends, and that may be begun again. */
+    @FunctionalInterface
+    public interface Wait {
+        void await() throws InterruptedException;
+    }
+
+    /** Waits, and after an interrupt again, until the wait has ended otherwise. */
+    public static void run(Wait wait) {
+        boolean wasInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    wait.await();
+                    return;
+                } catch (InterruptedException e) {
+                    wasInterrupted = true;
+                }
+            }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     public static <T> T uninterruptibly(CompletableFuture<T> future) throws ExecutionException {
         try {
             return uninterruptibly(future, Long.MAX_VALUE);

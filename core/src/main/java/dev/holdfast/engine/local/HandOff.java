@@ -38,8 +38,7 @@ final class HandOff {
         for (LocalGrant held = resource.claims.firstGrant();
                 held != null && (held.isIdle() || resource.policy.isShared());
                 held = held.nextGrant) {
-            if (canServe(resource, held, request)
-                    && (isFirst || (!request.isTry && held.isTurnOf(request)))) {
+            if (canServe(resource, held, request) && (isFirst || (!request.isTry && held.isTurnOf(request)))) {
                 return serve(resource, held, request, out);
             }
         }

@@ -4,52 +4,36 @@ import dev.holdfast.AcquisitionListener.GrantSource;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
-import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.DoubtMonitor;
+import dev.holdfast.engine.execution.Callbacks;
 import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.execution.LossListeners;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.observe.AcquisitionObserver;
-import dev.holdfast.engine.session.FixedLeaseState;
-import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is
- * decided by its resource; the depths belong to the owner thread alone.
+ * decided by its resource.
  */
-public class LocalHold implements HoldHandle {
-    private static final Logger log = LoggerFactory.getLogger(LocalHold.class);
+public class LocalHold extends OwnedHold {
 
     public final LocalResource resource;
     public final LocalGrant grant;
-    final @Nullable Thread owner;
     private final long token;
     private final boolean isExtendable;
-
-    /**
-     * How often the owner has acquired and not released. Only the owner thread touches it; 1 for a hold that owns
-     * itself.
-     */
-    public int depth = 1;
-
-    /** How many of them are for the whole capacity of a read-write lock. */
-    public int writeDepth;
 
     /** It stands beside others under its grant. Guarded by the lock of the resource. */
     private boolean isShare;
@@ -78,21 +62,17 @@ public class LocalHold implements HoldHandle {
     private @Nullable UserStage<ReleaseOutcome> toldOfRelease;
 
     /** Guarded by the lock of the resource. */
-    private @Nullable List<Listener> listeners;
+    private @Nullable LossListeners listeners;
 
     /** The outermost acquisition was for writing. */
     private final boolean isWriteHandle;
 
-    /** A listener or a reaction of the engine, and the handle through which it was named: this one or a nested one. */
-    private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
-
     public LocalHold(LocalResource resource, LocalGrant grant, Request request, long token) {
+        super(request.owner, resource.policy.hasReaders() && !request.isShare());
         this.resource = resource;
         this.grant = grant;
-        this.owner = request.owner;
         this.isShare = request.isShare();
-        this.writeDepth = resource.policy.hasReaders() && !request.isShare() ? 1 : 0;
-        this.isWriteHandle = writeDepth > 0;
+        this.isWriteHandle = writeDepth() > 0;
         this.observer = request.observer;
         if (observer != null) {
             observer.serve(grant.hasServed() ? GrantSource.LOCAL_HAND_OVER : GrantSource.STORE);
@@ -104,11 +84,6 @@ public class LocalHold implements HoldHandle {
     /** Whether it stands beside others under its grant. Called under the lock of the resource. */
     boolean isShare() {
         return isShare;
-    }
-
-    /** Who has it, for look-up. */
-    Object key() {
-        return owner == null ? this : owner;
     }
 
     /** A write hold becomes a read hold. Called under the lock of the resource. */
@@ -211,21 +186,7 @@ public class LocalHold implements HoldHandle {
 
     /** As {@link #awaitCertainty}; an interrupt does not end the wait, and stays pending. */
     public void awaitCertaintyUninterruptibly() {
-        boolean wasInterrupted = false;
-        try {
-            while (true) {
-                try {
-                    awaitCertainty();
-                    return;
-                } catch (InterruptedException e) {
-                    wasInterrupted = true;
-                }
-            }
-        } finally {
-            if (wasInterrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        Uninterruptibles.run(this::awaitCertainty);
     }
 
     @Override
@@ -243,12 +204,7 @@ public class LocalHold implements HoldHandle {
 
     @Override
     public Duration effectiveLease() {
-        long ofSession = grant.session.ttlNanos;
-        FixedLeaseState own = grant.own;
-        if (own == null) {
-            return Duration.ofNanos(ofSession);
-        }
-        return Duration.ofNanos(grant.isDetached() ? own.lengthNanos : Math.min(own.lengthNanos, ofSession));
+        return Duration.ofNanos(grant.leaseNanos());
     }
 
     @Override
@@ -266,22 +222,21 @@ public class LocalHold implements HoldHandle {
      * Names a listener, or a reaction, for as long as a handle is open; tells it at once if the hold is lost already.
      */
     public void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> told, boolean isReaction) {
-        Listener listener = new Listener(handle, told, isReaction);
         Loss lost;
         resource.lock.lock();
         try {
             lost = loss;
             if (lost == null && !isHandleClosed) {
                 if (listeners == null) {
-                    listeners = new ArrayList<>(1);
+                    listeners = new LossListeners();
                 }
-                listeners.add(listener);
+                listeners.add(handle, told, isReaction);
             }
         } finally {
             resource.lock.unlock();
         }
         if (lost != null) {
-            tell(listener, lost);
+            LossListeners.tell(told, isReaction, lost, resource.partition.context.callbacks());
         }
     }
 
@@ -290,7 +245,7 @@ public class LocalHold implements HoldHandle {
         resource.lock.lock();
         try {
             if (listeners != null) {
-                listeners.removeIf(listener -> listener.handle == handle);
+                listeners.remove(handle);
             }
         } finally {
             resource.lock.unlock();
@@ -348,7 +303,7 @@ public class LocalHold implements HoldHandle {
             return ended();
         }
         CompletableFuture<ReleaseOutcome> outcome = letGo(caller, isWriteHandle);
-        if (depth > 0) {
+        if (isEntered()) {
             stopListening(this);
         }
         return outcome;
@@ -410,14 +365,10 @@ public class LocalHold implements HoldHandle {
      * by the owner.
      */
     public CompletableFuture<ReleaseOutcome> letGo(CallerMode caller, boolean isWrite) {
-        if (depth <= 0 || (isWrite && writeDepth <= 0)) {
-            throw new NotOwnerException(name(), "The hold on '" + resource.name + "' was released already");
-        }
-        depth--;
-        if (isWrite && --writeDepth == 0 && depth > 0) {
+        if (exit(isWrite)) {
             resource.downgrade(this);
         }
-        if (depth > 0) {
+        if (isEntered()) {
             return CompletableFuture.completedFuture(loss == null ? ReleaseOutcome.STILL_HELD : ReleaseOutcome.LOST);
         }
         isClosed = true;
@@ -437,17 +388,6 @@ public class LocalHold implements HoldHandle {
         }
     }
 
-    public void requireOwner() {
-        if (owner != null && owner != Thread.currentThread()) {
-            throw new NotOwnerException(
-                    name(),
-                    "The hold on '" + resource.name + "' belongs to the thread '" + owner.getName()
-                            + "' and can't be released by '"
-                            + Thread.currentThread().getName()
-                            + "'. Use acquireAsync for holds that move between threads.");
-        }
-    }
-
     public void requireOpen(boolean closed) {
         if (closed) {
             throw new IllegalStateException("The hold on '" + resource.name + "' was closed");
@@ -463,13 +403,18 @@ public class LocalHold implements HoldHandle {
     void lose(Loss lost, DeferredActions out) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
-        List<Listener> told = listeners == null ? List.of() : listeners;
+        Callbacks callbacks = resource.partition.context.callbacks();
+        LossListeners told = listeners;
         listeners = null;
-        told.stream().filter(Listener::isReaction).forEach(reaction -> out.add(() -> tell(reaction, lost)));
+        if (told != null) {
+            told.tellReactions(lost, callbacks, out);
+        }
         if (observer != null) {
             out.add(() -> observer.lost(lost));
         }
-        told.stream().filter(one -> !one.isReaction).forEach(one -> out.add(() -> tell(one, lost)));
+        if (told != null) {
+            told.tellListeners(lost, callbacks, out);
+        }
     }
 
     /**
@@ -481,10 +426,7 @@ public class LocalHold implements HoldHandle {
         if (lost == null) {
             return false;
         }
-        Session session = grant.session;
-        return lost.cause() == Loss.Cause.REMOVED
-                || (!grant.isDetached() && session.isOverBy(now))
-                || (grant.own != null && grant.own.isPastBy(now));
+        return lost.cause() == Loss.Cause.REMOVED || grant.isOverAtStoreBy(now);
     }
 
     /** The stage of the outermost release, made if need be. Called under the lock of the resource. */
@@ -502,26 +444,12 @@ public class LocalHold implements HoldHandle {
         try {
             // A hold that owns itself has no other handles, and whoever closed it may not have come as far as its
             // depth.
-            return owner != null && depth > 0
+            return owner != null && isEntered()
                     ? CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD)
                     : releaseStage();
         } finally {
             resource.lock.unlock();
         }
-    }
-
-    private void tell(Listener listener, Loss lost) {
-        if (listener.isReaction) {
-            listener.told.accept(lost);
-            return;
-        }
-        resource.partition.context.callbacks().runLossListener(() -> {
-            try {
-                listener.told.accept(lost);
-            } catch (RuntimeException | Error e) {
-                log.warn("resource={} token={} a listener for the loss failed", resource.name, lost.token(), e);
-            }
-        });
     }
 
     /** The store has taken it away, as its answer to the release shows. */

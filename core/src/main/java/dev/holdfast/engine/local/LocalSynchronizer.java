@@ -109,8 +109,7 @@ public final class LocalSynchronizer extends LocalResource {
     private void admit(Request request, DeferredActions out) {
         LocalHold lostHold = lost.of(request.owner);
         if (lostHold != null) {
-            RequestCompletion.end(
-                    partition.context, request, null, () -> new LockLostException(lossOf(lostHold)), out);
+            RequestCompletion.end(partition.context, request, null, () -> new LockLostException(lossOf(lostHold)), out);
         } else if (partition.context.isClosing()) {
             RequestCompletion.end(partition.context, request, null, partition.context.failures()::closed, out);
         } else if (HandOff.serveAtOnce(this, request, out)) {

@@ -210,8 +210,7 @@ final class ResourceClaims extends ResourceGrants {
         of.adopt(reply.tokens());
         addGrant(of);
         if (queue.hasSeveral() || reply.awaited()) {
-            of.begin(new CohortState(
-                    resource.now() + resource.partition.context.cohortBudgetNanos(), reply.awaited()));
+            of.begin(new CohortState(resource.now() + resource.partition.context.cohortBudgetNanos(), reply.awaited()));
         }
     }
 

@@ -181,7 +181,7 @@ public final class EngineLock implements DistributedLock {
 
     /** How often a hold of the calling thread was acquired on this side. */
     private int countOf(LocalHold mine) {
-        return isWriteSide() ? mine.writeDepth : mine.depth - mine.writeDepth;
+        return isWriteSide() ? mine.writeDepth() : mine.shareDepth();
     }
 
     private boolean isWriteSide() {
@@ -218,7 +218,7 @@ public final class EngineLock implements DistributedLock {
         if (!mine.resource.spec.equals(spec())) {
             throw acquirer.resources().usedOtherwise(mine.resource);
         }
-        if (isWriteSide() && mine.writeDepth == 0) {
+        if (isWriteSide() && mine.writeDepth() == 0) {
             throw new IllegalStateException("Lock '" + resource()
                     + "' is held for reading by this thread: it can't become a write hold, for two readers that both"
                     + " want to write would wait for each other. Release the read hold first.");
@@ -234,13 +234,7 @@ public final class EngineLock implements DistributedLock {
                 mine.awaitCertaintyUninterruptibly();
             }
         }
-        if (mine.depth == Integer.MAX_VALUE) {
-            throw new IllegalStateException("Lock '" + resource() + "' was acquired too often by this thread");
-        }
-        mine.depth++;
-        if (isWriteSide()) {
-            mine.writeDepth++;
-        }
+        mine.enterAgain(isWriteSide());
         return mine;
     }
 

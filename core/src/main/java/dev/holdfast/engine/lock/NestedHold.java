@@ -100,7 +100,7 @@ public final class NestedHold implements HoldHandle {
         }
         isClosed = true;
         CompletableFuture<ReleaseOutcome> outcome = outer.letGo(caller, isWrite);
-        if (outer.depth > 0) {
+        if (outer.isEntered()) {
             outer.stopListening(this);
         }
         return outcome;

@@ -246,6 +246,20 @@ public abstract class Claim {
         return present != null && present.isOpen();
     }
 
+    /** How long it lasts without renewal, once it is granted. */
+    public long leaseNanos() {
+        long ofSession = session.ttlNanos;
+        if (own == null) {
+            return ofSession;
+        }
+        return isDetached() ? own.lengthNanos : Math.min(own.lengthNanos, ofSession);
+    }
+
+    /** Whether its lease is surely over at the store too, whose clock may be slower. */
+    public boolean isOverAtStoreBy(long now) {
+        return (!isDetached() && session.isOverBy(now)) || (own != null && own.isPastBy(now));
+    }
+
     /** When a hold under it must end, by the present leases. */
     public long deadline() {
         long ofSession = session.deadline;

@@ -1,0 +1,62 @@
+package dev.holdfast.engine.execution;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Loss;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What waits for the loss of one hold: listeners of users, which are told on the executor for callbacks, and reactions
+ * of the engine, which run at once. Not thread-safe: guarded by the lock of the resource.
+ */
+public final class LossListeners {
+    private static final Logger log = LoggerFactory.getLogger(LossListeners.class);
+
+    private final List<Listener> listeners = new ArrayList<>(1);
+
+    /** One of them, and the handle through which it was named: that of the hold, or a nested one. */
+    private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
+
+    public void add(Hold handle, Consumer<Loss> told, boolean isReaction) {
+        listeners.add(new Listener(handle, told, isReaction));
+    }
+
+    /** A handle was closed: what was named through it is not told any more. */
+    public void remove(Hold handle) {
+        listeners.removeIf(listener -> listener.handle == handle);
+    }
+
+    public void tellReactions(Loss lost, Callbacks callbacks, DeferredActions out) {
+        tell(true, lost, callbacks, out);
+    }
+
+    public void tellListeners(Loss lost, Callbacks callbacks, DeferredActions out) {
+        tell(false, lost, callbacks, out);
+    }
+
+    private void tell(boolean reactions, Loss lost, Callbacks callbacks, DeferredActions out) {
+        for (Listener listener : listeners) {
+            if (listener.isReaction == reactions) {
+                out.add(() -> tell(listener.told, listener.isReaction, lost, callbacks));
+            }
+        }
+    }
+
+    /** Tells one of them. Called without any lock. */
+    public static void tell(Consumer<Loss> told, boolean isReaction, Loss lost, Callbacks callbacks) {
+        if (isReaction) {
+            told.accept(lost);
+            return;
+        }
+        callbacks.runLossListener(() -> {
+            try {
+                told.accept(lost);
+            } catch (RuntimeException | Error e) {
+                log.warn("resource={} token={} a listener for the loss failed", lost.name(), lost.token(), e);
+            }
+        });
+    }
+}
