@@ -35,6 +35,7 @@ class ArchitectureTest {
                 Rules.PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW,
                 Rules.ONLY_THE_ENTRANCES_KNOW_EACH_OTHER,
                 Rules.PACKAGES_OF_STORES_ARE_FREE_OF_CYCLES,
+                Rules.CYCLES_OF_CLASSES_ARE_SMALL,
                 Rules.PACKAGES_ON_SQL_USE_THOSE_BELOW,
                 Rules.NOTHING_IS_TAKEN_FROM_THE_MACHINE,
                 Rules.ONLY_ONE_CLASS_LOOKS_AT_THE_DATE);

@@ -89,6 +89,9 @@ final class Rules {
             .beFreeOfCycles()
             .because("a package that can't be read without the next one is a part of it");
 
+    /** What depends on each other can only be read together. */
+    static final ArchRule CYCLES_OF_CLASSES_ARE_SMALL = cyclesHaveAtMost(8);
+
     /** A package of the engine uses only those that {@link EnginePackage} lists for it. */
     static final ArchRule PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW = classes()
             .that(describe("are below the engine's entrance", Rules::isBelowTheEntrance))
@@ -138,6 +141,13 @@ final class Rules {
             .because("machines disagree on the date, and it may be set at any time");
 
     private Rules() {}
+
+    static ArchRule cyclesHaveAtMost(int most) {
+        return classes()
+                .that(IN_CORE)
+                .should(new ClassCycles(most))
+                .because("classes that all depend on each other can only be read together");
+    }
 
     /** A nested class belongs to the class that it is nested in. */
     private static boolean isDoor(JavaClass type) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import dev.holdfast.badfixture.CoreThatUsesAStore;
+import dev.holdfast.badfixture.FirstOfTwo;
+import dev.holdfast.badfixture.SecondOfTwo;
 import dev.holdfast.engine.time.badfixture.TimeThatLooksUp;
 import dev.holdfast.spi.badfixture.SpiThatUsesTheEngine;
 import dev.holdfast.store.ledger.table.badfixture.TableThatLooksUp;
@@ -55,6 +57,17 @@ class RulesCanFailTest {
                 .singleElement()
                 .asString()
                 .contains("SafetyRules");
+    }
+
+    @Test
+    void twoClassesUseEachOther() {
+        Class<?>[] cycle = {FirstOfTwo.class, FirstOfTwo.Nested.class, SecondOfTwo.class};
+        assertThat(violations(Rules.cyclesHaveAtMost(1), cycle))
+                .hasSize(2)
+                .allMatch(line -> line.contains("cycle of 2 classes")
+                        && line.contains("FirstOfTwo")
+                        && line.contains("SecondOfTwo"));
+        assertThat(violations(Rules.cyclesHaveAtMost(2), cycle)).isEmpty();
     }
 
     @Test
@@ -110,7 +123,7 @@ class RulesCanFailTest {
                 .contains(".take([B)");
     }
 
-    private static List<String> violations(ArchRule rule, Class<?> fixture) {
+    private static List<String> violations(ArchRule rule, Class<?>... fixture) {
         return rule.evaluate(new ClassFileImporter().importClasses(fixture))
                 .getFailureReport()
                 .getDetails();

@@ -1,0 +1,8 @@
+package dev.holdfast.badfixture;
+
+/** The other half of a cycle. */
+public final class SecondOfTwo {
+
+    /** And back. */
+    public FirstOfTwo[] back = {};
+}
