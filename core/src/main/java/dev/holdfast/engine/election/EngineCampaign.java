@@ -25,7 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * returned, and nothing goes on meanwhile.
  */
 
-/** A campaign. Thread-safe; its lock is a leaf, never held while anything is called. */
+/** A campaign: does what its {@link CampaignState} asks for. Thread-safe. */
 final class EngineCampaign implements Campaign {
     private static final Logger log = LoggerFactory.getLogger(EngineCampaign.class);
 
@@ -59,24 +59,7 @@ final class EngineCampaign implements Campaign {
     /** For users: completed on the callback executor. */
     private final CompletableFuture<Void> told = new CompletableFuture<>();
 
-    private final ReentrantLock lock = new ReentrantLock();
-
-    // All guarded by lock.
-    private State state = State.WAITING;
-    private @Nullable EngineLeadership term;
-    private @Nullable CompletableFuture<Hold> request;
-    private Environment.Timer pause = () -> {};
-    private @Nullable Throwable lastError;
-    private boolean isLeaving;
-
-    /** A pause begins when the candidate has been told why. */
-    private boolean isTelling;
-
-    /** A term that the candidate is done with, and whose release the store has not answered. */
-    private @Nullable EngineLeadership releasing;
-
-    /** How often in a row something has failed; what the pause grows with. */
-    private int troubles;
+    private final CampaignState state = new CampaignState();
 
     EngineCampaign(
             LocalResources resources,
@@ -100,36 +83,22 @@ final class EngineCampaign implements Campaign {
     // ---- Waiting
 
     private void stand() {
-        lock.lock();
-        try {
-            if (isLeaving) {
-                return;
-            }
-            state = State.WAITING;
-        } finally {
-            lock.unlock();
+        if (state.stand()) {
+            elections.stand(this);
         }
-        elections.stand(this);
     }
 
     /** It is this campaign's turn to ask. Called by {@link Elections}, without any lock. */
     void ask() {
-        if (isLeaving()) {
+        if (state.isLeaving()) {
             // It was closed while it came here.
             elections.standDown(this);
             return;
         }
         CompletableFuture<Hold> asked = seat.enterForEngine(AcquireTerms.FOREVER);
-        boolean isLate;
-        lock.lock();
-        try {
-            request = asked;
-            isLate = isLeaving;
-        } finally {
-            lock.unlock();
-        }
+        boolean isWanted = state.ask(asked);
         var unused = asked.whenComplete(this::answered);
-        if (isLate) {
+        if (!isWanted) {
             asked.cancel(true);
         }
     }
@@ -152,19 +121,7 @@ final class EngineCampaign implements Campaign {
             failed(e);
             return;
         }
-        boolean isUnwanted;
-        lock.lock();
-        try {
-            request = null;
-            isUnwanted = isLeaving;
-            if (!isUnwanted) {
-                term = fresh;
-                state = State.LEADING;
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (isUnwanted) {
+        if (!state.begin(fresh)) {
             var unused = HoldHandle.of(hold).giveBack(CallerMode.ASYNC);
             return;
         }
@@ -176,19 +133,9 @@ final class EngineCampaign implements Campaign {
 
     /** It could not be asked for, or was lost before it began. */
     private void failed(Throwable failure) {
-        boolean isFirst;
-        lock.lock();
-        try {
-            request = null;
-            if (isLeaving) {
-                return;
-            }
-            isFirst = troubles == 0;
-            isTelling = true;
-            state = State.PAUSED;
-            lastError = failure;
-        } finally {
-            lock.unlock();
+        boolean isFirst = !state.isInTrouble();
+        if (!state.fail(failure)) {
+            return;
         }
         if (isFirst) {
             log.warn(
@@ -204,43 +151,18 @@ final class EngineCampaign implements Campaign {
         });
     }
 
-    private boolean isLeaving() {
-        lock.lock();
-        try {
-            return isLeaving;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     // ---- Leading
 
     private void runElected(EngineLeadership of) {
         LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
-        lock.lock();
-        try {
-            of.wasTold = of.end == null;
-            of.interrupt = interrupt;
-        } finally {
-            lock.unlock();
-        }
-        Throwable failure = of.wasTold ? thread.call(() -> candidate.onElected(of)) : null;
+        Throwable failure = state.beginTask(of, interrupt) ? thread.call(() -> candidate.onElected(of)) : null;
         interrupt.disarm();
         if (failure != null && taskFailed(of, failure)) {
-            note(failure);
+            state.note(failure);
             log.warn("resource={} term={} the candidate failed while it led", name, of.term(), failure);
             tellError(failure);
         }
-        boolean isOver;
-        lock.lock();
-        try {
-            of.interrupt = null;
-            of.isTaskOver = true;
-            isOver = of.end != null;
-        } finally {
-            lock.unlock();
-        }
-        if (isOver) {
+        if (state.endTask(of)) {
             conclude(of);
         }
     }
@@ -260,31 +182,20 @@ final class EngineCampaign implements Campaign {
      * @return whether it was this that ended it
      */
     boolean end(EngineLeadership of, TermEnd how) {
-        LossInterrupt interrupt;
-        boolean isTaskOver;
-        lock.lock();
-        try {
-            if (of.end != null) {
-                return false;
-            }
-            of.end = how;
-            state = State.STEPPING_DOWN;
-            term = null;
-            interrupt = of.interrupt;
-            isTaskOver = of.isTaskOver;
-        } finally {
-            lock.unlock();
+        CampaignState.Ended ended = state.end(of, how);
+        if (ended == null) {
+            return false;
         }
         log.info("resource={} store={} term={} is over: {}", name, context.product(), of.term(), how.reason());
         of.tell(how);
-        if (interrupt != null) {
-            interrupt.fire();
+        if (ended.interrupt() != null) {
+            ended.interrupt().fire();
         }
         if (how.reason() == TermEnd.Reason.LOST) {
             // Another may lead by now, so it may as well be another of this client.
             elections.standDown(this);
         }
-        if (isTaskOver) {
+        if (ended.isTaskOver()) {
             thread.execute(() -> conclude(of));
         }
         return true;
@@ -292,21 +203,16 @@ final class EngineCampaign implements Campaign {
 
     /** The term is over and {@code onElected} has returned. Called once, on the candidate's executor. */
     private void conclude(EngineLeadership of) {
-        TermEnd how = endOf(of);
+        TermEnd how = state.endOf(of);
         if (of.wasTold) {
             Throwable failure = thread.call(() -> candidate.onTermEnd(of, how));
             if (failure != null) {
-                note(failure);
+                state.note(failure);
                 log.warn("resource={} term={} the candidate failed when its term was over", name, of.term(), failure);
                 tellError(failure);
             }
         }
-        lock.lock();
-        try {
-            releasing = of;
-        } finally {
-            lock.unlock();
-        }
+        state.beginRelease(of);
         var unused =
                 HoldHandle.of(of.hold).giveBack(CallerMode.ASYNC).whenComplete((outcome, failure) -> steppedDown(of));
         if (context.isClosing()) {
@@ -314,43 +220,12 @@ final class EngineCampaign implements Campaign {
         }
     }
 
-    private void note(Throwable failure) {
-        lock.lock();
-        try {
-            lastError = failure;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private TermEnd endOf(EngineLeadership of) {
-        lock.lock();
-        try {
-            TermEnd how = of.end;
-            if (how == null) {
-                throw new IllegalStateException("term " + of.term() + " goes on");
-            }
-            return how;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** The store has answered, or never will. */
     private void steppedDown(EngineLeadership of) {
         long lasted = context.clock().now() - of.beganAt;
-        TermEnd.Reason why = endOf(of).reason();
-        lock.lock();
-        try {
-            if (releasing != of) {
-                return;
-            }
-            releasing = null;
-            if (lasted >= options.longestPause().toNanos()) {
-                troubles = 0;
-            }
-        } finally {
-            lock.unlock();
+        TermEnd.Reason why = state.endOf(of).reason();
+        if (!state.endRelease(of, lasted >= options.longestPause().toNanos())) {
+            return;
         }
         elections.standDown(this);
         elections.news(name);
@@ -361,22 +236,11 @@ final class EngineCampaign implements Campaign {
 
     /** Stands again: after trouble in a while, after a term that was given up at once; or leaves. */
     private void standAgain(boolean isTrouble, boolean wasBrief) {
-        boolean isEnd;
         boolean isNow = !isTrouble && !wasBrief;
-        lock.lock();
-        try {
-            isEnd = isLeaving;
-            isTelling = false;
-            if (!isEnd) {
-                state = State.PAUSED;
-                if (!isNow) {
-                    pause = context.environment().schedule(pauseNanos(isTrouble), this::stand);
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (isEnd) {
+        @Nullable
+        Supplier<Environment.Timer> pause =
+                isNow ? null : () -> context.environment().schedule(pauseNanos(isTrouble), this::stand);
+        if (!state.standAgain(pause)) {
             finish();
         } else if (isNow) {
             stand();
@@ -391,7 +255,7 @@ final class EngineCampaign implements Campaign {
         long nanos = options.shortestPause().toNanos();
         if (isTrouble) {
             long longest = options.longestPause().toNanos();
-            int doublings = Math.min(troubles++, Long.numberOfLeadingZeros(nanos) - 1);
+            int doublings = Math.min(state.countTrouble(), Long.numberOfLeadingZeros(nanos) - 1);
             nanos = Math.min(longest, nanos << doublings);
         }
         return Jitter.spread(context.environment(), nanos);
@@ -408,18 +272,9 @@ final class EngineCampaign implements Campaign {
     /** The client is closed. */
     void shut() {
         RuntimeException why = context.failures().closed();
-        EngineLeadership present;
-        EngineLeadership unanswered;
-        lock.lock();
-        try {
-            if (!isLeaving) {
-                lastError = why;
-            }
-            present = term;
-            unanswered = releasing;
-        } finally {
-            lock.unlock();
-        }
+        state.noteShut(why);
+        EngineLeadership present = state.term();
+        EngineLeadership unanswered = state.releasing();
         leave(TermEnd.lost(new Loss(
                 name.value(), context.product(), present == null ? 0 : present.term(), Loss.Cause.CLIENT_CLOSED)));
         if (unanswered != null) {
@@ -428,47 +283,28 @@ final class EngineCampaign implements Campaign {
     }
 
     private void leave(TermEnd how) {
-        boolean isIdle;
-        EngineLeadership present;
-        CompletableFuture<Hold> asked;
-        lock.lock();
-        try {
-            if (isLeaving) {
-                return;
-            }
-            isLeaving = true;
-            isIdle = state == State.WAITING || (state == State.PAUSED && !isTelling);
-            present = term;
-            asked = request;
-            pause.cancel();
-        } finally {
-            lock.unlock();
-        }
-        if (present != null) {
-            end(present, how);
+        CampaignState.Left left = state.leave();
+        if (left == null) {
             return;
         }
-        if (asked != null) {
-            asked.cancel(true);
+        if (left.term() != null) {
+            end(left.term(), how);
+            return;
         }
-        if (isIdle) {
+        if (left.asked() != null) {
+            left.asked().cancel(true);
+        }
+        if (left.isIdle()) {
             elections.standDown(this);
             finish();
         }
     }
 
     private void finish() {
-        Throwable why;
-        lock.lock();
-        try {
-            if (state == State.ENDED) {
-                return;
-            }
-            state = State.ENDED;
-            why = lastError;
-        } finally {
-            lock.unlock();
+        if (!state.finish()) {
+            return;
         }
+        Throwable why = state.lastError();
         elections.remove(this);
         if (why instanceof ClientClosedException) {
             thread.execute(() -> {
@@ -523,43 +359,22 @@ final class EngineCampaign implements Campaign {
 
     @Override
     public State state() {
-        lock.lock();
-        try {
-            return state;
-        } finally {
-            lock.unlock();
-        }
+        return state.state();
     }
 
     @Override
     public Optional<Leadership> leadership() {
-        lock.lock();
-        try {
-            return Optional.ofNullable(term);
-        } finally {
-            lock.unlock();
-        }
+        return Optional.ofNullable(state.term());
     }
 
     @Override
     public Optional<Throwable> lastError() {
-        lock.lock();
-        try {
-            return Optional.ofNullable(lastError);
-        } finally {
-            lock.unlock();
-        }
+        return Optional.ofNullable(state.lastError());
     }
 
     @Override
     public boolean resign() {
-        EngineLeadership present;
-        lock.lock();
-        try {
-            present = term;
-        } finally {
-            lock.unlock();
-        }
+        EngineLeadership present = state.term();
         return present != null && present.resign();
     }
 

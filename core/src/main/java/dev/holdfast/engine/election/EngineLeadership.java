@@ -34,7 +34,7 @@ final class EngineLeadership implements Leadership {
     /** Interrupts the candidate while it is in {@code onElected}; null before and after. Written by that thread. */
     volatile @Nullable LossInterrupt interrupt;
 
-    // Guarded by the lock of the campaign.
+    // Guarded by the lock of the campaign's state.
     @Nullable
     TermEnd end;
 
