@@ -53,7 +53,7 @@ public final class ClientMonitor {
         if (session == null || session.leftNanos(now) <= 0) {
             return partitions.areSeveral() && !resources.isUsing(partition) ? Status.CONNECTED : Status.DISCONNECTED;
         }
-        return partition.keeper.isUndisturbed(session) ? Status.CONNECTED : Status.TROUBLED;
+        return partition.isUndisturbed(session) ? Status.CONNECTED : Status.TROUBLED;
     }
 
     private static Status worse(Status one, Status other) {

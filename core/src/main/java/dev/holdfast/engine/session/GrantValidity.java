@@ -80,7 +80,7 @@ public final class GrantValidity {
      * machine is suspended.
      */
     public void watchLease(Claim grant, FixedLeaseState own) {
-        long soon = context.options().keepAliveEvery().toNanos() / SessionKeeper.LOOKS_PER_KEEP_ALIVE;
+        long soon = context.options().keepAliveEvery().toNanos() / KeepAliveTimers.LOOKS_PER_KEEP_ALIVE;
         grant.lock().lock();
         try {
             if (own.expiry != null) {

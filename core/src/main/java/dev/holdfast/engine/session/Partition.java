@@ -72,7 +72,7 @@ public final class Partition {
                 context.clock(),
                 context.observers(),
                 context.options().storeTimeout().dividedBy(2),
-                SessionKeeper.patience(context.options().sessionTtl()));
+                KeepAliveTimers.patience(context.options().sessionTtl()));
         retrier = new ReleaseRetrier(wire, context.environment(), context.clock());
         keeper = new SessionKeeper(this);
         driver = new ClaimDriver(this);
@@ -153,6 +153,11 @@ public final class Partition {
         return delay - Math.floorMod(context.clock().now() + delay, grain);
     }
 
+    /** Whether it answers as far as is known, and holds of its session may be relied on. */
+    public boolean isUndisturbed(Session session) {
+        return wire.silentFor() == 0 && !keeper.inDoubt(session);
+    }
+
     // ---- Claims
 
     /** The identity of a new claim under a session of this partition. */
@@ -195,6 +200,11 @@ public final class Partition {
         users.get().forEach(user -> Failsafe.run("news of a session", () -> news.accept(user)));
     }
 
+    /** Tells listeners what becomes of the session. */
+    void observe(SessionEvent.Type what) {
+        context.observers().session(what, number);
+    }
+
     // ---- What the keeper tells, without any lock
 
     /** A session is there: what waits for one may go on. */
@@ -233,7 +243,7 @@ public final class Partition {
         context.doubts().signalNews();
         tell(user -> user.renewed(this));
         auditor.runIfDue(session);
-        context.observers().session(SessionEvent.Type.RENEWED, number);
+        observe(SessionEvent.Type.RENEWED);
     }
 
     // ---- The end
@@ -248,7 +258,7 @@ public final class Partition {
         tell(user -> user.shut(this));
         goOn(false);
         if (session != null && session.isAlive()) {
-            context.observers().session(SessionEvent.Type.CLOSED, number);
+            observe(SessionEvent.Type.CLOSED);
         }
         return session == null || session.state == Session.State.ENDED ? null : session;
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.session;
 
+import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.spi.SessionId;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +50,7 @@ public final class Session {
     boolean isDoubtTold;
 
     /** How many steps of the wall clock had been seen when the store was last asked because of a doubt. */
-    long askedSteps;
+    private long askedSteps;
 
     /** The epoch that the next keep-alive carries. */
     long wantedEpoch;
@@ -88,11 +89,30 @@ public final class Session {
         return state == State.ENDED || now - goneAt() > 0;
     }
 
-    /** A keep-alive that was sent then is acknowledged; one that was overtaken changes nothing. Under the lock. */
-    void acknowledge(long sentAt) {
+    /**
+     * A keep-alive is acknowledged; one that was overtaken takes nothing back. Under the lock.
+     *
+     * @param sentAt when it was sent
+     * @param until the deadline that it gives
+     * @param raisedTo the epoch that it carried
+     * @param steps how many steps of the wall clock had been seen when it was sent
+     */
+    void acknowledge(long sentAt, long until, long raisedTo, long steps) {
+        if (until - deadline > 0) {
+            deadline = until;
+        }
         if (sentAt - acknowledgedAt > 0) {
             acknowledgedAt = sentAt;
         }
+        epoch = Math.max(epoch, raisedTo);
+        clearedSteps = Math.max(clearedSteps, steps);
+    }
+
+    /** Whether the store was not yet asked because of a doubt since so many steps of the wall clock were seen. */
+    boolean askOnce(long steps) {
+        boolean isNew = askedSteps != steps;
+        askedSteps = steps;
+        return isNew;
     }
 
     /** The time since the newest request was sent by which the store has acknowledged it. */
@@ -118,12 +138,17 @@ public final class Session {
         return !raises.isEmpty();
     }
 
+    /** Runs an action once the epoch is above this one; the next keep-alive is to raise it. */
     void addRaise(long above, Runnable action) {
         raises.add(new Raise(above, action));
+        wantedEpoch = Math.max(wantedEpoch, above + 1);
     }
 
-    /** The actions that waited for the present epoch, or all of them when the session is not alive any more. */
-    List<Runnable> takeRaised() {
+    /**
+     * Runs the actions that waited for the present epoch, or all of them when the session is not alive any more; they
+     * don't wait any more from now on.
+     */
+    Runnable takeRaised() {
         List<Runnable> due = new ArrayList<>();
         raises.removeIf(raise -> {
             boolean isDue = epoch > raise.above() || !isAlive();
@@ -132,7 +157,7 @@ public final class Session {
             }
             return isDue;
         });
-        return due;
+        return () -> due.forEach(action -> Failsafe.run("what waited for a raise of the epoch", action));
     }
 
     /** The earliest time at which the store has surely dropped it, unless it is asked for more. */

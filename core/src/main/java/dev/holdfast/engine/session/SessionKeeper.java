@@ -5,8 +5,6 @@ import dev.holdfast.HoldfastListener.SessionEvent;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.client.SafetyRules;
-import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.engine.observe.ClientObservers;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.wire.CommandSender;
@@ -16,8 +14,6 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,29 +27,16 @@ public final class SessionKeeper {
 
     private static final Logger log = LoggerFactory.getLogger(SessionKeeper.class);
 
-    /** The pauses before a session is opened or renewed again, up to {@link #MAX_RETRY_NANOS}. */
-    private static final Backoff RENEWALS = Backoff.from(Duration.ofMillis(20), 6);
-
-    private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    public static final int LOOKS_PER_KEEP_ALIVE = 3;
-
-    /**
-     * A keep-alive without an answer is repeated after this part of the ttl: less than a third, also when it is noticed
-     * late by a quarter of that. After the regular interval, this leaves a quarter of the ttl for the repetition, or a
-     * tenth if slow round trips make the margin as large as it can be.
-     */
-    private static final int PATIENCES_PER_TTL = 4;
-
     private final Partition partition;
     private final CommandSender wire;
     private final Environment environment;
     private final ElapsedClock clock;
     private final SafetyRules rules;
     private final ClientOptions options;
-    private final ReleaseRetrier retrier;
-    private final ClientObservers observers;
     private final ReentrantLock lock = new ReentrantLock();
+
+    /** Guarded by lock, but for the intervals, which never change. */
+    private final KeepAliveTimers timers;
 
     // Guarded by lock; session and attempts are also read without it.
     private volatile @Nullable Session session;
@@ -64,17 +47,6 @@ public final class SessionKeeper {
     /** It is looked whether the session is needed; until that is known, nobody gets it. Also read without the lock. */
     private volatile boolean resting;
 
-    private int failures;
-
-    /** How many sessions in a row the store has ended as soon as they were there. */
-    private int briefInRow;
-
-    /** The next session is opened after a pause. */
-    private boolean isPausing;
-
-    private Environment.@Nullable Timer renewal;
-    private Environment.@Nullable Timer watch;
-
     SessionKeeper(Partition partition) {
         this.partition = partition;
         this.wire = partition.wire;
@@ -82,23 +54,7 @@ public final class SessionKeeper {
         this.clock = partition.context.clock();
         this.rules = partition.context.rules();
         this.options = partition.context.options();
-        this.retrier = partition.retrier;
-        this.observers = partition.context.observers();
-    }
-
-    /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
-    static Duration patience(Duration ttl) {
-        return ttl.dividedBy(PATIENCES_PER_TTL);
-    }
-
-    /**
-     * The interval between keep-alives of a session with this ttl. A store that lengthens the ttl is asked less often,
-     * in proportion.
-     */
-    private long keepAliveNanos(long grantedTtl) {
-        long interval = options.keepAliveEvery().toNanos();
-        long wanted = options.sessionTtl().toNanos();
-        return grantedTtl == wanted ? interval : (long) (interval * ((double) grantedTtl / wanted));
+        this.timers = new KeepAliveTimers(environment, options);
     }
 
     /** The session that is alive, or null while there is none. */
@@ -106,11 +62,6 @@ public final class SessionKeeper {
     public Session current() {
         Session present = session;
         return present != null && present.isAlive() && !resting ? present : null;
-    }
-
-    /** Whether the store answers as far as is known, and holds of the session may be relied on. */
-    public boolean isUndisturbed(Session of) {
-        return wire.silentFor() == 0 && !inDoubt(of);
     }
 
     /** How often a session was asked for so far. */
@@ -124,7 +75,7 @@ public final class SessionKeeper {
         long attempt;
         lock.lock();
         try {
-            if (closed || opening || isPausing || current() != null) {
+            if (closed || opening || timers.isPausing() || current() != null) {
                 return;
             }
             opening = true;
@@ -156,7 +107,7 @@ public final class SessionKeeper {
                     public void late(Reply reply, long sentAt) {
                         if (reply instanceof Reply.SessionOpened opened) {
                             // Nobody waits for it any more; without this it would stand at the store for one ttl.
-                            retrier.closeOrphan(opened.session());
+                            partition.retrier.closeOrphan(opened.session());
                         }
                     }
                 });
@@ -174,21 +125,21 @@ public final class SessionKeeper {
             late = closed || !rules.isGood(now, deadline);
             if (!late) {
                 session = fresh;
-                failures = 0;
+                timers.succeeded();
             } else {
-                failures++;
+                timers.failed();
             }
         } finally {
             lock.unlock();
         }
         if (late) {
-            retrier.closeOrphan(opened.session());
+            partition.retrier.closeOrphan(opened.session());
             schedule(retryDelay(), () -> open(CallerMode.ASYNC));
             return;
         }
-        scheduleRenewal(fresh, sentAt + keepAliveNanos(ttl) - now);
+        scheduleRenewal(fresh, sentAt + timers.keepAliveNanos(ttl) - now);
         scheduleWatch(fresh, deadline - now);
-        observers.session(SessionEvent.Type.OPENED, partition.number);
+        partition.observe(SessionEvent.Type.OPENED);
         partition.opened();
     }
 
@@ -196,7 +147,7 @@ public final class SessionKeeper {
         lock.lock();
         try {
             opening = false;
-            failures++;
+            timers.failed();
         } finally {
             lock.unlock();
         }
@@ -219,8 +170,7 @@ public final class SessionKeeper {
             isUnused = partition.isUnused();
             if (isUnused) {
                 of.state = Session.State.ENDED;
-                cancel(renewal);
-                cancel(watch);
+                timers.cancel();
             }
             resting = false;
         } finally {
@@ -231,9 +181,9 @@ public final class SessionKeeper {
             partition.opened();
             return false;
         }
-        retrier.closeOrphan(of.id);
+        partition.retrier.closeOrphan(of.id);
         partition.over(of, Loss.Cause.SESSION_ENDED);
-        observers.session(SessionEvent.Type.CLOSED, partition.number);
+        partition.observe(SessionEvent.Type.CLOSED);
         return true;
     }
 
@@ -256,8 +206,8 @@ public final class SessionKeeper {
         } finally {
             lock.unlock();
         }
-        scheduleRenewal(of, keepAliveNanos(of.ttlNanos));
-        Duration patience = patience(Duration.ofNanos(of.ttlNanos));
+        scheduleRenewal(of, timers.keepAliveNanos(of.ttlNanos));
+        Duration patience = KeepAliveTimers.patience(Duration.ofNanos(of.ttlNanos));
         Command keepAlive = new Command.KeepAlive(of.id, epoch, patience);
         wire.send(keepAlive, CallerMode.ASYNC, patience.toNanos(), new CommandSender.Answer() {
             @Override
@@ -292,7 +242,7 @@ public final class SessionKeeper {
     }
 
     private void acknowledged(Session of, long epoch, long sentAt, long stepsWhenSent) {
-        List<Runnable> raised;
+        Runnable raised;
         boolean expired;
         boolean isSettled = false;
         lock.lock();
@@ -300,17 +250,12 @@ public final class SessionKeeper {
             long now = clock.now();
             expired = of.isAlive() && !rules.mayRenew(now, of.deadline);
             if (!of.isAlive() || expired) {
-                raised = List.of();
+                raised = () -> {};
             } else {
-                failures = 0;
+                timers.succeeded();
                 long deadline =
                         rules.deadline(sentAt, now, of.ttlNanos, rules.margin(of.ttlNanos, wire.p99RoundTrip()));
-                if (deadline - of.deadline > 0) {
-                    of.deadline = deadline;
-                }
-                of.acknowledge(sentAt);
-                of.epoch = Math.max(of.epoch, epoch);
-                of.clearedSteps = Math.max(of.clearedSteps, stepsWhenSent);
+                of.acknowledge(sentAt, deadline, epoch, stepsWhenSent);
                 raised = of.takeRaised();
                 isSettled = of.isDoubtTold && !inDoubt(of);
                 of.isDoubtTold &= !isSettled;
@@ -322,17 +267,17 @@ public final class SessionKeeper {
             end(of, Session.State.ABANDONED, Loss.Cause.EXPIRED);
             return;
         }
-        runAll(raised);
+        raised.run();
         partition.renewed(of);
         if (isSettled) {
-            observers.session(SessionEvent.Type.SETTLED, partition.number);
+            partition.observe(SessionEvent.Type.SETTLED);
         }
     }
 
     private void renewalFailed(Session of, StoreException failure) {
         lock.lock();
         try {
-            failures++;
+            timers.failed();
             of.raisingTo = 0;
         } finally {
             lock.unlock();
@@ -351,11 +296,7 @@ public final class SessionKeeper {
      * @param failures how often in a row the command was sent for nothing before this time
      */
     public void afterRaise(Session of, long above, int failures, Runnable again) {
-        if (failures == 0) {
-            afterRaise(of, above, again);
-            return;
-        }
-        afterRaise(of, above, () -> Backoff.RESEND.retry(environment, failures, again));
+        afterRaise(of, above, failures == 0 ? again : () -> Backoff.RESEND.retry(environment, failures, again));
     }
 
     /**
@@ -370,7 +311,6 @@ public final class SessionKeeper {
             now = !of.isAlive() || of.epoch > above || closed;
             if (!now) {
                 of.addRaise(above, action);
-                of.wantedEpoch = Math.max(of.wantedEpoch, above + 1);
             }
             ask = !now && of.raisingTo <= above;
         } finally {
@@ -399,10 +339,9 @@ public final class SessionKeeper {
         tellDoubt(of);
         lock.lock();
         try {
-            if (of.askedSteps == clock.steps()) {
+            if (!of.askOnce(clock.steps())) {
                 return;
             }
-            of.askedSteps = clock.steps();
         } finally {
             lock.unlock();
         }
@@ -427,7 +366,7 @@ public final class SessionKeeper {
             lock.unlock();
         }
         if (isNew) {
-            observers.session(SessionEvent.Type.IN_DOUBT, partition.number);
+            partition.observe(SessionEvent.Type.IN_DOUBT);
         }
     }
 
@@ -444,7 +383,7 @@ public final class SessionKeeper {
     }
 
     private void end(Session of, Session.State state, Loss.Cause cause) {
-        List<Runnable> raised;
+        Runnable raised;
         long pause;
         boolean isLoss;
         lock.lock();
@@ -454,20 +393,20 @@ public final class SessionKeeper {
             }
             of.state = state;
             raised = of.takeRaised();
-            pause = pauseAfter(of);
+            pause = timers.beginPause(clock.now() - of.openedAt);
             isLoss = !closed;
         } finally {
             lock.unlock();
         }
         if (!isLoss) {
             // The client ends it, or its holds have been given up already.
-            runAll(raised);
+            raised.run();
             return;
         }
         log.warn("session={} ended: {}", of.id, cause.words());
         partition.over(of, cause);
-        observers.sessionLost(partition.number, cause);
-        runAll(raised);
+        partition.context.observers().sessionLost(partition.number, cause);
+        raised.run();
         if (pause == 0) {
             open(CallerMode.ASYNC);
         } else {
@@ -475,25 +414,10 @@ public final class SessionKeeper {
         }
     }
 
-    private static void runAll(List<Runnable> raised) {
-        raised.forEach(action -> Failsafe.run("what waited for a raise of the epoch", action));
-    }
-
-    /**
-     * How long to wait before the next session is opened: not at all, or longer and longer where the store ends each as
-     * soon as it is used. Called under the lock.
-     */
-    private long pauseAfter(Session ended) {
-        boolean wasBrief = clock.now() - ended.openedAt < Backoff.RESEND.nanosAfter(briefInRow + 1);
-        briefInRow = wasBrief ? briefInRow + 1 : 0;
-        isPausing = briefInRow > 1;
-        return isPausing ? Backoff.RESEND.pause(environment, briefInRow - 1) : 0;
-    }
-
     private void endPause() {
         lock.lock();
         try {
-            isPausing = false;
+            timers.endPause();
         } finally {
             lock.unlock();
         }
@@ -506,8 +430,7 @@ public final class SessionKeeper {
         lock.lock();
         try {
             closed = true;
-            cancel(renewal);
-            cancel(watch);
+            timers.cancel();
             return session;
         } finally {
             lock.unlock();
@@ -520,7 +443,7 @@ public final class SessionKeeper {
             if (!of.isAlive()) {
                 return;
             }
-            if (clock.now() - of.lastSent >= keepAliveNanos(of.ttlNanos)) {
+            if (clock.now() - of.lastSent >= timers.keepAliveNanos(of.ttlNanos)) {
                 // The timer of the renewal slept with the machine.
                 renew(of);
             } else if (inDoubt(of)) {
@@ -535,23 +458,18 @@ public final class SessionKeeper {
         lock.lock();
         try {
             if (!closed && of.isAlive()) {
-                cancel(renewal);
-                renewal = environment.schedule(partition.together(delay), () -> renew(of));
+                timers.renewIn(partition.together(delay), () -> renew(of));
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private void scheduleWatch(Session of, long delay) {
+    private void scheduleWatch(Session of, long left) {
         lock.lock();
         try {
             if (!closed && of.isAlive()) {
-                cancel(watch);
-                // Timers stand still while the machine is suspended: a look in between finds soon after it that time
-                // has passed.
-                long soon = options.keepAliveEvery().toNanos() / LOOKS_PER_KEEP_ALIVE;
-                watch = environment.schedule(Math.min(delay, soon), () -> watch(of));
+                timers.watchIn(left, () -> watch(of));
             }
         } finally {
             lock.unlock();
@@ -569,20 +487,12 @@ public final class SessionKeeper {
         }
     }
 
-    /** The pause before the session is opened or renewed again: at most a third of the interval. */
     private long retryDelay() {
-        long most = Math.min(MAX_RETRY_NANOS, options.keepAliveEvery().toNanos() / 3);
         lock.lock();
         try {
-            return RENEWALS.pauseAtMost(environment, failures, Math.max(RENEWALS.firstNanos(), most));
+            return timers.retryDelay();
         } finally {
             lock.unlock();
-        }
-    }
-
-    private static void cancel(Environment.@Nullable Timer timer) {
-        if (timer != null) {
-            timer.cancel();
         }
     }
 }

@@ -1,0 +1,130 @@
+package dev.holdfast.engine.session;
+
+import dev.holdfast.Environment;
+import dev.holdfast.engine.client.ClientOptions;
+import dev.holdfast.engine.time.Backoff;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When the keeper of a session acts by itself: sends the next keep-alive, checks the deadline, or tries again after a
+ * failure. Guarded by the lock of the keeper.
+ */
+final class KeepAliveTimers {
+
+    /** The pauses before a session is opened or renewed again, up to {@link #MAX_RETRY_NANOS}. */
+    private static final Backoff RENEWALS = Backoff.from(Duration.ofMillis(20), 6);
+
+    private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    static final int LOOKS_PER_KEEP_ALIVE = 3;
+
+    /**
+     * A keep-alive without an answer is repeated after this part of the ttl: less than a third, also when it is noticed
+     * late by a quarter of that. After the regular interval, this leaves a quarter of the ttl for the repetition, or a
+     * tenth if slow round trips make the margin as large as it can be.
+     */
+    private static final int PATIENCES_PER_TTL = 4;
+
+    private final Environment environment;
+    private final ClientOptions options;
+
+    private int failures;
+
+    /** How many sessions in a row the store has ended as soon as they were there. */
+    private int briefInRow;
+
+    /** The next session is opened after a pause. */
+    private boolean isPausing;
+
+    private Environment.@Nullable Timer renewal;
+    private Environment.@Nullable Timer watch;
+
+    KeepAliveTimers(Environment environment, ClientOptions options) {
+        this.environment = environment;
+        this.options = options;
+    }
+
+    /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
+    static Duration patience(Duration ttl) {
+        return ttl.dividedBy(PATIENCES_PER_TTL);
+    }
+
+    /**
+     * The interval between keep-alives of a session with this ttl. A store that lengthens the ttl is asked less often,
+     * in proportion.
+     */
+    long keepAliveNanos(long grantedTtl) {
+        long interval = options.keepAliveEvery().toNanos();
+        long wanted = options.sessionTtl().toNanos();
+        return grantedTtl == wanted ? interval : (long) (interval * ((double) grantedTtl / wanted));
+    }
+
+    // ---- The timers of the session
+
+    /** Renews the session after a delay, and not when that was planned before. */
+    void renewIn(long delay, Runnable renew) {
+        cancel(renewal);
+        renewal = environment.schedule(delay, renew);
+    }
+
+    /** Checks the session at its deadline, and before. */
+    void watchIn(long left, Runnable check) {
+        cancel(watch);
+        // Timers stand still while the machine is suspended: a look in between finds soon after it that time has
+        // passed.
+        long soon = options.keepAliveEvery().toNanos() / LOOKS_PER_KEEP_ALIVE;
+        watch = environment.schedule(Math.min(left, soon), check);
+    }
+
+    /** Neither renews the session nor checks it any more. */
+    void cancel() {
+        cancel(renewal);
+        cancel(watch);
+    }
+
+    private static void cancel(Environment.@Nullable Timer timer) {
+        if (timer != null) {
+            timer.cancel();
+        }
+    }
+
+    // ---- Pauses
+
+    void failed() {
+        failures++;
+    }
+
+    void succeeded() {
+        failures = 0;
+    }
+
+    /** The pause before the session is opened or renewed again: at most a third of the interval. */
+    long retryDelay() {
+        long most = Math.min(MAX_RETRY_NANOS, options.keepAliveEvery().toNanos() / 3);
+        return RENEWALS.pauseAtMost(environment, failures, Math.max(RENEWALS.firstNanos(), most));
+    }
+
+    /**
+     * Begins the pause before the next session is opened: none, or longer and longer where the store ends each as soon
+     * as it is used.
+     *
+     * @param lastedNanos for how long the session lasted that has ended
+     * @return its length; 0 for none
+     */
+    long beginPause(long lastedNanos) {
+        boolean wasBrief = lastedNanos < Backoff.RESEND.nanosAfter(briefInRow + 1);
+        briefInRow = wasBrief ? briefInRow + 1 : 0;
+        isPausing = briefInRow > 1;
+        return isPausing ? Backoff.RESEND.pause(environment, briefInRow - 1) : 0;
+    }
+
+    boolean isPausing() {
+        return isPausing;
+    }
+
+    void endPause() {
+        isPausing = false;
+    }
+}
