@@ -29,6 +29,11 @@ class KindPolicy {
         };
     }
 
+    /** Whether users say how much there is of such a resource. */
+    boolean isCapacityDeclared() {
+        return false;
+    }
+
     /** Whether local holds may stand beside each other under one grant. */
     boolean isShared() {
         return false;
@@ -136,6 +141,11 @@ class KindPolicy {
     }
 
     private static final class Semaphore extends KindPolicy {
+        @Override
+        boolean isCapacityDeclared() {
+            return true;
+        }
+
         @Override
         boolean hasSeveralGrants() {
             return true;

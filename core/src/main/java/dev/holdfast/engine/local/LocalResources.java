@@ -11,7 +11,6 @@ import dev.holdfast.engine.session.Partitions;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.spi.ClaimRef;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
@@ -115,7 +114,7 @@ public final class LocalResources implements SessionUser {
                 other.name.value(),
                 context.product(),
                 "this process uses it as "
-                        + (spec.kind() == Kind.SEMAPHORE ? words + " of " + spec.capacity() : words));
+                        + (other.policy.isCapacityDeclared() ? words + " of " + spec.capacity() : words));
     }
 
     /**
