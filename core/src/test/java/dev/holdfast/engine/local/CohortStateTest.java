@@ -19,4 +19,38 @@ class CohortStateTest {
 
         assertThat(cohort.used).isEqualTo(Integer.MAX_VALUE);
     }
+
+    @Test
+    @DisplayName("asks whether others wait when its budget is spent, one question at a time")
+    void asks() {
+        CohortState cohort = new CohortState(100, false);
+        assertThat(cohort.askIfDue(99)).isFalse();
+        assertThat(cohort.askIfDue(100)).isTrue();
+        assertThat(cohort.askIfDue(100)).isFalse();
+
+        cohort.askFailed();
+        assertThat(cohort.askIfDue(100)).isTrue();
+
+        cohort.answer(false, 200);
+        assertThat(cohort.askIfDue(199)).isFalse();
+        assertThat(cohort.askIfDue(200)).isTrue();
+
+        cohort.answer(true, 300);
+        assertThat(cohort.askIfDue(300)).isFalse();
+    }
+
+    @Test
+    @DisplayName("gets no more tokens once the store has no more, whatever it says then")
+    void lastTokens() {
+        CohortState cohort = new CohortState(0, false);
+        cohort.ask(32, 0);
+        assertThat(cohort.isAdvancing()).isTrue();
+
+        cohort.endAdvance(true);
+        assertThat(cohort.isAdvancing()).isFalse();
+        assertThat(cohort.isLast()).isTrue();
+
+        cohort.endAdvance(false);
+        assertThat(cohort.isLast()).isTrue();
+    }
 }

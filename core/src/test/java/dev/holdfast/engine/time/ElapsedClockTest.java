@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class ElapsedClockTest {
 
     /** Three clocks that a test sets; the boot clock counts in hundredths of a second. */
-    private static final class Clocks implements Environment {
+    static final class Clocks implements Environment {
         private long monotonic = 123_456_789;
         private long suspended;
         private long wallAhead;
