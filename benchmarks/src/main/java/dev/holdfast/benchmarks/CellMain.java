@@ -43,16 +43,4 @@ final class CellMain {
     static Jvm start(Workload workload, Cell cell, Bench bench) throws IOException {
         return start(Path.of(System.getProperty("java.home")), workload, cell, bench);
     }
-
-    /** Waits for the end of a process that takes part in this one, which ends it in the end. */
-    static Sheet sheet(Jvm jvm) throws IOException, InterruptedException {
-        return sheet(jvm, Duration.ofHours(1));
-    }
-
-    /** Waits for the end of a cell's JVM, at most for a time, and reads its sheet. */
-    static Sheet sheet(Jvm jvm, Duration most) throws IOException, InterruptedException {
-        Sheet sheet = new Sheet();
-        sheet.read(jvm.lines(most));
-        return sheet;
-    }
 }

@@ -78,8 +78,8 @@ final class Driver {
         workload.server().ifPresent(kind -> servers.lend(kind, place));
         Bench bench = Bench.after(Workload.WARM_UP, place, options.time(), 1);
         try (Jvm jvm = CellMain.start(options.javaHome(), workload, cell, bench)) {
-            return CellMain.sheet(
-                    jvm, PATIENCE.plus(cell.preparation()).plus(options.time().multipliedBy(MOST_WINDOWS)));
+            return jvm.sheet(
+                    PATIENCE.plus(cell.preparation()).plus(options.time().multipliedBy(MOST_WINDOWS)));
         } catch (IllegalStateException failed) {
             Sheet sheet = new Sheet();
             String text = "did not run: " + failed.getMessage();

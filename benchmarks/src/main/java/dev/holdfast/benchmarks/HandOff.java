@@ -38,6 +38,12 @@ final class HandOff implements Workload {
     private static final String LOCK = "ball";
     private static final String PASSES = "passes";
 
+    private final Launcher launcher;
+
+    HandOff(Launcher launcher) {
+        this.launcher = launcher;
+    }
+
     @Override
     public String id() {
         return "hand-off";
@@ -86,11 +92,11 @@ final class HandOff implements Workload {
         Guarded guarded = Guarded.inFile(bench.place());
         Cell player = cell(player(side.contestant()));
         long passes = 0;
-        try (Jvm one = CellMain.start(this, player, bench);
-                Jvm other = CellMain.start(this, player, bench)) {
+        try (Jvm one = launcher.start(this, player, bench);
+                Jvm other = launcher.start(this, player, bench)) {
             var unused = Gathering.open(List.of(one, other), bench, WARM_UP);
-            Sheet first = CellMain.sheet(one);
-            Sheet second = CellMain.sheet(other);
+            Sheet first = one.sheet();
+            Sheet second = other.sheet();
             for (String number : List.of("p50", "p99", "max")) {
                 sheet.put(number, Math.max(first.get(number), second.get(number)));
             }
@@ -151,11 +157,11 @@ final class HandOff implements Workload {
             Contestant.Mutex mutex = client.mutex(LOCK);
             var unused = mutex.acquire();
             Bench later = bench.later(WARM_UP);
-            try (Jvm waiter = CellMain.start(this, cell(waiter(contestant)), later)) {
+            try (Jvm waiter = launcher.start(this, cell(waiter(contestant)), later)) {
                 later.awaitBegin();
                 TimeUnit.NANOSECONDS.sleep(WINDOWS * bench.time().toNanos());
                 mutex.release();
-                sheet.put("cpu", CellMain.sheet(waiter).get("cpu"));
+                sheet.put("cpu", waiter.sheet().get("cpu"));
             }
         }
     }

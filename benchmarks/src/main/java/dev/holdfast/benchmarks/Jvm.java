@@ -29,6 +29,9 @@ final class Jvm implements AutoCloseable {
         }
     }
 
+    /** For the processes of a cell: whoever runs the cell sees to it that it comes to an end, and they with it. */
+    private static final Duration UNTIL_THE_CELL_ENDS = Duration.ofHours(1);
+
     private final Process process;
 
     private Jvm(Process process) {
@@ -85,6 +88,28 @@ final class Jvm implements AutoCloseable {
                             : "a JVM of the measurement ended with exit code " + exit);
         }
         return lines;
+    }
+
+    /**
+     * Waits for the end of a process that takes part in a cell.
+     *
+     * @return the sheet that it printed
+     * @throws IllegalStateException if it failed
+     */
+    Sheet sheet() throws IOException, InterruptedException {
+        return sheet(UNTIL_THE_CELL_ENDS);
+    }
+
+    /**
+     * Waits for the end of a cell, and ends it if that takes longer than so much.
+     *
+     * @return the sheet that it printed
+     * @throws IllegalStateException if it failed
+     */
+    Sheet sheet(Duration most) throws IOException, InterruptedException {
+        Sheet sheet = new Sheet();
+        sheet.read(lines(most));
+        return sheet;
     }
 
     boolean isAlive() {

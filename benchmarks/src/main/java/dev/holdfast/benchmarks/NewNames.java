@@ -9,7 +9,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Locks on names that are used once, as one for each order: whatever a server keeps for a lock has to be made each
@@ -167,38 +166,6 @@ final class NewNames implements Workload {
             threads.shutdownNow();
         }
         return names.get() * 1e9 / (System.nanoTime() - begin);
-    }
-
-    /** Locks under one new name after another, in the hands of one thread. */
-    static final class EachOnce implements Contestant.Mutex {
-
-        private final Contestant.Client client;
-        private final AtomicLong names;
-        private Contestant.@Nullable Mutex present;
-
-        /** @param names how many have been used, by whatever thread */
-        EachOnce(Contestant.Client client, AtomicLong names) {
-            this.client = client;
-            this.names = names;
-        }
-
-        /** Tokens of different names are not compared. */
-        @Override
-        public long acquire() throws InterruptedException {
-            Contestant.Mutex next = client.mutex("tenant-7/order-" + names.getAndIncrement());
-            present = next;
-            var unused = next.acquire();
-            return NO_TOKEN;
-        }
-
-        @Override
-        public void release() {
-            Contestant.Mutex held = present;
-            present = null;
-            if (held != null) {
-                held.release();
-            }
-        }
     }
 
     @Override

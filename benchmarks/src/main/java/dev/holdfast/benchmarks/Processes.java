@@ -15,6 +15,12 @@ final class Processes implements Workload {
     private static final Duration WARM_UP = Duration.ofSeconds(4);
     private static final String PASSES = "passes";
 
+    private final Launcher launcher;
+
+    Processes(Launcher launcher) {
+        this.launcher = launcher;
+    }
+
     @Override
     public String id() {
         return "processes";
@@ -63,11 +69,11 @@ final class Processes implements Workload {
         List<Sheet> sheets = new ArrayList<>();
         try {
             for (int i = 0; i < PROCESSES; i++) {
-                processes.add(CellMain.start(this, cell(part(contestant)), bench));
+                processes.add(launcher.start(this, cell(part(contestant)), bench));
             }
             var unused = Gathering.open(processes, bench, WARM_UP);
             for (Jvm process : processes) {
-                sheets.add(CellMain.sheet(process));
+                sheets.add(process.sheet());
             }
         } finally {
             processes.forEach(Jvm::close);

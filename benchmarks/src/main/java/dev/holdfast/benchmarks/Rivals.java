@@ -27,6 +27,7 @@ final class Rivals implements Workload {
     private static final List<String> OF_PROCESSES = List.of("hand-off p50", "hand-off p99", "ping p50", "ping p99");
 
     private final Field field;
+    private final Launcher launcher;
     private final Goals goals;
 
     /** What is to be reached; made from the titles of cells. */
@@ -34,13 +35,14 @@ final class Rivals implements Workload {
         List<Figure> of(Field field);
     }
 
-    private Rivals(Field field, Goals goals) {
+    private Rivals(Field field, Launcher launcher, Goals goals) {
         this.field = field;
+        this.launcher = launcher;
         this.goals = goals;
     }
 
-    static Rivals onRedis() {
-        return new Rivals(Field.REDIS, field -> {
+    static Rivals onRedis(Launcher launcher) {
+        return new Rivals(Field.REDIS, launcher, field -> {
             String fair = field.oursFair().title();
             List<Figure> figures = new ArrayList<>(ofTurns(field));
             figures.add(Stage.times(fair, "the best fair peer", titles(field.fairPeers()))
@@ -52,8 +54,8 @@ final class Rivals implements Workload {
         });
     }
 
-    static Rivals onPostgresql() {
-        return new Rivals(Field.POSTGRESQL, field -> {
+    static Rivals onPostgresql(Launcher launcher) {
+        return new Rivals(Field.POSTGRESQL, launcher, field -> {
             String fair = field.oursFair().title();
             List<Figure> figures = onSql(field);
             figures.add(timesPing(fair, "p50").atMost(3));
@@ -62,8 +64,8 @@ final class Rivals implements Workload {
         });
     }
 
-    static Rivals onMariaDb() {
-        return new Rivals(Field.MARIADB, field -> {
+    static Rivals onMariaDb(Launcher launcher) {
+        return new Rivals(Field.MARIADB, launcher, field -> {
             String fair = field.oursFair().title();
             List<Figure> figures = onSql(field);
             figures.add(
@@ -74,8 +76,8 @@ final class Rivals implements Workload {
     }
 
     /** On a server where each write is one of a quorum, and so is a ping. */
-    static Rivals onRegister(Field registers) {
-        return new Rivals(registers, field -> {
+    static Rivals onRegister(Field registers, Launcher launcher) {
+        return new Rivals(registers, launcher, field -> {
             String ours = field.ours().title();
             String fair = field.oursFair().title();
             return List.of(
@@ -196,7 +198,7 @@ final class Rivals implements Workload {
         List<Sheet> sheets = new ArrayList<>();
         try (Usage usage = new Usage(field.server(), bench.place())) {
             for (int i = 0; i < bench.scaledOverOne(PROCESSES); i++) {
-                processes.add(CellMain.start(this, cell(part(contestant)), bench));
+                processes.add(launcher.start(this, cell(part(contestant)), bench));
             }
             Bench later = Gathering.open(processes, bench, WARM_UP);
             later.awaitShortlyBefore(SAMPLE);
@@ -206,7 +208,7 @@ final class Rivals implements Workload {
             later.awaitEnd();
             usage.read();
             for (Jvm process : processes) {
-                sheets.add(CellMain.sheet(process));
+                sheets.add(process.sheet());
             }
             double pairs = sum(sheets, "pairs/s") * later.time().toNanos() / 1e9;
             usage.show(Math.round(pairs), sum(sheets, PINGS), sheet);

@@ -69,7 +69,7 @@ final class SqlitePairs implements Workload {
             players.add(new Player(BARE, i -> bare.mutex("bare-" + i), 1));
             players.add(new Player(ONE, i -> client.mutex("one-" + i), 1));
             players.add(new Player(ALL, i -> client.mutex("all-" + i), MANY));
-            players.add(new Player(NEW, i -> new NewNames.EachOnce(client, names), 1));
+            players.add(new Player(NEW, i -> new EachOnce(client, names), 1));
             // Each counts eight turns: four pairs.
             long turns = Math.max(1, bench.time().multipliedBy(TIMES).dividedBy(TURN.multipliedBy(8)));
             for (long turn = 0; turn < turns; ) {
