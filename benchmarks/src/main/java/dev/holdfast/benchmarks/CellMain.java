@@ -1,5 +1,10 @@
 package dev.holdfast.benchmarks;
 
+import dev.holdfast.benchmarks.harness.Bench;
+import dev.holdfast.benchmarks.harness.Jvm;
+import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.workload.Cell;
+import dev.holdfast.benchmarks.workload.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,5 +1,14 @@
 package dev.holdfast.benchmarks;
 
+import dev.holdfast.benchmarks.harness.Bench;
+import dev.holdfast.benchmarks.harness.Jvm;
+import dev.holdfast.benchmarks.harness.Processors;
+import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.report.Results;
+import dev.holdfast.benchmarks.server.Servers;
+import dev.holdfast.benchmarks.workload.Cell;
+import dev.holdfast.benchmarks.workload.Figure;
+import dev.holdfast.benchmarks.workload.Workload;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

@@ -1,5 +1,7 @@
 package dev.holdfast.benchmarks;
 
+import dev.holdfast.benchmarks.report.Results;
+import dev.holdfast.benchmarks.report.Table;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

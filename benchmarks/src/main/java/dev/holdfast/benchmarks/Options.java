@@ -1,5 +1,7 @@
 package dev.holdfast.benchmarks;
 
+import dev.holdfast.benchmarks.workload.Cell;
+import dev.holdfast.benchmarks.workload.Workload;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,11 @@
 package dev.holdfast.benchmarks;
 
+import dev.holdfast.benchmarks.harness.Crew;
+import dev.holdfast.benchmarks.report.Machine;
+import dev.holdfast.benchmarks.report.Results;
+import dev.holdfast.benchmarks.report.Table;
+import dev.holdfast.benchmarks.server.Servers;
+import dev.holdfast.benchmarks.workload.Workload;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,21 @@
 package dev.holdfast.benchmarks;
 
+import dev.holdfast.benchmarks.workload.Workload;
+import dev.holdfast.benchmarks.workload.local.HandOff;
+import dev.holdfast.benchmarks.workload.local.HotLock;
+import dev.holdfast.benchmarks.workload.local.ManyLocks;
+import dev.holdfast.benchmarks.workload.local.Processes;
+import dev.holdfast.benchmarks.workload.local.Reentrancy;
+import dev.holdfast.benchmarks.workload.local.Sharing;
+import dev.holdfast.benchmarks.workload.local.SqlitePairs;
+import dev.holdfast.benchmarks.workload.local.Waiters;
+import dev.holdfast.benchmarks.workload.server.Field;
+import dev.holdfast.benchmarks.workload.server.HeldLocks;
+import dev.holdfast.benchmarks.workload.server.NewNames;
+import dev.holdfast.benchmarks.workload.server.OwnLocks;
+import dev.holdfast.benchmarks.workload.server.QueuedThreads;
+import dev.holdfast.benchmarks.workload.server.Rivals;
+import dev.holdfast.benchmarks.workload.server.SharedLock;
 import java.util.List;
 import java.util.OptionalDouble;
 

@@ -2,6 +2,11 @@ package dev.holdfast.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.benchmarks.harness.Guarded;
+import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.report.Results;
+import dev.holdfast.benchmarks.workload.Figure;
+import dev.holdfast.benchmarks.workload.Unit;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -2,6 +2,14 @@ package dev.holdfast.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.benchmarks.harness.Bench;
+import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.report.Results;
+import dev.holdfast.benchmarks.report.Table;
+import dev.holdfast.benchmarks.server.Servers;
+import dev.holdfast.benchmarks.workload.Cell;
+import dev.holdfast.benchmarks.workload.Figure;
+import dev.holdfast.benchmarks.workload.Workload;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,7 +40,7 @@ class WorkloadsTest {
         SERVERS.close();
     }
 
-    /** Those on other servers do as those on Redis, with {@link ContestantsTest others}, and would take minutes. */
+    /** Those on other servers do as those on Redis with others, see {@code ContestantsTest}, and would take minutes. */
     static Stream<String> ids() {
         return Workloads.ALL.stream()
                 .filter(workload -> workload.server().stream().allMatch(Servers.Kind.REDIS::equals))

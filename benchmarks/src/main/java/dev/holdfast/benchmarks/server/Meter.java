@@ -1,0 +1,56 @@
+package dev.holdfast.benchmarks.server;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** What a server counts, asked on a connection of its own. */
+public interface Meter extends AutoCloseable {
+
+    /**
+     * What it has done since it was started.
+     *
+     * @param operations commands and statements, also those that run inside of others, such as in scripts
+     * @param commits transactions that wrote something, where there are any
+     * @param cpuNanos its processor time
+     */
+    record Reading(double operations, double commits, double cpuNanos) {
+
+        public Reading since(Reading before) {
+            return new Reading(
+                    operations - before.operations, commits - before.commits, Math.max(0, cpuNanos - before.cpuNanos));
+        }
+    }
+
+    /** What it has done up to now, of what clients asked for; not what the meter asks. */
+    Reading read();
+
+    /**
+     * Looks at everything that the server does for a while, but for what the meter asks; it may be slower meanwhile.
+     */
+    Sample sample(Duration time);
+
+    /** Whether operations run inside of others, so that only a sample tells what clients sent. */
+    boolean nests();
+
+    /**
+     * What the server did for a while.
+     *
+     * @param commands what clients sent
+     * @param inner what ran inside of that
+     */
+    record Sample(long commands, long inner) {}
+
+    @Override
+    void close();
+
+    /** The meter of the server whose address was left in a place. */
+    static Meter of(Servers.Kind kind, Path place) {
+        return switch (kind) {
+            case REDIS -> new RedisMeter(Servers.address(kind, place));
+            case POSTGRESQL -> new PostgresMeter(place);
+            case MARIADB -> new MariaDbMeter(place);
+            case ETCD -> new EtcdMeter(place);
+            case ZOOKEEPER -> new ZooKeeperMeter(place);
+        };
+    }
+}

@@ -1,0 +1,103 @@
+package dev.holdfast.benchmarks.workload.local;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.benchmarks.contestant.holdfast.CountingStore;
+import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
+import dev.holdfast.benchmarks.harness.Guarded;
+import dev.holdfast.benchmarks.harness.Sheet;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
+
+/** Stages that pass one lock round: whoever gets it asks again, and lets go. No thread waits. */
+final class Ring implements AutoCloseable {
+
+    private static final String LOCK = "ring";
+
+    private final Guarded guarded = Guarded.inMemory();
+    private final List<CountingStore> stores = new ArrayList<>();
+    private final List<Holdfast> clients = new ArrayList<>();
+    private final AtomicLong handOvers = new AtomicLong();
+    private final AtomicLong waiting = new AtomicLong();
+    private final CompletableFuture<Void> standstill = new CompletableFuture<>();
+    private volatile boolean isOver;
+
+    /** Connects so many clients to one file. */
+    Ring(Holdfasts which, Path place, int clients, UnaryOperator<Holdfast.Builder> settings) {
+        for (int i = 0; i < clients; i++) {
+            CountingStore store = new CountingStore(which.open(place));
+            stores.add(store);
+            this.clients.add(settings.apply(Holdfast.builder(store)).build());
+        }
+    }
+
+    /** Lets so many stages in, the same number at each client. */
+    void start(int stages) {
+        // Until all are there: else the first would be done before the last has come.
+        waiting.incrementAndGet();
+        for (int i = 0; i < stages; i++) {
+            await(clients.get(i % clients.size()).lock(LOCK));
+        }
+        leave();
+    }
+
+    private void await(DistributedLock lock) {
+        waiting.incrementAndGet();
+        var unused = lock.acquireAsync().whenComplete((hold, failure) -> {
+            if (failure == null) {
+                pass(lock, hold);
+            } else {
+                standstill.completeExceptionally(failure);
+            }
+        });
+    }
+
+    private void pass(DistributedLock lock, Hold hold) {
+        guarded.enter(hold.fencingToken());
+        guarded.leave();
+        handOvers.incrementAndGet();
+        if (!isOver) {
+            await(lock);
+        }
+        var unused = hold.releaseAsync().whenComplete((outcome, failure) -> {
+            if (failure != null) {
+                standstill.completeExceptionally(failure);
+            }
+        });
+        leave();
+    }
+
+    private void leave() {
+        if (waiting.decrementAndGet() == 0) {
+            standstill.complete(null);
+        }
+    }
+
+    long handOvers() {
+        return handOvers.get();
+    }
+
+    long commands() {
+        return stores.stream().mapToLong(CountingStore::total).sum();
+    }
+
+    /** Waits until all who wait have had their turn, and checks what they did. */
+    void stop(Sheet sheet) {
+        isOver = true;
+        standstill.orTimeout(1, TimeUnit.MINUTES).join();
+        guarded.check(handOvers(), sheet);
+    }
+
+    @Override
+    public void close() {
+        isOver = true;
+        clients.forEach(Holdfast::close);
+        stores.forEach(CountingStore::close);
+    }
+}
