@@ -35,6 +35,7 @@ class ArchitectureTest {
                 Rules.PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW,
                 Rules.ONLY_THE_ENTRANCES_KNOW_EACH_OTHER,
                 Rules.PACKAGES_OF_STORES_ARE_FREE_OF_CYCLES,
+                Rules.PACKAGES_OF_BENCHMARKS_ARE_FREE_OF_CYCLES,
                 Rules.CYCLES_OF_CLASSES_ARE_SMALL,
                 Rules.PACKAGES_ON_SQL_USE_THOSE_BELOW,
                 Rules.NOTHING_IS_TAKEN_FROM_THE_MACHINE,
@@ -56,13 +57,14 @@ class ArchitectureTest {
     }
 
     @Test
-    @DisplayName("has no more than thirty types in a package of a store, the engine or the command")
+    @DisplayName("has no more than thirty types in a package of a store, the engine, the command or the benchmarks")
     void packagesAreSmall() {
         Map<String, Long> sizes = MAIN.stream()
                 .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
                 .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
         assertThat(sizes.entrySet())
-                .filteredOn(size -> size.getKey().matches("dev\\.holdfast\\.(store|engine|sql|spi|cli)\\b.*"))
+                .filteredOn(
+                        size -> size.getKey().matches("dev\\.holdfast\\.(store|engine|sql|spi|cli|benchmarks)\\b.*"))
                 .isNotEmpty()
                 .allSatisfy(size -> assertThat(size.getValue()).isLessThanOrEqualTo(30));
     }

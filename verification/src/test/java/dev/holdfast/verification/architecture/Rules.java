@@ -84,10 +84,11 @@ final class Rules {
             .because("helpers are a choice of each store, and may change without a change of the contract");
 
     /** In a store each package is below or above each other one. */
-    static final ArchRule PACKAGES_OF_STORES_ARE_FREE_OF_CYCLES = slices().matching("dev.holdfast.store.(**)")
-            .should()
-            .beFreeOfCycles()
-            .because("a package that can't be read without the next one is a part of it");
+    static final ArchRule PACKAGES_OF_STORES_ARE_FREE_OF_CYCLES = packagesAreFreeOfCycles("dev.holdfast.store");
+
+    /** So it is in the benchmarks. */
+    static final ArchRule PACKAGES_OF_BENCHMARKS_ARE_FREE_OF_CYCLES =
+            packagesAreFreeOfCycles("dev.holdfast.benchmarks");
 
     /** What depends on each other can only be read together. */
     static final ArchRule CYCLES_OF_CLASSES_ARE_SMALL = cyclesHaveAtMost(8);
@@ -153,6 +154,13 @@ final class Rules {
     private static boolean isDoor(JavaClass type) {
         return Ambient.DOORS.contains(type.getName())
                 || type.getEnclosingClass().map(Rules::isDoor).orElse(false);
+    }
+
+    private static ArchRule packagesAreFreeOfCycles(String parent) {
+        return slices().matching(parent + ".(**)")
+                .should()
+                .beFreeOfCycles()
+                .because("a package that can't be read without the next one is a part of it");
     }
 
     private static boolean isBelowTheEntrance(JavaClass type) {
