@@ -13,9 +13,17 @@ import dev.holdfast.benchmarks.workload.Workload;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
@@ -33,11 +41,20 @@ class WorkloadsTest {
     private static final Duration TIME = Duration.ofMillis(50);
     private static final double SCALE = 0.01;
 
-    private static final Servers SERVERS = new Servers();
+    /**
+     * The servers of cells that run side by side, a set for each: nothing is measured here, and cells mostly wait, for
+     * a window or for JVMs to start.
+     */
+    private static final List<Servers> LANES =
+            Stream.generate(Servers::new).limit(3).toList();
+
+    private static final Queue<Servers> FREE = new ConcurrentLinkedQueue<>(LANES);
+    private static final ExecutorService THREADS = Executors.newFixedThreadPool(LANES.size());
 
     @AfterAll
     static void endServers() {
-        SERVERS.close();
+        THREADS.shutdownNow();
+        LANES.forEach(Servers::close);
     }
 
     /** Those on other servers do as those on Redis with others, see {@code ContestantsTest}, and would take minutes. */
@@ -68,14 +85,7 @@ class WorkloadsTest {
     @DisplayName("runs, sees no lock fail, and has a number for each of its figures")
     void runsWithoutViolations(String id, @TempDir Path directory) throws Exception {
         Workload workload = Workloads.byId(id);
-        Map<String, Sheet> sheets = new LinkedHashMap<>();
-        for (Cell cell : workload.cells()) {
-            Sheet sheet = new Sheet();
-            Path place = Files.createDirectory(directory.resolve(cell.id()));
-            workload.server().ifPresent(kind -> SERVERS.lend(kind, place));
-            cell.body().run(Bench.after(WARM_UP, place, TIME, SCALE), sheet);
-            sheets.put(cell.id(), sheet);
-        }
+        Map<String, Sheet> sheets = run(workload, directory);
         Results results = new Results();
         results.add(workload, new Figure.Round(sheets));
 
@@ -92,5 +102,31 @@ class WorkloadsTest {
         assertThat(Table.of(results).lines()).hasSize(2 + workload.figures().size());
         assertThat(Table.boards(results))
                 .allSatisfy(board -> assertThat(board.lines()).hasSize(2 + sheets.size()));
+    }
+
+    private static Map<String, Sheet> run(Workload workload, Path directory) throws Exception {
+        List<Callable<Sheet>> cells = new ArrayList<>();
+        for (Cell cell : workload.cells()) {
+            Path place = Files.createDirectory(directory.resolve(cell.id()));
+            cells.add(() -> run(workload, cell, place));
+        }
+        Iterator<Future<Sheet>> runs = THREADS.invokeAll(cells).iterator();
+        Map<String, Sheet> sheets = new LinkedHashMap<>();
+        for (Cell cell : workload.cells()) {
+            sheets.put(cell.id(), runs.next().get());
+        }
+        return sheets;
+    }
+
+    private static Sheet run(Workload workload, Cell cell, Path place) throws Exception {
+        Servers servers = FREE.remove();
+        try {
+            workload.server().ifPresent(kind -> servers.lend(kind, place));
+            Sheet sheet = new Sheet();
+            cell.body().run(Bench.after(WARM_UP, place, TIME, SCALE), sheet);
+            return sheet;
+        } finally {
+            FREE.add(servers);
+        }
     }
 }

@@ -32,12 +32,9 @@ public record Bench(Path place, long begin, Duration time, double scale) {
         return new Bench(place, moment, time, scale);
     }
 
-    /**
-     * The same window, which does not open before so much has passed from now. Threads that only show that they run are
-     * soon there.
-     */
+    /** The same window, which does not open before so much has passed from now. */
     public Bench notWithin(Duration warmUp) {
-        return from(Math.max(begin, System.nanoTime() + (isTrial() ? warmUp.dividedBy(20) : warmUp).toNanos()));
+        return from(Math.max(begin, System.nanoTime() + scaled(warmUp).toNanos()));
     }
 
     /** The same in a directory of its own. */
@@ -52,7 +49,7 @@ public record Bench(Path place, long begin, Duration time, double scale) {
 
     /** A short window that begins so much from now. */
     public Bench after(Duration leadIn, Duration window) {
-        return after(leadIn, place, isTrial() ? window.dividedBy(10) : window, scale);
+        return after(scaled(leadIn), place, isTrial() ? window.dividedBy(10) : window, scale);
     }
 
     /** Whether this is only to see that all runs. */
@@ -89,8 +86,8 @@ public record Bench(Path place, long begin, Duration time, double scale) {
         return Math.max(Math.min(number, 2), scaled(number));
     }
 
+    /** So long, or in a trial a part of it: what only has to run is soon there. */
     public Duration scaled(Duration time) {
-        // A JVM needs its time to start, whatever the scale.
-        return isTrial() ? Duration.ofSeconds(1) : time;
+        return isTrial() ? Duration.ofNanos(Math.round(time.toNanos() * scale)) : time;
     }
 }

@@ -46,6 +46,9 @@ public final class Crew {
     /** How long threads may take to end once all is over; then they are interrupted, and may take as long again. */
     public static final Duration PATIENCE = Duration.ofSeconds(10);
 
+    /** As {@link #PATIENCE}, for threads of which a trial only has to see whether they end. */
+    private static final Duration PATIENCE_IN_TRIALS = Duration.ofSeconds(1);
+
     private static final VarHandle PAIRS = counter("pairs");
     private static final VarHandle PASSES = counter("passes");
 
@@ -143,6 +146,11 @@ public final class Crew {
         this.bench = bench;
         this.watch = watch;
         this.patience = patience;
+    }
+
+    /** How long threads may take to end that need not end well. */
+    public static Duration patienceWithPeers(Bench bench) {
+        return bench.isTrial() ? PATIENCE_IN_TRIALS : PATIENCE;
     }
 
     /** Runs a crew; returns when all its threads have ended. */

@@ -1,8 +1,8 @@
 package dev.holdfast.benchmarks.server;
 
+import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Crew;
 import dev.holdfast.benchmarks.harness.Sheet;
-import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -10,17 +10,20 @@ import org.jspecify.annotations.Nullable;
 public final class Usage implements Crew.Watch, AutoCloseable {
 
     private static final Duration SAMPLE = Duration.ofMillis(200);
+    private static final Duration SAMPLE_OF_A_TRIAL = Duration.ofMillis(20);
 
-    /** So often at the most, if nothing is seen. */
-    private static final int MOST_SAMPLES = 10;
+    /** So long at the most, if nothing is seen. */
+    private static final Duration MOST_SAMPLES = Duration.ofSeconds(2);
 
     private final Meter meter;
+    private final Duration length;
     private Meter.@Nullable Reading before;
     private Meter.@Nullable Reading used;
     private Meter.@Nullable Sample sample;
 
-    public Usage(Servers.Kind kind, Path place) {
-        this.meter = Meter.of(kind, place);
+    public Usage(Servers.Kind kind, Bench bench) {
+        this.meter = Meter.of(kind, bench.place());
+        this.length = bench.isTrial() ? SAMPLE_OF_A_TRIAL : SAMPLE;
     }
 
     @Override
@@ -48,10 +51,11 @@ public final class Usage implements Crew.Watch, AutoCloseable {
         if (!meter.nests()) {
             return;
         }
-        Meter.Sample seen = meter.sample(SAMPLE);
-        for (int left = MOST_SAMPLES; left > 1 && seen.commands() + seen.inner() == 0; left--) {
-            seen = meter.sample(SAMPLE);
-        }
+        long begin = System.nanoTime();
+        Meter.Sample seen;
+        do {
+            seen = meter.sample(length);
+        } while (seen.commands() + seen.inner() == 0 && System.nanoTime() - begin < MOST_SAMPLES.toNanos());
         sample = seen;
     }
 

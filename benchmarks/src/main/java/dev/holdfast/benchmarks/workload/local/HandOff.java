@@ -14,6 +14,7 @@ import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Launcher;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -169,9 +170,8 @@ public final class HandOff implements Workload {
         try (Contestant.Client client = contestant.connect(bench.place())) {
             Contestant.Mutex mutex = client.mutex(LOCK);
             var unused = mutex.acquire();
-            Bench later = bench.later(WARM_UP);
-            try (Jvm waiter = launcher.start(this, cell(waiter(contestant)), later)) {
-                later.awaitBegin();
+            try (Jvm waiter = launcher.start(this, cell(waiter(contestant)), bench)) {
+                Gathering.open(List.of(waiter), bench, WARM_UP).awaitBegin();
                 TimeUnit.NANOSECONDS.sleep(WINDOWS * bench.time().toNanos());
                 mutex.release();
                 sheet.put("cpu", waiter.sheet().get("cpu"));
@@ -179,11 +179,12 @@ public final class HandOff implements Workload {
         }
     }
 
-    private static void await(Contestant contestant, Bench bench, Sheet sheet) throws InterruptedException {
+    private static void await(Contestant contestant, Bench start, Sheet sheet)
+            throws IOException, InterruptedException {
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        try (Contestant.Client client = contestant.connect(bench.place())) {
+        try (Contestant.Client client = contestant.connect(start.place())) {
             Contestant.Mutex mutex = client.mutex(LOCK);
-            bench.awaitBegin();
+            Gathering.join(start).awaitBegin();
             long begin = System.nanoTime();
             long used = system.getProcessCpuTime();
             var unused = mutex.acquire();

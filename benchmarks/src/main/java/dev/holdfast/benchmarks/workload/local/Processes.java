@@ -81,7 +81,7 @@ public final class Processes implements Workload {
         List<Jvm> processes = new ArrayList<>();
         List<Sheet> sheets = new ArrayList<>();
         try {
-            for (int i = 0; i < PROCESSES; i++) {
+            for (int i = 0; i < bench.scaledOverOne(PROCESSES); i++) {
                 processes.add(launcher.start(this, cell(part(contestant)), bench));
             }
             var unused = Gathering.open(processes, bench, WARM_UP);

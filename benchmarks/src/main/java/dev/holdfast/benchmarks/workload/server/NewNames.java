@@ -136,7 +136,7 @@ public final class NewNames implements Workload {
 
     /** @param before how many names are used before that */
     private void play(Contestant contestant, int threads, int before, Bench bench, Sheet sheet) throws Exception {
-        try (Usage usage = new Usage(field.server(), bench.place());
+        try (Usage usage = new Usage(field.server(), bench);
                 Contestant.Client client = contestant.connect(bench.place())) {
             AtomicLong names = new AtomicLong();
             if (before > 0) {

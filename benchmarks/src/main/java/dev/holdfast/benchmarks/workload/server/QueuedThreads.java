@@ -157,7 +157,7 @@ public final class QueuedThreads implements Workload {
             for (int i = 0; i < threads; i++) {
                 posts.add(new Crew.Post(clients.get(i % clients.size()).mutex(LOCK), guarded));
             }
-            try (Usage usage = new Usage(field.server(), bench.place())) {
+            try (Usage usage = new Usage(field.server(), bench)) {
                 Crew.Tally tally =
                         Stage.work(contestant, bench.notWithin(Stage.LEAST_WARM_UP), threads, usage, posts::get, sheet);
                 usage.show(tally.all(), sheet);

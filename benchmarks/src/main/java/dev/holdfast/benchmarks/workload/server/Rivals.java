@@ -187,7 +187,7 @@ public final class Rivals implements Workload {
             Crew.Tally tally = Stage.work(
                     contestant,
                     common,
-                    THREADS,
+                    bench.scaledOverOne(THREADS),
                     Crew.Watch.NONE,
                     unused -> new Crew.Post(client.mutex("hot"), passing),
                     sheet);
@@ -202,9 +202,9 @@ public final class Rivals implements Workload {
         String own = "own-" + ProcessHandle.current().pid() + "-";
         var unused = Crew.run(
                 bench.now(bench.scaled(PREPARATION)),
-                THREADS,
+                bench.scaledOverOne(THREADS),
                 Crew.Watch.NONE,
-                bench.scaled(Crew.PATIENCE),
+                Crew.patienceWithPeers(bench),
                 i -> new Crew.Post(client.mutex(own + i), Guarded.inMemory()));
     }
 
@@ -212,12 +212,12 @@ public final class Rivals implements Workload {
         Guarded guarded = Guarded.inFile(bench.place());
         List<Jvm> processes = new ArrayList<>();
         List<Sheet> sheets = new ArrayList<>();
-        try (Usage usage = new Usage(field.server(), bench.place())) {
+        try (Usage usage = new Usage(field.server(), bench)) {
             for (int i = 0; i < bench.scaledOverOne(PROCESSES); i++) {
                 processes.add(launcher.start(this, cell(part(contestant)), bench));
             }
             Bench later = Gathering.open(processes, bench, WARM_UP);
-            later.awaitShortlyBefore(SAMPLE);
+            later.awaitShortlyBefore(bench.scaled(SAMPLE));
             usage.sample();
             later.awaitBegin();
             usage.begin();

@@ -57,7 +57,7 @@ final class Stage {
     static void play(Field field, Contestant contestant, int threads, int locks, Bench bench, Sheet sheet)
             throws Exception {
         List<Guarded> guarded = Stream.generate(Guarded::inMemory).limit(locks).toList();
-        try (Usage usage = new Usage(field.server(), bench.place());
+        try (Usage usage = new Usage(field.server(), bench);
                 Contestant.Client client = contestant.connect(bench.place())) {
             List<Crew.Post> posts = IntStream.range(0, threads)
                     .mapToObj(i -> new Crew.Post(client.mutex("name-" + i % locks), guarded.get(i % locks)))
@@ -80,7 +80,20 @@ final class Stage {
             IntFunction<Crew.Post> posts,
             Sheet sheet)
             throws Exception {
-        Duration patience = contestant.isPeer() ? bench.scaled(Crew.PATIENCE) : Crew.PATIENCE;
+        Duration patience = contestant.isPeer() ? Crew.patienceWithPeers(bench) : Crew.PATIENCE;
+        return work(contestant, bench, threads, watch, patience, posts, sheet);
+    }
+
+    /** As the other, with so much time for threads to end. */
+    static Crew.Tally work(
+            Contestant contestant,
+            Bench bench,
+            int threads,
+            Crew.Watch watch,
+            Duration patience,
+            IntFunction<Crew.Post> posts,
+            Sheet sheet)
+            throws Exception {
         Crew.Tally tally = Crew.run(bench, threads, watch, patience, posts);
         if (contestant.isPeer()) {
             tally.remarkFailures(sheet);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
+import dev.holdfast.benchmarks.harness.Crew;
+import dev.holdfast.benchmarks.harness.Guarded;
 import dev.holdfast.benchmarks.harness.Sheet;
 import dev.holdfast.benchmarks.server.Servers;
 import dev.holdfast.benchmarks.workload.Figure;
@@ -81,7 +83,11 @@ class StageTest {
     }
 
     private void play(Contestant contestant) throws Exception {
-        Stage.play(Field.REDIS, contestant, 1, 1, Bench.after(Duration.ZERO, place, TIME, 0.01), sheet);
+        Stage.play(Field.REDIS, contestant, 1, 1, bench(), sheet);
+    }
+
+    private Bench bench() {
+        return Bench.after(Duration.ZERO, place, TIME, 0.01);
     }
 
     @Test
@@ -106,7 +112,16 @@ class StageTest {
     @Test
     @DisplayName("that never comes to an end has failed, if it is ours")
     void failsIfOursIsStuck() {
-        assertThatThrownBy(() -> play(new Somebody(false, lock(StageTest::neverComes))))
+        Contestant.Mutex stuck = lock(StageTest::neverComes);
+        // A measurement has more patience, which would only take time here.
+        assertThatThrownBy(() -> Stage.work(
+                        new Somebody(false, stuck),
+                        bench(),
+                        1,
+                        Crew.Watch.NONE,
+                        Duration.ofMillis(200),
+                        unused -> new Crew.Post(stuck, Guarded.inMemory()),
+                        sheet))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("1 threads failed");
     }
