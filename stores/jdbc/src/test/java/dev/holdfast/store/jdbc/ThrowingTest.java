@@ -22,10 +22,14 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -49,6 +53,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ThrowingTest {
 
     private static final int MOST_TELLINGS = 600;
+    private static final int LANES = 8;
 
     static Stream<Arguments> places() {
         return Stream.of(TestDatabase.values())
@@ -193,6 +198,27 @@ class ThrowingTest {
     @DisplayName("who waits for a row that somebody else keeps locked has it in the end")
     @Timeout(600)
     void behindALockedRow(boolean isLent, Place place) throws Exception {
+        // A telling mostly waits until an attempt is given up, so several are told side by side.
+        ExecutorService lanes = Executors.newFixedThreadPool(LANES);
+        try {
+            List<Future<?>> all = new ArrayList<>();
+            for (int lane = 1; lane <= LANES; lane++) {
+                int first = lane;
+                all.add(lanes.submit(() -> {
+                    behindALockedRow(isLent, place, first);
+                    return null;
+                }));
+            }
+            for (Future<?> lane : all) {
+                lane.get();
+            }
+        } finally {
+            lanes.shutdownNow();
+        }
+    }
+
+    /** Tells every so manieth telling, beginning with that one, in a database of its own. */
+    private static void behindALockedRow(boolean isLent, Place place, int first) throws Exception {
         FaultInTurn<Place> fault = new FaultInTurn<>(place);
         Throwing throwing = new Throwing(fault);
         TestSource source = new TestSource(TestDatabase.POSTGRES.newUrl());
@@ -202,7 +228,7 @@ class ThrowingTest {
             get(client.lock("locked").acquireAsync()).close();
             stranger.setAutoCommit(false);
             boolean cameToIt = true;
-            for (int turn = 1; cameToIt; turn++) {
+            for (int turn = first; cameToIt; turn += LANES) {
                 assertThat(turn).isLessThan(MOST_TELLINGS);
                 fault.at(turn);
                 TestSource.execute(
