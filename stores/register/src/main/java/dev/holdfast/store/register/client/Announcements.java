@@ -23,6 +23,9 @@ import java.util.concurrent.CompletionStage;
  * find themselves in the record when they look again. Who has seen the same arrival come first some times takes them in
  * itself, for its client may have died.
  *
+ * <p>Where many pass the resource around, a holder that goes on takes in what waits with its own write, and those who
+ * announced leave it to the holders for a while.
+ *
  * <p>An arrival is removed by the write that carries its claim out, so it is carried out once. Its client makes no
  * other write on the resource meanwhile.
  *
@@ -41,6 +44,9 @@ final class Announcements {
     /** What was waiting when it was read last, own ones included. */
     private List<Arrival> waiting = List.of();
 
+    /** Whether what others have announced is taken in although nothing of its own is among it. */
+    private boolean takesAll;
+
     /** How often the same arrival was the first. */
     private int looks;
 
@@ -52,6 +58,21 @@ final class Announcements {
 
     boolean areMade() {
         return !made.isEmpty();
+    }
+
+    /** From here on what others have announced is taken in too: this round writes anyway. */
+    void takeAll() {
+        takesAll = true;
+    }
+
+    /** Whether what waits is to be read with the record. */
+    boolean matter() {
+        return takesAll || areMade();
+    }
+
+    /** Whether others were seen that wait to be taken in. */
+    boolean sawOthers() {
+        return !waiting.stream().allMatch(this::isOwn);
     }
 
     /** Announces the claims that a step would have queued; the stage ends when each is there or can't be. */
@@ -115,7 +136,7 @@ final class Announcements {
      * is left to those whose claims they are: many others find themselves in the record at the same time.
      */
     void takeInto(Step step) {
-        if (!isWaiting()) {
+        if (!takesAll && !isWaiting()) {
             return;
         }
         List<Arrival> others = new ArrayList<>();
@@ -137,9 +158,13 @@ final class Announcements {
         return waiting.stream().anyMatch(this::isOwn);
     }
 
-    /** Whether another client is about to take in what waits. */
-    boolean leaveItToOthers() {
-        return isWaiting() && !isOwn(waiting.get(0)) && looks < PATIENCE;
+    /**
+     * Whether another client is about to take in what waits: that of the first arrival, or a holder that goes on.
+     *
+     * @param hasHolder whether there is a holder that looks for arrivals when it goes on
+     */
+    boolean leaveItToOthers(boolean hasHolder) {
+        return isWaiting() && (hasHolder || !isOwn(waiting.get(0))) && looks < PATIENCE;
     }
 
     /** Removes what may still wait, where the round fails. */

@@ -32,6 +32,8 @@ final class Lane {
 
     private static final long MOST_STEP_BACK_NANOS = 1_000_000_000;
 
+    private static final int CONTENDED_ROUNDS = 8;
+
     private final Context context;
     private final ResourceName resource;
 
@@ -62,6 +64,9 @@ final class Lane {
 
     /** How long a write takes that does not wait for others. */
     private long writeNanos;
+
+    /** For so many rounds of this client more, others are taken to write at the same time. */
+    private int contendedRounds;
 
     private record Place(ClaimRef claim, int before) {}
 
@@ -173,6 +178,16 @@ final class Lane {
 
     long writeNanos() {
         return writeNanos;
+    }
+
+    /** Notes whether a round met with writes or arrivals of others: those that follow are likely to. */
+    void met(boolean others) {
+        contendedRounds = others ? CONTENDED_ROUNDS : Math.max(0, contendedRounds - 1);
+    }
+
+    /** Whether others are likely to write while a round does. */
+    boolean isContended() {
+        return contendedRounds > 0;
     }
 
     /** Notes who holds and waits now, and has those watched whose end matters here. */

@@ -35,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  *       after a random pause that grows with the conflicts. Where other clients arrive at the same time, claims that
  *       may wait are {@linkplain Announcements announced} first.
  *   <li>If it changes nothing, its answers are as good as a read that was made after the calls had come.
+ *   <li>Where others write at the same time again and again, and many hold or wait, claims are announced without a try,
+ *       and what gives the resource on reads the arrivals first and takes them in: so neither makes the other fail.
  * </ol>
  *
  * <p>A call fails only if a trip does. Unless that was the write, it had no effect.
@@ -52,6 +54,9 @@ final class Round {
 
     private static final int MOST_TOLD_STATE = 4;
 
+    /** Who holds and goes on tries again at once so often. */
+    private static final int MOST_CONFLICTS_AT_ONCE = 3;
+
     private static final byte[] UNTOLD = {};
 
     /** The longest pause after a conflict is a write's time doubled so many times. */
@@ -59,6 +64,12 @@ final class Round {
 
     /** Who has announced its claims looks again after a write's time doubled so many times, at the latest. */
     private static final int ANNOUNCED_DOUBLINGS = 1;
+
+    /** The same where a holder takes them in, when it goes on. */
+    private static final int HELD_DOUBLINGS = 2;
+
+    /** From so many parties on, claims and releases meet so often that claims are better announced. */
+    private static final int MANY_PARTIES = 4;
 
     private final Context context;
     private final RegisterAdapter adapter;
@@ -68,6 +79,12 @@ final class Round {
     private final Announcements announcements;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private final long startedAt;
+
+    /** Whether all that is to be done is to queue claims. */
+    private final boolean isQueuing;
+
+    /** Whether others were likely to write at the same time when it began. */
+    private final boolean wasContended;
 
     /** Sessions that were seen to live in this round. */
     private final Set<SessionId> verified = new HashSet<>();
@@ -80,6 +97,9 @@ final class Round {
 
     private int conflicts;
 
+    /** Whether its claims were announced, as far as they were new. */
+    private boolean hasAnnounced;
+
     Round(Context context, Lane lane, List<Call> calls) {
         this.context = context;
         this.adapter = context.adapter();
@@ -88,6 +108,8 @@ final class Round {
         this.facts = new Facts(context.sessions());
         this.announcements = new Announcements(context, lane, calls);
         this.startedAt = context.now();
+        this.isQueuing = calls.stream().allMatch(call -> call.queuing().isPresent());
+        this.wasContended = lane.isContended();
     }
 
     /** Makes the round; the future ends when it is over, and never exceptionally. */
@@ -111,6 +133,10 @@ final class Round {
 
     private @Nullable RegisterRecord record() {
         boolean isNews = lane.takeNews();
+        if (wasContended && !isQueuing && !isFresh) {
+            announcements.takeAll();
+            return null;
+        }
         if (!isNews && lane.known == null && !isFresh && calls.get(0).mayGuess()) {
             lane.known = adapter.guess(lane.resource()).orElse(null);
         }
@@ -126,7 +152,7 @@ final class Round {
     }
 
     private CompletionStage<RegisterRecord> readRecord() {
-        return announcements.areMade() ? announcements.read() : adapter.read(lane.resource());
+        return announcements.matter() ? announcements.read() : adapter.read(lane.resource());
     }
 
     private void attempt(RegisterRecord record) {
@@ -142,8 +168,14 @@ final class Round {
             return;
         }
         boolean isChange = step.isChange();
-        if (isChange && announcements.leaveItToOthers()) {
-            pause(ANNOUNCED_DOUBLINGS, this::read);
+        boolean hasHolder = wasContended && step.partiesBefore() > 0;
+        if (isChange && announcements.leaveItToOthers(hasHolder)) {
+            pause(hasHolder ? HELD_DOUBLINGS : ANNOUNCED_DOUBLINGS, this::read);
+            return;
+        }
+        if (isChange && isQueuing && hasHolder && !hasAnnounced) {
+            hasAnnounced = true;
+            then(announcements.make(step, facts), all -> pause(HELD_DOUBLINGS, this::read));
             return;
         }
         Set<SessionId> unverified = unverified(step, isChange);
@@ -284,7 +316,12 @@ final class Round {
             return;
         }
         conflicts++;
-        if (!announcements.areMade() && hasGrown(step)) {
+        if (!isQueuing && conflicts <= MOST_CONFLICTS_AT_ONCE) {
+            // Others wait for this one to go on, and for what it takes in.
+            announcements.takeAll();
+            read();
+        } else if (!hasAnnounced && hasGrown(step)) {
+            hasAnnounced = true;
             then(announcements.make(step, facts), all -> read());
         } else {
             // By then it will have changed again, and a read costs less than a write that fails.
@@ -336,6 +373,8 @@ final class Round {
         then(left, all -> {
             long base = step.base(present);
             lane.learn(step.view(), step.parties(MOST_DECISIVE));
+            boolean metOthers = conflicts > 0 || announcements.sawOthers();
+            lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
             List<Reply> replies =
                     answers.stream().map(answer -> answer.on(base)).toList();
             for (int i = 0; i < calls.size(); i++) {

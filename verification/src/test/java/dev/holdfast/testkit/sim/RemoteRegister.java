@@ -1,0 +1,204 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.RecordVersion;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterListener;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.RegisterTraits.Clock;
+import dev.holdfast.store.register.client.RegisterStore;
+import dev.holdfast.store.register.memory.MemoryRegister;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A register behind a network, on a server that takes one request after another, with clients that have a session each.
+ * All is virtual time, so that counts are exact. Not thread-safe.
+ */
+final class RemoteRegister {
+
+    private static final long MICRO = 1_000;
+
+    /** From a client to the server, and back. */
+    private static final long NETWORK = 300 * MICRO;
+
+    /** The time of the server's that a request takes, and what a write takes besides until a majority has it. */
+    private static final long READ = 30 * MICRO;
+
+    private static final long WRITE = 150 * MICRO;
+    private static final long CONSENSUS = 1_500 * MICRO;
+
+    private static final Set<String> WRITES = Set.of("write", "announce", "retract");
+
+    final World world;
+
+    /** One for each client, in the order in which they were opened. */
+    final List<RegisterStore> stores = new ArrayList<>();
+
+    final List<SessionId> sessions = new ArrayList<>();
+
+    private final Dice dice;
+    private final boolean isSteady;
+    private final SimClock clock = new SimClock(0, 0, 1_767_225_600_000_000_000L, false);
+    private final MemoryRegister server;
+
+    /** How many changes the server allows in one write. */
+    private final int maxChanges;
+
+    /** When the server has done all that it was asked until now. */
+    private long busyUntil;
+
+    private long writes;
+    private long requests;
+
+    /** Whether the client that announces a claim first never hears of it, as one that has died. */
+    private boolean dropsFirstAnnouncement;
+
+    /** @param isSteady whether a trip always takes the same time, or between a half and three halves of it */
+    RemoteRegister(long seed, int maxChanges, boolean isSteady) {
+        this.isSteady = isSteady;
+        this.maxChanges = maxChanges;
+        this.dice = new Dice(seed);
+        this.world = new World(dice.fork(), Trace.hashOnly());
+        this.server = new MemoryRegister(Clock.REVISIONS, () -> clock.wall(world.now()) / MICRO);
+    }
+
+    /** Opens one more client. */
+    void open() {
+        int number = stores.size();
+        SimProcess process = new SimProcess(world, "p" + number, clock);
+        SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), 10 * MICRO);
+        RegisterStore store = RegisterStore.over(remote(server.connect()), environment);
+        stores.add(store);
+        var unused = store.execute(new Command.OpenSession(Duration.ofMinutes(1), process.name()), CallerMode.ASYNC)
+                .thenAccept(reply -> sessions.add(((Reply.SessionOpened) reply).session()));
+        while (sessions.size() == number) {
+            world.step();
+        }
+    }
+
+    void dropFirstAnnouncement() {
+        dropsFirstAnnouncement = true;
+    }
+
+    /** How many writes were sent until now. */
+    long writes() {
+        return writes;
+    }
+
+    /** How many requests were sent until now, writes included. */
+    long requests() {
+        return requests;
+    }
+
+    /** How many arrivals others than their own clients took in. */
+    long takenIn() {
+        return server.takenIn();
+    }
+
+    private long network() {
+        return about(NETWORK);
+    }
+
+    private long consensus() {
+        return about(CONSENSUS);
+    }
+
+    private long about(long nanos) {
+        return isSteady ? nanos : dice.between(nanos / 2, 3 * nanos / 2);
+    }
+
+    /** What a time of the virtual world is in milliseconds. */
+    static long millis(long nanos) {
+        return nanos / (1_000 * MICRO);
+    }
+
+    private RegisterAdapter remote(RegisterAdapter server) {
+        return (RegisterAdapter) Proxy.newProxyInstance(
+                RegisterAdapter.class.getClassLoader(),
+                new Class<?>[] {RegisterAdapter.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("traits")) {
+                        return limited(server.traits());
+                    } else if (method.getName().equals("listen")) {
+                        server.listen(remote((RegisterListener) arguments[0]));
+                        return null;
+                    }
+                    return CompletionStage.class.isAssignableFrom(method.getReturnType())
+                            ? sent(server, method, arguments)
+                            : method.invoke(server, arguments);
+                });
+    }
+
+    /** What the server pushes takes the way back as answers do; it has been written by a majority before. */
+    private RegisterListener remote(RegisterListener listener) {
+        return new RegisterListener() {
+            @Override
+            public void delivered(SessionId session, byte[] mail, RecordVersion record) {
+                world.after(network(), () -> listener.delivered(session, mail, record));
+            }
+
+            @Override
+            public void gone(SessionId session) {
+                world.after(network(), () -> listener.gone(session));
+            }
+
+            @Override
+            public void resubscribed() {
+                world.after(network(), listener::resubscribed);
+            }
+        };
+    }
+
+    private RegisterTraits limited(RegisterTraits traits) {
+        return new RegisterTraits(
+                traits.product(),
+                traits.clock(),
+                traits.minSessionTtl(),
+                traits.maxSessionTtl(),
+                traits.ttlGranularity(),
+                traits.portableSessions(),
+                traits.orderedListing(),
+                traits.maxStateBytes(),
+                maxChanges);
+    }
+
+    private CompletionStage<Object> sent(RegisterAdapter to, Method method, Object[] arguments) {
+        boolean isWrite = WRITES.contains(method.getName());
+        writes += isWrite ? 1 : 0;
+        requests++;
+        CompletableFuture<Object> answer = new CompletableFuture<>();
+        boolean isHeard = !dropsFirstAnnouncement || !method.getName().equals("announce");
+        dropsFirstAnnouncement &= isHeard;
+        world.after(network(), () -> {
+            busyUntil = Math.max(world.now(), busyUntil) + (isWrite ? WRITE : READ);
+            world.after(
+                    busyUntil - world.now() + (isWrite ? consensus() : 0),
+                    () -> invoke(to, method, arguments).whenComplete((reply, failure) -> {
+                        if (isHeard) {
+                            world.after(network(), () -> answer.complete(reply));
+                        }
+                    }));
+        });
+        return answer;
+    }
+
+    @SuppressWarnings("unchecked") // only methods come here that return a stage
+    private static CompletionStage<Object> invoke(RegisterAdapter to, Method method, Object[] arguments) {
+        try {
+            return (CompletionStage<Object>) method.invoke(to, arguments);
+        } catch (IllegalAccessException | InvocationTargetException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package dev.holdfast.testkit.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.Signal;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Clients of one thread each that pass a lock around in the order of its queue and do nothing else: whoever gives it
+ * back asks for it again, while the next one gives it back already. All is virtual time, so that counts are exact.
+ */
+class RotationTest {
+
+    private static final ResourceName LOCK = new ResourceName("hot");
+    private static final int HAND_OVERS = 500;
+
+    private int grants;
+
+    @ParameterizedTest
+    @CsvSource({
+        "2, 2.3, 2.5, 6",
+        "4, 3.1, 5.5, 8",
+        // Two are the least: one to give the lock on, one to stand in the queue again.
+        "10, 2.1, 7.5, 5",
+        "100, 2.1, 7.5, 5",
+    })
+    @DisplayName("A hand-over to another client needs few writes and reads, however many pass the lock around")
+    void rotation(int clients, double writesEach, double requestsEach, double millisEach) {
+        RemoteRegister register = new RemoteRegister(1, 4_000, false);
+        for (int i = 0; i < clients; i++) {
+            register.open();
+            Member member = new Member(register, i);
+            var unused = register.stores.get(i).subscribe(member::hear);
+            member.acquire();
+        }
+        runUntil(register, HAND_OVERS);
+        long writesBefore = register.writes();
+        long requestsBefore = register.requests();
+        long began = register.world.now();
+        runUntil(register, 2 * HAND_OVERS);
+        double writes = (register.writes() - writesBefore) / (double) HAND_OVERS;
+        double requests = (register.requests() - requestsBefore) / (double) HAND_OVERS;
+        double millis = RemoteRegister.millis(register.world.now() - began) / (double) HAND_OVERS;
+        System.out.printf(
+                "%d clients: %.2f writes, %.2f requests and %.2f ms for each hand-over%n",
+                clients, writes, requests, millis);
+        assertThat(writes).isLessThanOrEqualTo(writesEach);
+        assertThat(requests).isLessThanOrEqualTo(requestsEach);
+        assertThat(millis).isLessThanOrEqualTo(millisEach);
+    }
+
+    private void runUntil(RemoteRegister register, int count) {
+        long end = register.world.now() + Duration.ofSeconds(50).toNanos();
+        while (grants < count) {
+            assertThat(register.world.now()).as("%s grants", grants).isLessThan(end);
+            register.world.step();
+        }
+    }
+
+    /** A client that acquires and releases. */
+    private final class Member {
+
+        private final RemoteRegister register;
+        private final int number;
+        private long claims;
+        private boolean isHeld;
+
+        Member(RemoteRegister register, int number) {
+            this.register = register;
+            this.number = number;
+        }
+
+        private ClaimRef claim() {
+            return new ClaimRef(LOCK, register.sessions.get(number), claims);
+        }
+
+        void acquire() {
+            claims++;
+            isHeld = false;
+            Command.Acquire command = new Command.Acquire(
+                    claim(), 0, Command.Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Command.Waiting.QUEUE, 1);
+            send(command);
+        }
+
+        private void send(Command command) {
+            ClaimRef asked = claim();
+            var unused = register.stores
+                    .get(number)
+                    .execute(command, CallerMode.ASYNC)
+                    .thenAccept(reply -> {
+                        Reply answer = reply instanceof Reply.Polled polled
+                                ? polled.states().get(0)
+                                : reply;
+                        if (answer instanceof Reply.Granted) {
+                            granted(asked);
+                        } else if (answer instanceof Reply.Queued queued) {
+                            register.world.after(queued.recheckIn().toNanos(), () -> poll(asked));
+                        }
+                    });
+        }
+
+        void hear(Signal signal) {
+            if (signal instanceof Signal.Granted granted) {
+                granted(granted.claim());
+            } else if (signal instanceof Signal.Changed changed) {
+                poll(changed.claim());
+            }
+        }
+
+        /** What is pushed may be lost. */
+        private void poll(ClaimRef asked) {
+            if (asked.equals(claim()) && !isHeld) {
+                send(new Command.Poll(List.of(asked)));
+            }
+        }
+
+        private void granted(ClaimRef granted) {
+            if (!granted.equals(claim()) || isHeld) {
+                return;
+            }
+            isHeld = true;
+            grants++;
+            var unused = register.stores
+                    .get(number)
+                    .execute(new Command.Release(claim()), CallerMode.ASYNC)
+                    .thenAccept(reply -> acquire());
+        }
+    }
+}
