@@ -286,6 +286,7 @@ final class FastPathRouter {
 
     /** What certainly had no effect is tried again the long way. */
     private void failed(SQLException e, Effect effect, List<Call> calls, List<Call> more) {
+        StatementCache.logSuppressed(e);
         transactions.undo();
         if (product.isReadOnly(e)) {
             transactions.replace();

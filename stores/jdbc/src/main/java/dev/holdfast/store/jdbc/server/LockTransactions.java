@@ -199,6 +199,7 @@ final class LockTransactions {
                 requireFree(more.names());
                 task.names.addAll(more.names());
             } catch (SQLException e) {
+                StatementCache.logSuppressed(e);
                 undo();
                 if (product.isReadOnly(e)) {
                     if (left == 0 || !replace()) {
@@ -252,6 +253,7 @@ final class LockTransactions {
             return product.locked(
                     attach(), names.stream().map(ResourceName::utf8).toList());
         } catch (SQLException e) {
+            StatementCache.logSuppressed(e);
             if (product.isReadOnly(e)) {
                 replace();
             } else if (product.isConnectionLost(e)) {

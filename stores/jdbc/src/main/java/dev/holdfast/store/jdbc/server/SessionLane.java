@@ -55,6 +55,7 @@ public final class SessionLane implements Batcher.Trip {
                 isConnected = true;
                 sessions.answer(call);
             } catch (SQLException e) {
+                StatementCache.logSuppressed(e);
                 if (isConnected && product.isReadOnly(e)) {
                     statements.forget();
                     if (left == 0 || !connections.replace(use)) {
