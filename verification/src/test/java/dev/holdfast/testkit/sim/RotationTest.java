@@ -11,8 +11,10 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Signal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -40,9 +42,7 @@ class RotationTest {
         RemoteRegister register = new RemoteRegister(1, 4_000, false);
         for (int i = 0; i < clients; i++) {
             register.open();
-            Member member = new Member(register, i);
-            var unused = register.stores.get(i).subscribe(member::hear);
-            member.acquire();
+            begin(new Member(register, i, i));
         }
         runUntil(register, HAND_OVERS);
         long writesBefore = register.writes();
@@ -60,6 +60,29 @@ class RotationTest {
         assertThat(millis).isLessThanOrEqualTo(millisEach);
     }
 
+    @Test
+    @DisplayName(
+            "Nobody starves, nor whose claims go through a client that does not know the session and can't announce")
+    void strangers() {
+        int clients = 10;
+        RemoteRegister register = new RemoteRegister(2, 4_000, false);
+        for (int i = 0; i <= clients; i++) {
+            register.open();
+        }
+        List<Member> members = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            members.add(new Member(register, i, i < 2 ? clients : i));
+        }
+        members.forEach(RotationTest::begin);
+        runUntil(register, HAND_OVERS);
+        assertThat(members).allSatisfy(member -> assertThat(member.claims).isGreaterThan(HAND_OVERS / clients / 4));
+    }
+
+    private static void begin(Member member) {
+        var unused = member.register.stores.get(member.number).subscribe(member::hear);
+        member.acquire();
+    }
+
     private void runUntil(RemoteRegister register, int count) {
         long end = register.world.now() + Duration.ofSeconds(50).toNanos();
         while (grants < count) {
@@ -73,12 +96,17 @@ class RotationTest {
 
         private final RemoteRegister register;
         private final int number;
+
+        /** The client that sends its commands. */
+        private final int sender;
+
         private long claims;
         private boolean isHeld;
 
-        Member(RemoteRegister register, int number) {
+        Member(RemoteRegister register, int number, int sender) {
             this.register = register;
             this.number = number;
+            this.sender = sender;
         }
 
         private ClaimRef claim() {
@@ -96,7 +124,7 @@ class RotationTest {
         private void send(Command command) {
             ClaimRef asked = claim();
             var unused = register.stores
-                    .get(number)
+                    .get(sender)
                     .execute(command, CallerMode.ASYNC)
                     .thenAccept(reply -> {
                         Reply answer = reply instanceof Reply.Polled polled
@@ -132,7 +160,7 @@ class RotationTest {
             isHeld = true;
             grants++;
             var unused = register.stores
-                    .get(number)
+                    .get(sender)
                     .execute(new Command.Release(claim()), CallerMode.ASYNC)
                     .thenAccept(reply -> acquire());
         }
