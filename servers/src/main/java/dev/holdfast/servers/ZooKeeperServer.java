@@ -207,6 +207,11 @@ public final class ZooKeeperServer implements AutoCloseable {
         return build.substring(0, build.indexOf('-'));
     }
 
+    /** How many nodes it has. */
+    public int nodes() {
+        return Integer.parseInt(said("Node count: ", ASK_TIMEOUT_MILLIS));
+    }
+
     /** The rest of the line of its status that begins so; empty if there is none. */
     private String said(String head, int timeoutMillis) {
         return ask("srvr", timeoutMillis)

@@ -54,8 +54,7 @@ interface RunningServer extends AutoCloseable {
                                 + " @@innodb_flush_log_at_trx_commit, ', sync_binlog ', @@sync_binlog, ', log_bin ',"
                                 + " @@log_bin)");
             case ETCD -> Etcd.start();
-            case ZOOKEEPER ->
-                new ZooKeeper(ZooKeeperServer.builder().asItComes().start());
+            case ZOOKEEPER -> new ZooKeeper();
         };
     }
 
@@ -120,11 +119,25 @@ interface RunningServer extends AutoCloseable {
         }
     }
 
-    /** One ZooKeeper. */
-    record ZooKeeper(ZooKeeperServer server) implements RunningServer {
+    /** One ZooKeeper at a time. */
+    final class ZooKeeper implements RunningServer {
+
+        /** Of more nodes than these a new server is rid sooner. */
+        private static final int MOST_DELETED = 10_000;
+
+        private ZooKeeperServer server = newOne();
+
+        private static ZooKeeperServer newOne() {
+            return ZooKeeperServer.builder().asItComes().start();
+        }
 
         @Override
         public String emptied() {
+            if (server.nodes() > MOST_DELETED) {
+                server.close();
+                server = newOne();
+                return server.connectString();
+            }
             try (ZooKeeperAccess zooKeeper = new ZooKeeperAccess(server.connectString())) {
                 zooKeeper.deleteAll();
             }
