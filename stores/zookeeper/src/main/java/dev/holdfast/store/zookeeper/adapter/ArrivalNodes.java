@@ -5,6 +5,8 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.zookeeper.client.Failures;
+import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import java.util.Comparator;
 import java.util.List;
@@ -53,15 +55,27 @@ final class ArrivalNodes {
             if (done.isPresent()) {
                 return CompletableFuture.completedFuture(Optional.of(known.epoch()));
             }
-            return sessions.read(id).thenCompose(record -> {
-                if (record.isEmpty()) {
+            return sessions.readVersion(id).thenCompose(present -> {
+                if (present.isEmpty()) {
                     return CompletableFuture.completedFuture(Optional.empty());
+                }
+                if (present.get().version() == known.version()) {
+                    return parent(arrival).thenApply(there -> Optional.of(known.epoch()));
                 }
                 return attempt < ATTEMPTS
                         ? announce(arrival, session, attempt + 1)
                         : CompletableFuture.failedFuture(Sessions.contended("the epoch of a session"));
             });
         });
+    }
+
+    /**
+     * Reads the parent of an arrival that was not put though its session is as it was compared with. So it is there
+     * already, unless its parent is not, which is a failure.
+     */
+    private CompletableFuture<Node> parent(Arrival arrival) {
+        String path = layout.arrivals(arrival.claim().resource());
+        return requests.get(path, null).thenApply(node -> node.orElseThrow(() -> Failures.missing(path)));
     }
 
     /** The record is read after the arrivals, for the requests arrive in this order. */

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -48,12 +49,41 @@ final class LayoutNodes {
                                         + "' is not the root of a store, or of a newer version: use another root",
                                 null);
                     }
-                    return requests.get(layout.clock(), null)
-                            .thenCompose(last -> last.isPresent() ? CompletableFuture.completedFuture(true) : make());
+                    return areAllThere()
+                            .thenCompose(areThere -> areThere ? CompletableFuture.completedFuture(true) : make());
                 });
     }
 
-    /** The requests arrive in this order, so the clock is there only when all else is. */
+    private CompletableFuture<Boolean> areAllThere() {
+        CompletableFuture<Boolean> parents =
+                areThere(layout.root(), Stream.concat(parents(), Stream.of(layout.clock())));
+        CompletableFuture<Boolean> shards = areThere(layout.records(), shards().mapToObj(layout::shard));
+        CompletableFuture<Boolean> arrivals = areThere(layout.arrivals(), shards().mapToObj(layout::arrivals));
+        return parents.thenCombine(shards, Boolean::logicalAnd).thenCombine(arrivals, Boolean::logicalAnd);
+    }
+
+    private CompletableFuture<Boolean> areThere(String parent, Stream<String> paths) {
+        return requests.children(parent, null).thenApply(found -> {
+            Set<String> names = Set.copyOf(found.orElse(List.of()));
+            return paths.allMatch(path -> names.contains(path.substring(parent.length() + 1)));
+        });
+    }
+
+    private Stream<String> parents() {
+        return Stream.of(
+                layout.records(),
+                layout.sessions(),
+                layout.beats(),
+                layout.indexes(),
+                layout.mailboxes(),
+                layout.arrivals());
+    }
+
+    private static IntStream shards() {
+        return IntStream.range(0, NodeLayout.SHARDS);
+    }
+
+    /** Made in this order, so the clock is there only when all else is, unless somebody deletes nodes. */
     private CompletableFuture<Boolean> make() {
         List<CompletableFuture<Boolean>> made = new ArrayList<>();
         String root = layout.root();
@@ -62,15 +92,8 @@ final class LayoutNodes {
         }
         return all(made)
                 .thenCompose(parents -> requests.create(root, MARK))
-                .thenCompose(done -> all(Stream.of(
-                                layout.records(),
-                                layout.sessions(),
-                                layout.beats(),
-                                layout.indexes(),
-                                layout.mailboxes(),
-                                layout.arrivals())
-                        .map(path -> requests.create(path, NOTHING))
-                        .toList()))
+                .thenCompose(done -> all(
+                        parents().map(path -> requests.create(path, NOTHING)).toList()))
                 .thenCompose(done -> {
                     byte[] floor = NodeData.floor(0);
                     List<CompletableFuture<Boolean>> batches = new ArrayList<>();

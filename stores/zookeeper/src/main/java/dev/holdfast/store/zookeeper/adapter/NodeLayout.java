@@ -111,7 +111,7 @@ final class NodeLayout {
         }
     }
 
-    /** Made last: the layout is complete if it is there. */
+    /** Made last. */
     String clock() {
         return root + "/clock";
     }

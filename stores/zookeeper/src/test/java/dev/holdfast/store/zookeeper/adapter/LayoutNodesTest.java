@@ -1,0 +1,88 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.servers.ZooKeeperServer;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.zookeeper.client.OwnHandle;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of nodes that are there for good, and that somebody deletes. */
+@Tag("server")
+class LayoutNodesTest {
+
+    private static final ResourceName NAME = new ResourceName("somewhere");
+
+    private final NodeLayout layout = new NodeLayout("/locks");
+    private final ZooKeeperServer server = ZooKeeperServer.start();
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private RegisterAdapter open() {
+        return ZooKeeperAdapter.open(
+                new OwnHandle(server.connectString(), Duration.ofMinutes(5), List.of(), new ZKClientConfig()),
+                new ZooKeeperAdapter.Options(
+                        layout.root(),
+                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        Duration.ofMinutes(1),
+                        Duration.ofMinutes(1),
+                        250_000),
+                System::nanoTime);
+    }
+
+    private static <T> T answer(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(1, TimeUnit.MINUTES);
+    }
+
+    private void delete(String path) throws Exception {
+        try (ZooKeeper zooKeeper = new ZooKeeper(server.connectString(), 60_000, event -> {})) {
+            zooKeeper.delete(path, -1);
+        }
+    }
+
+    @Test
+    void parentOfArrivalsThatIsGoneIsNamedAndMadeAnewByOpening() throws Exception {
+        String parent = layout.arrivals(NAME);
+        try (RegisterAdapter adapter = open()) {
+            ClaimRef claim = new ClaimRef(
+                    NAME,
+                    answer(adapter.openSession(Duration.ofMinutes(1), "alice")).id(),
+                    1);
+            Arrival arrival = new Arrival(claim, 0, new byte[] {1});
+            delete(parent);
+            assertThatThrownBy(() -> answer(adapter.announce(arrival)))
+                    .hasMessageContaining("the node '" + parent + "' is gone");
+            open().close();
+            assertThat(answer(adapter.announce(arrival))).contains(0L);
+            assertThat(answer(adapter.arrivals(NAME)).waiting()).hasSize(1);
+        }
+    }
+
+    @Test
+    void parentOfRecordsThatIsGoneIsNamedAndMadeAnewByOpening() throws Exception {
+        String parent = layout.shard(NAME);
+        try (RegisterAdapter adapter = open()) {
+            delete(parent);
+            assertThatThrownBy(() -> answer(adapter.read(NAME)))
+                    .hasMessageContaining("the node '" + parent + "' is gone");
+            open().close();
+            assertThat(answer(adapter.read(NAME)).state()).isEmpty();
+        }
+    }
+}
