@@ -14,6 +14,7 @@ import dev.holdfast.store.register.client.RegisterStore;
 import dev.holdfast.store.zookeeper.adapter.ZooKeeperAdapter;
 import dev.holdfast.store.zookeeper.client.HandleSource;
 import dev.holdfast.store.zookeeper.client.OwnHandle;
+import dev.holdfast.store.zookeeper.client.PacketBuffer;
 import dev.holdfast.store.zookeeper.client.Tls;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -25,7 +26,6 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
-import org.apache.zookeeper.common.ZKConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.jspecify.annotations.Nullable;
@@ -154,10 +154,11 @@ public final class ZooKeeperStore implements LockStore {
     /** Sets up a store on an ensemble. Each option has a default. */
     public static final class Builder {
 
-        /** What a packet holds beside the operations of a write. */
-        private static final int PACKET_HEAD = 1_024;
-
-        private static final int MAX_BUFFER = 0xfffff;
+        /**
+         * The largest record, which every client must be able to read: so that a write has room for more than the
+         * record even if its packet is no larger than usual.
+         */
+        private static final int MAX_RECORD = PacketBuffer.DEFAULT / 4;
 
         private final String servers;
         private final String chroot;
@@ -300,7 +301,8 @@ public final class ZooKeeperStore implements LockStore {
          *
          * <p><b>Blocking:</b> for the time-out of the connection and two requests, at most.
          *
-         * @throws IllegalArgumentException if the files for TLS are of no use; nothing was touched
+         * @throws IllegalArgumentException if the files for TLS are of no use, or the {@code jute.maxbuffer} of the
+         *     client is below its default; nothing was touched
          * @throws IllegalStateException if an option is set that is that of a lent client, or libraries for TLS are
          *     missing; nothing was touched
          * @throws StoreException if no server can be reached, the credentials are refused, a permission is missing, or
@@ -329,7 +331,7 @@ public final class ZooKeeperStore implements LockStore {
                             ZooDefs.Perms.ALL, access == Access.OPEN ? new Id("world", "anyone") : new Id("auth", ""))),
                     connectTimeout,
                     requestTimeout,
-                    config.getInt(ZKConfig.JUTE_MAXBUFFER, MAX_BUFFER) - PACKET_HEAD);
+                    MAX_RECORD);
         }
 
         private static Duration checked(String what, Duration timeout, Duration most) {

@@ -13,6 +13,8 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -100,6 +102,23 @@ class CuratorStoreTest {
                 }
             });
             assertThat(token).isPositive();
+        }
+    }
+
+    @Test
+    void clientThatMayNotBeAbleToReadWhatOthersWriteIsRefused() {
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(ZKConfig.JUTE_MAXBUFFER, "20000");
+        try (CuratorFramework small = CuratorFrameworkFactory.builder()
+                .connectString(ZooKeeperUnderTest.server().connectString())
+                .retryPolicy(new RetryOneTime(100))
+                .zkClientConfig(config)
+                .build()) {
+            small.start();
+            ZooKeeperStore.Builder builder = CuratorStore.builder(small).connectTimeout(Duration.ofMinutes(1));
+            assertThatThrownBy(builder::open)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("jute.maxbuffer");
         }
     }
 

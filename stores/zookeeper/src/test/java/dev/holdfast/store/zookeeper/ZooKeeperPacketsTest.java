@@ -1,6 +1,7 @@
 package dev.holdfast.store.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedSemaphore;
@@ -9,12 +10,23 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.Permits;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.servers.ZooKeeperServer;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.support.SystemTime;
+import dev.holdfast.store.register.client.RegisterStore;
+import dev.holdfast.store.zookeeper.adapter.ZooKeeperAdapter;
+import dev.holdfast.store.zookeeper.client.OwnHandle;
+import dev.holdfast.store.zookeeper.client.PacketBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ZKConfig;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,6 +36,7 @@ import org.junit.jupiter.api.Test;
 class ZooKeeperPacketsTest {
 
     private static final int CROWD = 3_000;
+    private static final int SMALL_RECORD = 5_000;
     private static final String SMALL = "20000";
 
     private static ZooKeeperStore.Builder store(ZooKeeperServer server) {
@@ -31,7 +44,25 @@ class ZooKeeperPacketsTest {
                 .root(ZooKeeperUnderTest.newRoot());
     }
 
-    private static Holdfast client(ZooKeeperStore store) {
+    /** One whose records are soon full. */
+    private static LockStore smallRecords(SystemTime time) {
+        ZooKeeperAdapter adapter = ZooKeeperAdapter.open(
+                new OwnHandle(
+                        ZooKeeperUnderTest.server().connectString(),
+                        Duration.ofHours(2),
+                        List.of(),
+                        new ZKClientConfig()),
+                new ZooKeeperAdapter.Options(
+                        ZooKeeperUnderTest.newRoot(),
+                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        Duration.ofMinutes(1),
+                        Duration.ofSeconds(30),
+                        SMALL_RECORD),
+                time::monotonicNanos);
+        return RegisterStore.over(adapter, time);
+    }
+
+    private static Holdfast client(LockStore store) {
         return Holdfast.builder(store).sessionTtl(Duration.ofMinutes(5)).build();
     }
 
@@ -61,12 +92,43 @@ class ZooKeeperPacketsTest {
         }
     }
 
+    /** Why such a client is refused. */
+    @Test
+    void clientOfZooKeeperLosesItsConnectionWithEachAnswerThatIsTooLarge() throws Exception {
+        String servers = ZooKeeperUnderTest.server().connectString();
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(ZKConfig.JUTE_MAXBUFFER, SMALL);
+        try (ZooKeeper writer = new ZooKeeper(servers, 60_000, event -> {});
+                ZooKeeper reader = new ZooKeeper(servers, 60_000, event -> {}, config)) {
+            String path = writer.create(
+                    "/large-", new byte[100_000], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT_SEQUENTIAL);
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> reader.getData(path, false, null))
+                        .isInstanceOf(KeeperException.ConnectionLossException.class);
+            }
+        }
+    }
+
+    private static void isRefused(String buffer) {
+        ZooKeeperStore.Builder builder =
+                ZooKeeperStore.builder("127.0.0.1:1").property(ZKConfig.JUTE_MAXBUFFER, buffer);
+        assertThatThrownBy(builder::open)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("jute.maxbuffer")
+                .hasMessageContaining(buffer);
+    }
+
+    @Test
+    void clientThatMayNotBeAbleToReadWhatOthersWriteIsRefusedBeforeItConnects() {
+        isRefused(SMALL);
+        isRefused(String.valueOf(PacketBuffer.DEFAULT - 1));
+        isRefused("1 MB");
+    }
+
     @Test
     void nameThatTooManyUseIsRefusedToMoreOfThem() throws Exception {
-        ZooKeeperStore store = store(ZooKeeperUnderTest.server())
-                .property(ZKConfig.JUTE_MAXBUFFER, SMALL)
-                .open();
-        try (Holdfast client = client(store)) {
+        try (SystemTime time = new SystemTime("small-records");
+                Holdfast client = client(smallRecords(time))) {
             Hold hold = client.lock("other").acquire(Duration.ofMinutes(1));
             List<Permits> granted = crowd(client, "a record on this store has room for");
             assertThat(granted.size()).isBetween(100, CROWD - 1);

@@ -51,6 +51,9 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     /** The time of the leader is asked for anew if it is known less well than this. */
     private static final long UNCERTAIN_MICROS = 20_000;
 
+    /** What a packet holds beside the operations of a write. */
+    private static final int PACKET_HEAD = 1_024;
+
     private static final byte[] NOTHING = {};
 
     private final HandleSource source;
@@ -64,7 +67,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final Sessions sessions;
     private final Records records;
     private final ArrivalNodes arrivals;
-    private final int packet;
+    private final int maxRecord;
     private final PacketLimit limit;
     private final Duration requestTimeout;
     private final LongSupplier ticks;
@@ -80,10 +83,10 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
      * @param acl who may do what with them
      * @param connectTimeout how long it may take until the store is open
      * @param requestTimeout how long an answer is waited for
-     * @param maxBuffer the largest packet, as {@code jute.maxbuffer} says
+     * @param maxRecord the largest record in bytes
      */
     public record Options(
-            String root, List<ACL> acl, Duration connectTimeout, Duration requestTimeout, int maxBuffer) {}
+            String root, List<ACL> acl, Duration connectTimeout, Duration requestTimeout, int maxRecord) {}
 
     private ZooKeeperAdapter(HandleSource source, Options options, LongSupplier ticks) {
         this.source = source;
@@ -102,12 +105,12 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         this.sessions = new Sessions(layout, requests, source, timer, ticks, watches, mailboxes, removals);
         this.records = new Records(layout, requests);
         this.arrivals = new ArrivalNodes(layout, requests, sessions, records);
-        this.packet = options.maxBuffer();
-        this.limit = new PacketLimit(packet, ticks);
+        this.maxRecord = options.maxRecord();
         this.requestTimeout = options.requestTimeout();
         this.ticks = ticks;
         try {
             source.start(new Connections(), options.connectTimeout());
+            this.limit = new PacketLimit(source.packetBuffer() - PACKET_HEAD, ticks);
             await(new LayoutNodes(layout, requests).ensure(), options.connectTimeout());
             await(requests.set(layout.clock(), NOTHING), options.connectTimeout());
             this.traits = traits(source.sessionTimeout());
@@ -181,7 +184,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
                 GRANULARITY,
                 false,
                 false,
-                packet / 4,
+                maxRecord,
                 MOST_CHANGES);
     }
 

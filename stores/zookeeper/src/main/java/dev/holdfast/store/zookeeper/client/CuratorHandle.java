@@ -26,6 +26,7 @@ public final class CuratorHandle implements HandleSource {
     private final CuratorListener events = this::changed;
     private final ConnectionStateListener connections = this::changed;
     private volatile @Nullable Listener listener;
+    private volatile int packetBuffer;
 
     // Guarded by this: the session that was told to be there, 0 before the first.
     private long session;
@@ -50,6 +51,7 @@ public final class CuratorHandle implements HandleSource {
             Thread.currentThread().interrupt();
             throw new StoreException(Reason.UNAVAILABLE, Effect.NONE, "interrupted while connecting", e);
         }
+        packetBuffer = PacketBuffer.of(handle().getClientConfig());
         listener = told;
         synchronized (this) {
             session = handle().getSessionId();
@@ -101,6 +103,11 @@ public final class CuratorHandle implements HandleSource {
     @Override
     public Duration sessionTimeout() {
         return Duration.ofMillis(handle().getSessionTimeout());
+    }
+
+    @Override
+    public int packetBuffer() {
+        return packetBuffer;
     }
 
     @Override

@@ -25,6 +25,7 @@ public interface HandleSource extends AutoCloseable {
      *
      * <p><b>Blocking:</b> until there is a connection.
      *
+     * @throws IllegalArgumentException if the client can't read packets of the size of {@link PacketBuffer#DEFAULT}
      * @throws dev.holdfast.spi.StoreException if there is none within that time
      */
     void start(Listener listener, Duration connectTimeout);
@@ -34,6 +35,9 @@ public interface HandleSource extends AutoCloseable {
 
     /** How long the servers keep a session of which they hear nothing. */
     Duration sessionTimeout();
+
+    /** The largest packet that the client reads, in bytes. Asked after the start. */
+    int packetBuffer();
 
     /** Whether the program lends the handle, so that its session goes on when this source is closed. */
     boolean isLent();

@@ -77,6 +77,7 @@ public final class OwnHandle implements HandleSource {
         public void expired() {}
     };
     private volatile @Nullable Handle handle;
+    private volatile int packetBuffer;
 
     // Guarded by this.
     private boolean closed;
@@ -97,11 +98,13 @@ public final class OwnHandle implements HandleSource {
     /**
      * {@inheritDoc}
      *
-     * @throws IllegalArgumentException if the files for TLS are of no use; nothing was sent
+     * @throws IllegalArgumentException if the files for TLS are of no use, or the packets of the client too small;
+     *     nothing was sent
      * @throws IllegalStateException if libraries for TLS are missing; nothing was sent
      */
     @Override
     public void start(Listener told, Duration connectTimeout) {
+        packetBuffer = PacketBuffer.of(config);
         Optional<SSLContext> tls = Tls.prepare(config);
         listener = told;
         replace();
@@ -191,6 +194,11 @@ public final class OwnHandle implements HandleSource {
     @Override
     public Duration sessionTimeout() {
         return Duration.ofMillis(handle().getSessionTimeout());
+    }
+
+    @Override
+    public int packetBuffer() {
+        return packetBuffer;
     }
 
     @Override

@@ -31,7 +31,7 @@ class ZooKeeperAdapterTest extends RegisterAdapterRules {
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,
                         Duration.ofMinutes(1),
                         Duration.ofMinutes(1),
-                        1_000_000),
+                        250_000),
                 System::nanoTime);
     }
 }

@@ -1,0 +1,45 @@
+package dev.holdfast.store.zookeeper.client;
+
+import org.apache.jute.BinaryInputArchive;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
+
+/**
+ * The largest packet of a client, its {@code jute.maxbuffer}. A client breaks its connection when an answer is larger,
+ * and again when it asks again, so it must be able to read whatever other clients write.
+ */
+public final class PacketBuffer {
+
+    /** What a client has that is not told otherwise, in bytes. */
+    public static final int DEFAULT = ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT;
+
+    private PacketBuffer() {}
+
+    /**
+     * Returns the size of a client's buffer in bytes: what it takes from the network, or what all clients of this JVM
+     * can decode if that is less.
+     *
+     * @throws IllegalArgumentException if it is below {@link #DEFAULT}, or no number
+     */
+    static int of(ZKClientConfig config) {
+        int size = Math.min(configured(config), BinaryInputArchive.maxBuffer);
+        if (size < DEFAULT) {
+            throw new IllegalArgumentException("The client of ZooKeeper has a '" + ZKConfig.JUTE_MAXBUFFER + "' of "
+                    + size + " bytes, and the store needs the default of " + DEFAULT + " at least: on a larger answer"
+                    + " the client breaks its connection, again and again. Remove the setting, or raise it on clients"
+                    + " and servers");
+        }
+        return size;
+    }
+
+    private static int configured(ZKClientConfig config) {
+        try {
+            return config.getInt(ZKConfig.JUTE_MAXBUFFER, DEFAULT);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "'" + ZKConfig.JUTE_MAXBUFFER + "' is a number of bytes, not '"
+                            + config.getProperty(ZKConfig.JUTE_MAXBUFFER) + "'",
+                    e);
+        }
+    }
+}
