@@ -64,6 +64,15 @@ public sealed interface Command {
     }
 
     /**
+     * A command that makes a claim: an {@link Acquire}, or a {@link Yield}, whose {@link #claim} is the grant that it
+     * gives up. Its answer is the state of the claim that it makes.
+     */
+    sealed interface Claiming extends OnClaim {
+        /** The claim that it makes. */
+        Acquire request();
+    }
+
+    /**
      * Opens a session, and answers {@link Reply.SessionOpened}. The store gives the id, so a late duplicate makes a
      * session of its own (which nobody keeps alive) and never brings an old one back.
      *
@@ -171,7 +180,7 @@ public sealed interface Command {
             Lease lease,
             Waiting waiting,
             int tokens)
-            implements OnClaim {
+            implements Claiming {
 
         /**
          * Checks the weight against the declared capacity.
@@ -190,6 +199,11 @@ public sealed interface Command {
             if (lease.binding() != Lease.Binding.SESSION) {
                 checkDuration("A lease", lease.length());
             }
+        }
+
+        @Override
+        public Acquire request() {
+            return this;
         }
 
         @Override
@@ -297,7 +311,7 @@ public sealed interface Command {
      * @param next the claim that takes the place at the tail, on the same resource and of the same session; it
      *     waits if need be, and carries the epoch
      */
-    record Yield(ClaimRef claim, Acquire next) implements OnClaim {
+    record Yield(ClaimRef claim, Acquire next) implements Claiming {
         /**
          * Checks that both are of one resource and session, and that the second waits.
          *
@@ -311,6 +325,11 @@ public sealed interface Command {
                     || next.waiting() != Waiting.QUEUE) {
                 throw new IllegalArgumentException("Can't yield " + claim + " for " + other + ", " + next.waiting());
             }
+        }
+
+        @Override
+        public Acquire request() {
+            return next;
         }
 
         @Override

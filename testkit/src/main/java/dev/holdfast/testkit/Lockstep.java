@@ -353,8 +353,8 @@ final class Lockstep {
         Reply answer = Bench.send(store(step.session()), real);
         Reply expected = reference.apply(modelled, referenceMicros).reply();
         note(real, answer, expected);
-        ClaimRef about = modelled instanceof Command.Yield yield
-                ? yield.next().claim()
+        ClaimRef about = modelled instanceof Command.Claiming claiming
+                ? claiming.request().claim()
                 : modelled instanceof Command.OnClaim onClaim ? onClaim.claim() : ref(step, step.claim(), REFERENCE);
         remember(about, answer, expected);
         return agreement.differ(about.resource(), answer, expected);

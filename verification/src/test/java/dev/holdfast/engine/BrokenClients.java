@@ -6,10 +6,9 @@ import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.multi.BulkRelease;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Claiming;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Withdraw;
-import dev.holdfast.spi.Command.Yield;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
@@ -184,7 +183,7 @@ final class BrokenClients {
             @Override
             CompletionStage<Reply> execute(Command command) {
                 CompletionStage<Reply> answer = super.execute(command);
-                return !isClaim(command)
+                return !(command instanceof Claiming)
                         ? answer
                         : answer.exceptionallyCompose(failure -> CompletableFuture.failedFuture(new StoreException(
                                 StoreException.Reason.UNAVAILABLE, Effect.NONE, "it will not have arrived", failure)));
@@ -224,7 +223,7 @@ final class BrokenClients {
             @Override
             CompletionStage<Reply> execute(Command command) {
                 CompletionStage<Reply> answer = super.execute(command);
-                return !isClaim(command)
+                return !(command instanceof Claiming)
                         ? answer
                         : answer.exceptionally(
                                 failure -> new Reply.Refused(Refusal.MISMATCH, "it must be in use otherwise"));
@@ -358,10 +357,6 @@ final class BrokenClients {
     private static Starter above(UnaryOperator<LockStore> driver) {
         Starter sound = EngineUnderTest.keeping(new SafetyRules());
         return (store, environment, settings) -> sound.start(driver.apply(store), environment, settings);
-    }
-
-    private static boolean isClaim(Command command) {
-        return command instanceof Acquire || command instanceof Yield;
     }
 
     private static boolean isUnknown(Throwable failure) {

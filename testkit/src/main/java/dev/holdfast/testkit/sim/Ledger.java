@@ -208,15 +208,13 @@ final class Ledger {
     }
 
     private static boolean isDetached(Command command) {
-        Command made = command instanceof Command.Yield yield ? yield.next() : command;
-        return made instanceof Command.Acquire acquire && acquire.lease().binding() == Lease.Binding.DETACHED;
+        return command instanceof Command.Claiming claiming
+                && claiming.request().lease().binding() == Lease.Binding.DETACHED;
     }
 
     private static boolean claims(Command command, ClaimRef ref) {
-        if (command instanceof Command.Acquire acquire) {
-            return acquire.claim().equals(ref);
-        }
-        return command instanceof Command.Yield yield && yield.next().claim().equals(ref);
+        return command instanceof Command.Claiming claiming
+                && claiming.request().claim().equals(ref);
     }
 
     // ---- What is gone
@@ -300,10 +298,8 @@ final class Ledger {
 
     private void noteLeases(Step step) {
         Command command = step.command();
-        if (command instanceof Command.Acquire acquire) {
-            noteLease(acquire.claim(), step.reply(), step.micros());
-        } else if (command instanceof Command.Yield yield) {
-            noteLease(yield.next().claim(), step.reply(), step.micros());
+        if (command instanceof Command.Claiming claiming) {
+            noteLease(claiming.request().claim(), step.reply(), step.micros());
         } else if (command instanceof Command.Extend extend && step.reply() instanceof Reply.Extended extended) {
             noteLease(extend.claim(), extended.remaining(), step.micros());
         } else if (command instanceof Command.Poll poll && step.reply() instanceof Reply.Polled polled) {

@@ -165,7 +165,9 @@ final class SimServer {
     }
 
     private boolean isEndedClaim(Command.OnClaim command) {
-        ClaimRef made = command instanceof Command.Yield yield ? yield.next().claim() : command.claim();
+        ClaimRef made = command instanceof Command.Claiming claiming
+                ? claiming.request().claim()
+                : command.claim();
         return ledger.isEnded(made);
     }
 

@@ -141,7 +141,7 @@ final class Weather {
 
     /** How often a command is delivered a second time of which no copy does harm, at any time. */
     double harmlessCopy(Command command) {
-        if (isFair || command instanceof Command.Acquire || command instanceof Command.Yield) {
+        if (isFair || command instanceof Command.Claiming) {
             return 0;
         }
         // Extensions are rare, and the order of two of them is worth a test.

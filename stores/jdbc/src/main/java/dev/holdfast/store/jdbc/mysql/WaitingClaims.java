@@ -3,12 +3,11 @@ package dev.holdfast.store.jdbc.mysql;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Claiming;
 import dev.holdfast.spi.Command.CloseSession;
 import dev.holdfast.spi.Command.Poll;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Withdraw;
-import dev.holdfast.spi.Command.Yield;
 import dev.holdfast.spi.Reply;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -35,10 +34,8 @@ final class WaitingClaims {
 
     /** Notes an answer; tells which claims are found waiting by it that did not wait before. */
     List<ClaimRef> note(Command command, Reply reply) {
-        if (command instanceof Acquire acquire) {
-            return note(acquire.claim(), reply);
-        } else if (command instanceof Yield yield) {
-            return note(yield.next().claim(), reply);
+        if (command instanceof Claiming claiming) {
+            return note(claiming.request().claim(), reply);
         } else if (command instanceof Poll poll && reply instanceof Reply.Polled polled) {
             List<ClaimRef> found = new ArrayList<>(0);
             for (int i = 0; i < Math.min(poll.claims().size(), polled.states().size()); i++) {

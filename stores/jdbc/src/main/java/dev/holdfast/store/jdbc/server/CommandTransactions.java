@@ -2,8 +2,7 @@ package dev.holdfast.store.jdbc.server;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.OnClaim;
+import dev.holdfast.spi.Command.Claiming;
 import dev.holdfast.spi.Command.OnResource;
 import dev.holdfast.spi.Command.Poll;
 import dev.holdfast.spi.Command.Resize;
@@ -96,7 +95,7 @@ final class CommandTransactions {
     private static void about(Command command, LockTransactions.Task task) {
         if (command instanceof OnResource onResource) {
             task.names.add(onResource.resource());
-            if (command instanceof Acquire || command instanceof Yield || command instanceof SetCount) {
+            if (command instanceof Claiming || command instanceof SetCount) {
                 task.needed.add(onResource.resource());
             }
         } else if (command instanceof Poll poll) {
@@ -106,8 +105,8 @@ final class CommandTransactions {
             task.sessions.add(Session.numberOf(set.session()));
         } else if (command instanceof Resize resize) {
             task.sessions.add(Session.numberOf(resize.session()));
-        } else if (command instanceof OnClaim onClaim && (command instanceof Acquire || command instanceof Yield)) {
-            task.sessions.add(Session.numberOf(onClaim.claim().session()));
+        } else if (command instanceof Claiming claiming) {
+            task.sessions.add(Session.numberOf(claiming.claim().session()));
         }
     }
 }
