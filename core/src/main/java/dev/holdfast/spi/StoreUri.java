@@ -34,8 +34,8 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
         int colon = uri.indexOf(':');
         if (colon <= 0 || !isScheme(uri.substring(0, colon))) {
             throw new IllegalArgumentException(
-                    "A store URI begins with a scheme and a colon, such as 'sqlite:' or 'memory:', but this one does not: '"
-                            + Masking.masked(uri) + "'");
+                    "A store URI begins with a scheme and a colon, such as 'sqlite:' or 'memory:', but this one"
+                            + " does not: '" + Masking.masked(uri) + "'");
         }
         String scheme = uri.substring(0, colon).toLowerCase(Locale.ROOT);
         // The members of a nested URI keep their own queries: only what follows the closing parenthesis is ours.

@@ -137,8 +137,8 @@ public record Failures(String store) {
         return new StoreUnavailableException(
                 "Barrier '" + barrier + "' may still open with this party counted: another party has been about to"
                         + " open it for as long as the store time-out, or the store " + store
-                        + " has not answered. The place is given back in the background once no party can open for it any"
-                        + " more, and its lease of " + lease + " ends it if this client dies.",
+                        + " has not answered. The place is given back in the background once no party can open for it"
+                        + " any more, and its lease of " + lease + " ends it if this client dies.",
                 barrier,
                 store,
                 null);

@@ -162,8 +162,8 @@ abstract class RowDialect {
         if (connection.getAutoCommit()) {
             throw new IllegalStateException(
                     "A row is locked until the end of a transaction, and this connection is in none:"
-                            + " it commits each statement by itself. Call setAutoCommit(false), or begin a transaction by the means"
-                            + " of your framework, and pass the connection of that transaction");
+                            + " it commits each statement by itself. Call setAutoCommit(false), or begin a transaction"
+                            + " by the means of your framework, and pass the connection of that transaction");
         }
     }
 

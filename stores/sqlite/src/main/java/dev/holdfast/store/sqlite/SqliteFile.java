@@ -167,8 +167,8 @@ final class SqliteFile {
     private DatabaseReplacedException lost(String what) {
         return new DatabaseReplacedException(denied(
                 "the file " + path + " " + what
-                        + " while it was in use, so what is recorded here says nothing about who holds a lock; stop all programs that use"
-                        + " it, and start them again",
+                        + " while it was in use, so what is recorded here says nothing about who holds a lock; stop all"
+                        + " programs that use it, and start them again",
                 null));
     }
 

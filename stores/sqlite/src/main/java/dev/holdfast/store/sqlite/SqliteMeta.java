@@ -72,7 +72,8 @@ final class SqliteMeta {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    "the clock of this process is behind that of others that use the same file, so it can't tell which leases are over",
+                    "the clock of this process is behind that of others that use the same file, so it can't tell which"
+                            + " leases are over",
                     null);
         }
         return false;
@@ -108,10 +109,11 @@ final class SqliteMeta {
         run(connection, "DELETE FROM holdfast_claim WHERE ends <= ?", now);
         run(
                 connection,
-                "UPDATE holdfast_resource SET session = 0, claim = 0, weight = 0, first_token = 0, end_token = 0, ends = 0,"
-                        + " seq = 0, waiters = 0,"
+                "UPDATE holdfast_resource SET session = 0, claim = 0, weight = 0, first_token = 0, end_token = 0,"
+                        + " ends = 0, seq = 0, waiters = 0,"
                         + " grants = (SELECT count(*) FROM holdfast_claim c WHERE c.name = holdfast_resource.name),"
-                        + " shared = (SELECT coalesce(sum(weight), 0) FROM holdfast_claim c WHERE c.name = holdfast_resource.name)"
+                        + " shared = (SELECT coalesce(sum(weight), 0) FROM holdfast_claim c"
+                        + " WHERE c.name = holdfast_resource.name)"
                         + " WHERE session <> 0 OR waiters > 0 OR grants > 0");
         run(
                 connection,
@@ -141,8 +143,8 @@ final class SqliteMeta {
                 throw new StoreException(
                         Reason.DENIED,
                         Effect.NONE,
-                        "programs that count time differently have used this file, and may do so still: some could tell since when the machine runs, and some"
-                                + " could not. Stop them, and delete the file",
+                        "programs that count time differently have used this file, and may do so still: some could tell"
+                                + " since when the machine runs, and some could not. Stop them, and delete the file",
                         null);
             }
         }

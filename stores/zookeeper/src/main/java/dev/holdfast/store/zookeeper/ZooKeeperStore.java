@@ -319,7 +319,8 @@ public final class ZooKeeperStore implements LockStore {
             }
             if (isConfigured) {
                 throw new IllegalStateException(
-                        "The session time-out, the credentials and the properties of a client that is lent are set there");
+                        "The session time-out, the credentials and the properties of a client that is lent are set"
+                                + " there");
             }
             return given;
         }

@@ -49,7 +49,8 @@ final class PostgresBatchExchange {
                 SELECT epoch, now, $mark AS mark
                   FROM (SELECT epoch, $clock AS now FROM holdfast_session
                          WHERE id = (SELECT session FROM k) AND deadline > $clock $sharing) alive),
-            v AS (SELECT * FROM unnest(?::bytea[], ?::bigint[], ?::boolean[]) WITH ORDINALITY AS v (name, claim, takes, n))
+            v AS (SELECT * FROM unnest(?::bytea[], ?::bigint[], ?::boolean[]) WITH ORDINALITY
+                AS v (name, claim, takes, n))
             UPDATE holdfast_resource r
                SET session = CASE WHEN v.takes THEN k.session ELSE 0 END,
                    claim = v.claim,

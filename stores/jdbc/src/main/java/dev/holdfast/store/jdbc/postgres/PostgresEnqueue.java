@@ -23,8 +23,9 @@ final class PostgresEnqueue {
 
     /** As {@link PostgresQueueStatement} says; with the time for {@code $clock}. */
     private static final String QUEUE = """
-            WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS number, ?::bigint AS spec,
-                   ?::bigint AS epoch, ?::bigint AS weight, ?::integer AS wanted, ?::bigint AS ends, ?::smallint AS binding),
+            WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS number,
+                   ?::bigint AS spec, ?::bigint AS epoch, ?::bigint AS weight, ?::integer AS wanted, ?::bigint AS ends,
+                   ?::smallint AS binding),
             held AS MATERIALIZED (
                 SELECT r.ctid AS place, r.name, r.session, r.ends, $clock AS now $held),
             own AS MATERIALIZED (
@@ -47,8 +48,8 @@ final class PostgresEnqueue {
                   FROM tail t WHERE r.name = t.name
              RETURNING r.places, t.looks),
             queued AS (
-                INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token, name,
-                       granted, place)
+                INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token,
+                       name, granted, place)
                 SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, c.places
                   FROM counted c, v)
             SELECT $inUse, c.looks, CASE WHEN c.places > 0 THEN $late END FROM v LEFT JOIN counted c ON true""";

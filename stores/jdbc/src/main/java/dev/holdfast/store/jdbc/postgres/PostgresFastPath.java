@@ -114,8 +114,9 @@ final class PostgresFastPath extends ServerFastPath {
 
     private static String gives(String given) {
         return "back AS (SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS v (name, session, claim, n)),"
-                + " owned AS MATERIALIZED (SELECT r.name, v.n FROM back v, LATERAL (SELECT r.name FROM holdfast_resource r"
-                + " WHERE r.name = v.name AND" + given + " FOR UPDATE SKIP LOCKED) r),"
+                + " owned AS MATERIALIZED (SELECT r.name, v.n FROM back v,"
+                + " LATERAL (SELECT r.name FROM holdfast_resource r WHERE r.name = v.name AND" + given
+                + " FOR UPDATE SKIP LOCKED) r),"
                 + " given AS (UPDATE holdfast_resource r SET session = 0 FROM owned WHERE r.name = owned.name"
                 + " RETURNING owned.n, 0::bigint)";
     }
@@ -125,7 +126,8 @@ final class PostgresFastPath extends ServerFastPath {
                 + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
                 // Where nothing can be taken no session is locked, which would be a write.
                 + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
-                + " WHERE EXISTS (SELECT 1 FROM v WHERE (SELECT r.session = 0 FROM holdfast_resource r WHERE r.name = v.name))"
+                + " WHERE EXISTS (SELECT 1 FROM v"
+                + " WHERE (SELECT r.session = 0 FROM holdfast_resource r WHERE r.name = v.name))"
                 + " AND id = ANY (?) AND deadline > " + clock + " ORDER BY id FOR SHARE),"
                 + " free AS MATERIALIZED (SELECT v.*, s.now FROM v JOIN s ON s.id = v.session AND s.epoch <= v.epoch,"
                 + " LATERAL (SELECT 1 FROM holdfast_resource r WHERE r.name = v.name" + free

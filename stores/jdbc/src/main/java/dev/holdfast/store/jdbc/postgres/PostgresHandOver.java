@@ -39,9 +39,9 @@ final class PostgresHandOver {
      * the counter is level with it for {@code $level}, and the tokens that are given for {@code $block}.
      */
     private static final String PASS_ON = """
-            WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS me,
-                   ?::text AS channel, ?::bigint AS spec, ?::bigint AS epoch, ?::bigint AS number, ?::bigint AS weight,
-                   ?::integer AS wanted, ?::bigint AS ends, ?::smallint AS binding),
+            WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim,
+                   ?::bigint AS me, ?::text AS channel, ?::bigint AS spec, ?::bigint AS epoch, ?::bigint AS number,
+                   ?::bigint AS weight, ?::integer AS wanted, ?::bigint AS ends, ?::smallint AS binding),
             held AS MATERIALIZED (
                 SELECT r.ctid AS place, r.name, r.session, r.capacity, $clock AS now, $mark AS mark $held),
             own AS MATERIALIZED (
@@ -57,7 +57,8 @@ final class PostgresHandOver {
                  CROSS JOIN LATERAL (SELECT client, deadline FROM holdfast_session
                          WHERE id = c.session AND deadline > h.now) w
                   LEFT JOIN LATERAL (SELECT s.deadline FROM holdfast_claim n JOIN holdfast_session s ON s.id = n.session
-                         WHERE n.name = h.name AND n.granted = 0 AND n.place > c.place ORDER BY n.place LIMIT 1) b ON true
+                         WHERE n.name = h.name AND n.granted = 0 AND n.place > c.place
+                         ORDER BY n.place LIMIT 1) b ON true
                  WHERE c.binding = 0 AND c.ends = 0 AND c.weight = h.capacity
                    AND $unchanged
                    AND NOT EXISTS (SELECT 1 FROM holdfast_claim t
@@ -72,8 +73,8 @@ final class PostgresHandOver {
                   FROM gone g, v WHERE r.name = g.name
              RETURNING r.first_token, r.end_token, r.waiters, r.places, g.session, g.claim, g.client, g.looks),
             queued AS (
-                INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token, name,
-                       granted, place)
+                INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token,
+                       name, granted, place)
                 SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, g.places
                   FROM given g, v WHERE v.number <> 0)
             SELECT $inUse, g.client, g.session, g.claim, g.first_token, g.end_token, g.waiters, g.looks,
@@ -85,8 +86,9 @@ final class PostgresHandOver {
     /** A lock that was held alone, and that somebody waits for. */
     private static final String ROW =
             "r.name = v.name AND r.session = v.session AND r.claim = v.claim AND (r.ends <= 0 OR r.ends > $clock)"
-                    + " AND r.waiters > 0 AND r.grants = 0 AND r.shared = 0 AND r.capacity = r.spec >> 16 AND r.last_token >= 0"
-                    + " AND r.spec & 255 <> 108 AND (v.number = 0 OR (r.spec = v.spec AND r.capacity >= v.weight)) AND $level";
+                    + " AND r.waiters > 0 AND r.grants = 0 AND r.shared = 0 AND r.capacity = r.spec >> 16"
+                    + " AND r.last_token >= 0 AND r.spec & 255 <> 108"
+                    + " AND (v.number = 0 OR (r.spec = v.spec AND r.capacity >= v.weight)) AND $level";
 
     private final long client;
     private final String channel;

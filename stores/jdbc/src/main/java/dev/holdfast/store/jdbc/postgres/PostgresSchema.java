@@ -16,13 +16,16 @@ final class PostgresSchema extends ServerSchema {
 
     /** What this user lacks, told by the server without an attempt, which would be an error in its log. */
     private static final String LACKING = """
-            SELECT string_agg(n.what || ' on ' || n.name, ', ' ORDER BY n.name, n.what), bool_or(to_regclass(n.name) IS NULL)
+            SELECT string_agg(n.what || ' on ' || n.name, ', ' ORDER BY n.name, n.what),
+                   bool_or(to_regclass(n.name) IS NULL)
               FROM (SELECT t.name, p.what, '' AS part
-                      FROM (VALUES ('holdfast_session'), ('holdfast_resource'), ('holdfast_claim'), ('holdfast_latch')) AS t (name),
+                      FROM (VALUES ('holdfast_session'), ('holdfast_resource'), ('holdfast_claim'), ('holdfast_latch'))
+                               AS t (name),
                            (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS p (what)
                     UNION ALL
-                    VALUES ('holdfast_meta', 'SELECT', ''), ('holdfast_meta', 'UPDATE', 'token_floor'), ('holdfast_meta', 'UPDATE', 'purged'),
-                           ('holdfast_count', 'SELECT', ''), ('holdfast_count', 'INSERT', ''), ('holdfast_count', 'DELETE', '')) AS n
+                    VALUES ('holdfast_meta', 'SELECT', ''), ('holdfast_meta', 'UPDATE', 'token_floor'),
+                           ('holdfast_meta', 'UPDATE', 'purged'), ('holdfast_count', 'SELECT', ''),
+                           ('holdfast_count', 'INSERT', ''), ('holdfast_count', 'DELETE', '')) AS n
              WHERE CASE WHEN to_regclass(n.name) IS NULL THEN true
                         WHEN n.part = '' THEN NOT has_table_privilege(to_regclass(n.name)::oid, n.what)
                         ELSE NOT has_column_privilege(to_regclass(n.name)::oid, n.part, n.what) END""";

@@ -98,7 +98,8 @@ public enum SqlTemplate {
     FIRST_END("SELECT min(ends) FROM holdfast_claim WHERE name = ? AND granted = 1 AND ends > 0"),
 
     ADD_CLAIM("""
-            INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token, name, granted, place)
+            INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token,
+                   name, granted, place)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""),
     SAVE_CLAIM("""
             UPDATE holdfast_claim SET weight = ?, ends = ?, seq = ?, first_token = ?, end_token = ?

@@ -79,7 +79,8 @@ public final class ServerInfo {
         String policy = facts.get("maxmemory_policy");
         if (policy == null) {
             LOG.warn(
-                    "server={} does not tell its maxmemory-policy to this user: make sure that it is noeviction, or locks may vanish",
+                    "server={} does not tell its maxmemory-policy to this user: make sure that it is noeviction,"
+                            + " or locks may vanish",
                     server);
         } else if (policy.startsWith("allkeys-")) {
             // The keys of the store never expire, so the policies that evict only what does leave them alone.
@@ -88,7 +89,8 @@ public final class ServerInfo {
                         + ". Set it to noeviction, or keep locks on a server of their own");
             }
             LOG.warn(
-                    "server={} has the maxmemory-policy {}: with a limit to its memory it would throw locks away; set it to noeviction",
+                    "server={} has the maxmemory-policy {}: with a limit to its memory it would throw locks away;"
+                            + " set it to noeviction",
                     server,
                     policy);
         }
@@ -111,7 +113,8 @@ public final class ServerInfo {
         if (isLimited && number("used_memory") > number("maxmemory")) {
             troubles.put(
                     "maxmemory",
-                    "has reached its maxmemory: it takes no new claims and sessions; what is there goes on. Give it room");
+                    "has reached its maxmemory: it takes no new claims and sessions; what is there goes on."
+                            + " Give it room");
         }
         if ("0".equals(facts.get("min_slaves_good_slaves"))) {
             troubles.put(
@@ -123,7 +126,8 @@ public final class ServerInfo {
             troubles.put(
                     "persistence",
                     "could not save its data: it takes no writes (MISCONF), so no keep-alives either, unless"
-                            + " stop-writes-on-bgsave-error is no, and locks are lost when their leases end. Look at its disk");
+                            + " stop-writes-on-bgsave-error is no, and locks are lost when their leases end."
+                            + " Look at its disk");
         }
         return troubles;
     }

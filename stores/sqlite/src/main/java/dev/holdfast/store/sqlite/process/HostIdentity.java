@@ -126,8 +126,8 @@ public record HostIdentity(
         return new StoreException(
                 StoreException.Reason.DENIED,
                 StoreException.Effect.NONE,
-                "this process runs in a time namespace whose offset can't be read, so its clock can't be compared with that of the other users of"
-                        + " the file; run it in the time namespace of the machine",
+                "this process runs in a time namespace whose offset can't be read, so its clock can't be compared"
+                        + " with that of the other users of the file; run it in the time namespace of the machine",
                 null);
     }
 
