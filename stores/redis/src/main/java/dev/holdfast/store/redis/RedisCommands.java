@@ -6,19 +6,25 @@ import dev.holdfast.spi.CommandHandler;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Randomness;
+import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.script.KeyLayout;
 import dev.holdfast.store.redis.script.Micros;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.topology.Topology;
+import io.lettuce.core.RedisException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Executor of commands, each by a call of the script, or by some of them. Thread-safe. */
 final class RedisCommands implements CommandHandler<CompletionStage<Reply>, RuntimeException> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisCommands.class);
 
     private static final int LARGEST_AUDIT = 500;
 
@@ -51,6 +57,34 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
         this.watch = watch;
         this.client = client;
         this.commandTimeout = commandTimeout;
+    }
+
+    /** Executes a command; a failure is a {@link StoreException}, and no wrapper of one. */
+    CompletionStage<Reply> send(Command command) {
+        CompletableFuture<Reply> told = new CompletableFuture<>();
+        // A stage that depends on another would give that one's failure in a wrapper.
+        command.accept(this).whenComplete((reply, failure) -> {
+            if (failure == null) {
+                told.complete(reply);
+            } else {
+                told.completeExceptionally(failed(command, failure));
+            }
+        });
+        return told;
+    }
+
+    private StoreException failed(Command command, Throwable failure) {
+        StoreException known = Failures.ofTrip(failure, topology.name());
+        Throwable cause = Failures.bare(failure);
+        if (!(cause instanceof StoreException || cause instanceof RedisException)) {
+            LOG.error("store={} what the server answered could not be taken", topology.name(), cause);
+        }
+        try {
+            watch.refused(topology.route(buckets.of(command)), known);
+        } catch (RuntimeException | Error e) {
+            LOG.error("store={} could not be looked after", topology.name(), e);
+        }
+        return known;
     }
 
     @Override

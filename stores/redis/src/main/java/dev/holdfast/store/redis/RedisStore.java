@@ -33,7 +33,6 @@ import dev.holdfast.store.redis.topology.SinglePrimary;
 import dev.holdfast.store.redis.topology.Topology;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCredentialsProvider;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
@@ -52,7 +51,6 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Locks on one Redis server, from 6.2 on, or on Valkey.
@@ -79,8 +77,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class RedisStore implements LockStore {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RedisStore.class);
-
     /** How long replicas are waited for, if that is asked for by a URI that does not say how long. */
     static final Duration REPLICA_TIMEOUT = Duration.ofSeconds(1);
 
@@ -88,7 +84,6 @@ public final class RedisStore implements LockStore {
 
     private static final Duration POLL_BEFORE_TOLD = Duration.ofMillis(500);
 
-    private final ServerMonitor watch;
     private final Topology topology;
     private final ReplicaAcknowledgement acknowledgement;
     private final KeyLayout layout;
@@ -101,7 +96,7 @@ public final class RedisStore implements LockStore {
     private RedisStore(Builder options) {
         this.layout = new KeyLayout(options.namespace, options.buckets());
         Duration commandTimeout = options.commandTimeout;
-        this.watch = new ServerMonitor(new SystemTicks(), options.watchLog);
+        ServerMonitor watch = new ServerMonitor(new SystemTicks(), options.watchLog);
         String client = HexFormat.of().toHexDigits(Randomness.nextLong());
         List<RedisURI> servers = options.servers();
         ConnectionFactory driver = new ConnectionFactory(options.connectionOptions());
@@ -218,34 +213,9 @@ public final class RedisStore implements LockStore {
 
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
-        CompletableFuture<Reply> told = new CompletableFuture<>();
-        if (closed.get()) {
-            told.completeExceptionally(Failures.closed(StoreException.Effect.NONE));
-        } else {
-            // A stage that depends on another would give that one's failure in a wrapper.
-            command.accept(commands).whenComplete((reply, failure) -> {
-                if (failure == null) {
-                    told.complete(reply);
-                } else {
-                    told.completeExceptionally(failed(command, failure));
-                }
-            });
-        }
-        return told;
-    }
-
-    private StoreException failed(Command command, Throwable failure) {
-        StoreException known = Failures.ofTrip(failure, topology.name());
-        Throwable cause = Failures.bare(failure);
-        if (!(cause instanceof StoreException || cause instanceof RedisException)) {
-            LOG.error("store={} what the server answered could not be taken", topology.name(), cause);
-        }
-        try {
-            watch.refused(topology.route(buckets.of(command)), known);
-        } catch (RuntimeException | Error e) {
-            LOG.error("store={} could not be looked after", topology.name(), e);
-        }
-        return known;
+        return closed.get()
+                ? CompletableFuture.failedFuture(Failures.closed(StoreException.Effect.NONE))
+                : commands.send(command);
     }
 
     @Override
