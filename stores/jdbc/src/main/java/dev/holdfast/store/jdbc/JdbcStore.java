@@ -5,7 +5,6 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
@@ -13,7 +12,6 @@ import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.StoreUri;
-import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.spi.support.BoundedOpening;
 import dev.holdfast.spi.support.DeferredStore;
 import dev.holdfast.spi.support.Randomness;
@@ -23,20 +21,16 @@ import dev.holdfast.store.jdbc.server.BusyRowsLane;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
-import dev.holdfast.store.jdbc.server.RowsBusyException;
 import dev.holdfast.store.jdbc.server.ServerConnections;
 import dev.holdfast.store.jdbc.server.ServerConnections.Use;
 import dev.holdfast.store.jdbc.server.ServerHousekeeping;
 import dev.holdfast.store.jdbc.server.ServerLane;
 import dev.holdfast.store.jdbc.server.ServerSchema;
-import dev.holdfast.store.jdbc.server.ServerSessions;
 import dev.holdfast.store.jdbc.server.SessionLane;
-import dev.holdfast.store.jdbc.server.SessionLanes;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalDispatcher;
 import dev.holdfast.store.ledger.runtime.StoreThreads;
-import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;
@@ -44,12 +38,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -77,17 +68,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class JdbcStore implements LockStore {
 
-    private static final int MAX_BATCH = 256;
-    /** Between two attempts to close a session that has a claim on a locked row. */
-    private static final Duration AGAIN = Duration.ofMillis(100);
-
     /** Where nobody tells. */
     private static final Duration POLL = Duration.ofMillis(10);
 
     /** What is told is found all the same if it was missed. */
     private static final Duration POLL_WHEN_TOLD = Duration.ofMillis(500);
-
-    private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,39}");
 
     private static final Logger LOG = LoggerFactory.getLogger(JdbcStore.class);
 
@@ -99,14 +84,8 @@ public final class JdbcStore implements LockStore {
     private final SignalDispatcher listener = new SignalDispatcher();
     private final StoreThreads threads;
     private final ServerConnections connections;
-    private final ServerLane lane;
     private final ExecutorService executor;
-    private final Batcher batcher;
-    private final SessionLanes sessions;
-
-    /** For what can't go on where it holds up others. */
-    private final Batcher lockedRows;
-
+    private final CommandLanes lanes;
     private final ServerHousekeeping housekeeping;
     private final @Nullable NotificationListener listening;
     private final long client;
@@ -140,20 +119,15 @@ public final class JdbcStore implements LockStore {
         }
         connections.rest(Use.LOCKS, new StatementCache(templates));
         this.traits = traits(product, listening != null);
-        this.lane = new ServerLane(product, templates, connections, client, this::tell);
+        ServerLane lane = new ServerLane(product, templates, connections, client, this::tell);
         this.executor = threads.executor("holdfast-jdbc");
-        this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lane);
-        this.sessions = new SessionLanes(
-                number -> new SessionLane(
-                        product, templates, connections, Use.ofSessions(number), random.split(), client),
-                MAX_BATCH,
-                executor,
-                SystemTime::nanoTime,
+        this.lanes = new CommandLanes(
+                connections,
                 options.isPool,
-                this::leaveSilent,
-                number -> connections.dropUnlessTaken(Use.ofSessions(number)));
-        BusyRowsLane lockedRowsLane = new BusyRowsLane(product, templates, connections, client, this::tell);
-        this.lockedRows = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lockedRowsLane);
+                executor,
+                lane,
+                new BusyRowsLane(product, templates, connections, client, this::tell),
+                use -> new SessionLane(product, templates, connections, use, random.split(), client));
         this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
     }
 
@@ -182,18 +156,6 @@ public final class JdbcStore implements LockStore {
                 .fixedLease(FixedLease.NATIVE)
                 .tokenSource(TokenSource.CLOCKED)
                 .pollEvery(isTold ? POLL_WHEN_TOLD : POLL);
-    }
-
-    /**
-     * A lane of sessions does not answer while another does. What is on its way elsewhere has as long to answer as a
-     * keep-alive has.
-     */
-    private void leaveSilent(int lane) {
-        long now = SystemTime.nanoTime();
-        Duration patience = sessions.patience();
-        connections.endSilent(Use.ofSessions(lane), now - patience.toNanos());
-        CompletableFuture.delayedExecutor(patience.toNanos(), TimeUnit.NANOSECONDS, executor)
-                .execute(() -> connections.endTakenBefore(now));
     }
 
     /**
@@ -233,7 +195,9 @@ public final class JdbcStore implements LockStore {
         } else if (command instanceof Command.OpenSession open) {
             warnIfTooShort(open.ttl());
         }
-        return listening == null ? submit(command, caller) : listening.follow(command, () -> submit(command, caller));
+        return listening == null
+                ? lanes.submit(command, caller)
+                : listening.follow(command, () -> lanes.submit(command, caller));
     }
 
     /**
@@ -266,46 +230,6 @@ public final class JdbcStore implements LockStore {
                 + " quarter of the ttl";
     }
 
-    private CompletionStage<Reply> submit(Command command, CallerMode caller) {
-        if (ServerSessions.isOurs(command)) {
-            return sessions.submit(command, caller);
-        } else if (command instanceof Command.CloseSession) {
-            return closeSession(command, caller, SystemTime.nanoTime());
-        }
-        return batcher.submit(command, caller)
-                .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
-                        ? waitForRow(command, SystemTime.nanoTime())
-                        : CompletableFuture.failedFuture(failure));
-    }
-
-    /**
-     * A session has claims on any number of rows, of which others may have one locked: it is closed again a little
-     * later, so that the rest goes on meanwhile.
-     *
-     * @param since when it began to wait
-     */
-    private CompletionStage<Reply> closeSession(Command command, CallerMode caller, long since) {
-        return batcher.submit(command, caller).exceptionallyCompose(failure -> {
-            if (!RowsBusyException.areCauseOf(failure)
-                    || SystemTime.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
-                return CompletableFuture.failedFuture(failure);
-            }
-            return CompletableFuture.runAsync(
-                            () -> {}, CompletableFuture.delayedExecutor(AGAIN.toMillis(), TimeUnit.MILLISECONDS))
-                    .thenCompose(passed -> closeSession(command, caller, since));
-        });
-    }
-
-    /** @param since when it began to wait */
-    private CompletionStage<Reply> waitForRow(Command command, long since) {
-        return lockedRows
-                .submit(command, CallerMode.ASYNC)
-                .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
-                                && SystemTime.nanoTime() - since < BusyRowsLane.PATIENCE.toNanos()
-                        ? waitForRow(command, since)
-                        : CompletableFuture.failedFuture(failure));
-    }
-
     @Override
     public Subscription subscribe(Consumer<Signal> told) {
         return listener.subscribe(told);
@@ -314,9 +238,7 @@ public final class JdbcStore implements LockStore {
     @Override
     public void close() {
         listener.unsubscribe();
-        batcher.close();
-        sessions.close();
-        lockedRows.close();
+        lanes.close();
         if (listening != null) {
             listening.close();
         }
@@ -472,12 +394,7 @@ public final class JdbcStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder tablePrefix(String other) {
-            if (!PREFIX.matcher(other).matches()) {
-                throw new IllegalArgumentException(
-                        "A prefix of tables has 1 to 40 lower-case letters, digits and '_', and begins with no digit, unlike '"
-                                + ResourceName.printable(other) + "'");
-            }
-            prefix = other;
+            prefix = Identifiers.checkedPrefix(other);
             return this;
         }
 

@@ -1,7 +1,6 @@
 package dev.holdfast.sql.rows;
 
 import dev.holdfast.StoreRefusedException;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.sql.database.Identifiers;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,7 +26,6 @@ import javax.sql.DataSource;
 public final class RowTables {
 
     private static final String USUAL_PREFIX = "holdfast_";
-    private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,39}");
     private static final Pattern NAME = Pattern.compile("\\b" + USUAL_PREFIX + "(\\w+)");
     private static final Pattern COMMENT = Pattern.compile("(?m)^--.*$|\\s--\\s.*$");
     private static final int MAJOR = 1_000;
@@ -65,12 +63,7 @@ public final class RowTables {
      * @throws IllegalArgumentException if it is not of that form
      */
     public RowTables withPrefix(String other) {
-        if (!PREFIX.matcher(other).matches()) {
-            throw new IllegalArgumentException(
-                    "A prefix of tables has 1 to 40 lower-case letters, digits and '_', and begins with no digit, unlike '"
-                            + ResourceName.printable(other) + "'");
-        }
-        return new RowTables(schema, other);
+        return new RowTables(schema, Identifiers.checkedPrefix(other));
     }
 
     /**
