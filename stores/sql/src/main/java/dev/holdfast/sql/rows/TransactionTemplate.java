@@ -1,6 +1,7 @@
 package dev.holdfast.sql.rows;
 
 import dev.holdfast.sql.database.ConnectionDisposal;
+import dev.holdfast.sql.database.LentConnection;
 import dev.holdfast.sql.database.UnproxiedDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -27,24 +28,18 @@ final class TransactionTemplate {
     /** Commits if the work returns, else undoes it all. */
     static <T extends @Nullable Object, E extends Exception> T run(DataSource source, Work<T, E> work)
             throws E, SQLException {
-        Connection connection = UnproxiedDataSource.of(source).getConnection();
-        boolean wasAutomatic = false;
+        LentConnection lent = LentConnection.forTransactions(UnproxiedDataSource.of(source));
+        Connection connection = lent.connection();
         try {
-            wasAutomatic = connection.getAutoCommit();
-            if (wasAutomatic) {
-                connection.setAutoCommit(false);
-            }
-            T result;
-            try {
-                result = work.run(connection);
-                connection.commit();
-            } catch (Throwable e) {
-                undo(connection, e);
-                throw e;
-            }
+            T result = work.run(connection);
+            connection.commit();
             return result;
+        } catch (Throwable e) {
+            undo(connection, e);
+            throw e;
         } finally {
-            giveBack(connection, wasAutomatic);
+            // What was to be committed is, whatever becomes of the connection.
+            lent.giveBack();
         }
     }
 
@@ -55,16 +50,6 @@ final class TransactionTemplate {
             failure.addSuppressed(e);
             // To set autocommit would commit what is still under way. It ends with the connection.
             ConnectionDisposal.discard(connection);
-        }
-    }
-
-    private static void giveBack(Connection connection, boolean wasAutomatic) {
-        try (connection) {
-            if (wasAutomatic) {
-                connection.setAutoCommit(true);
-            }
-        } catch (SQLException e) {
-            // It is of no use any more. What was to be committed is; what failed before says more.
         }
     }
 }

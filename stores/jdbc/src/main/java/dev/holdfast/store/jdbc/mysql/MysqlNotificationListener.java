@@ -7,6 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.sql.database.ConnectionDisposal;
+import dev.holdfast.sql.database.LentConnection;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Session;
@@ -225,13 +226,8 @@ public final class MysqlNotificationListener implements NotificationListener {
     }
 
     private void connect() throws SQLException {
-        connection = source.getConnection();
-        if (!connection.getAutoCommit()) {
-            connection.setAutoCommit(true);
-        }
-        if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
-            connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-        }
+        connection = LentConnection.forStatements(source, Connection::getTransactionIsolation)
+                .connection();
         statements.attach(connection);
         isToldInTime = true;
         takeLock();

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.ConnectionDisposal;
+import dev.holdfast.sql.database.LentConnection;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
@@ -98,7 +99,7 @@ final class PostgresNotificationListener implements NotificationListener {
             try {
                 thread.start();
             } catch (RuntimeException | Error e) {
-                end(first);
+                ConnectionDisposal.discard(first);
                 throw e;
             }
         }
@@ -107,15 +108,12 @@ final class PostgresNotificationListener implements NotificationListener {
     private Connection connect() throws SQLException {
         Connection made = open();
         try {
-            if (!made.getAutoCommit()) {
-                made.setAutoCommit(true);
-            }
             try (Statement statement = made.createStatement()) {
                 statement.execute("LISTEN \"" + channel + "\"");
             }
             return made;
         } catch (SQLException | RuntimeException | Error e) {
-            end(made);
+            ConnectionDisposal.discard(made);
             throw e;
         }
     }
@@ -124,14 +122,17 @@ final class PostgresNotificationListener implements NotificationListener {
     private Connection open() throws SQLException {
         DataSource first = prompt;
         if (first == null || inVain == MOST_IN_VAIN) {
-            return source.getConnection();
+            return LentConnection.forStatements(source, Connection::getTransactionIsolation)
+                    .connection();
         }
         try {
-            Connection made = first.getConnection();
+            Connection made = LentConnection.forStatements(first, Connection::getTransactionIsolation)
+                    .connection();
             inVain = 0;
             return made;
         } catch (SQLException e) {
-            Connection made = source.getConnection();
+            Connection made = LentConnection.forStatements(source, Connection::getTransactionIsolation)
+                    .connection();
             LOG.debug("the connection on which PostgreSQL tells of grants tells them a millisecond later", e);
             inVain++;
             return made;
@@ -148,7 +149,7 @@ final class PostgresNotificationListener implements NotificationListener {
         } finally {
             lock.unlock();
         }
-        end(made);
+        ConnectionDisposal.discard(made);
         return false;
     }
 
@@ -276,23 +277,7 @@ final class PostgresNotificationListener implements NotificationListener {
             lock.unlock();
         }
         closing.countDown();
-        if (last != null) {
-            // In order would wait for the look that is under way.
-            try {
-                last.abort(Runnable::run);
-            } catch (SQLException e) {
-                end(last);
-            }
-        }
-    }
-
-    private static void end(Connection connection) {
-        try {
-            connection.close();
-        } catch (SQLException e) {
-            LOG.debug("a connection could not be closed in order", e);
-        } catch (RuntimeException | Error e) {
-            LOG.error("a connection could not be closed in order", e);
-        }
+        // In order would wait for the look that is under way.
+        ConnectionDisposal.discard(last);
     }
 }

@@ -286,13 +286,7 @@ final class FastPathRouter {
 
     /** What certainly had no effect is tried again the long way. */
     private void failed(SQLException e, Effect effect, List<Call> calls, List<Call> more) {
-        StatementCache.logSuppressed(e);
-        transactions.undo();
-        if (product.isReadOnly(e)) {
-            transactions.replace();
-        } else if (product.isConnectionLost(e)) {
-            transactions.lose();
-        }
+        transactions.undo(e);
         if (effect == Effect.UNKNOWN && !product.isBusy(e) && !product.isReadOnly(e)) {
             StoreException told = product.translated(e, Effect.UNKNOWN);
             calls.forEach(call -> call.fail(told));

@@ -151,7 +151,7 @@ final class LockTransactions {
 
     /** The connection is to a server that takes no writes; tells whether another may be better. */
     @CanIgnoreReturnValue
-    boolean replace() {
+    private boolean replace() {
         statements.forget();
         return connections.replace(use);
     }
@@ -253,12 +253,7 @@ final class LockTransactions {
             return product.locked(
                     attach(), names.stream().map(ResourceName::utf8).toList());
         } catch (SQLException e) {
-            StatementCache.logSuppressed(e);
-            if (product.isReadOnly(e)) {
-                replace();
-            } else if (product.isConnectionLost(e)) {
-                lose();
-            }
+            undo(e);
             throw product.translated(e, Effect.NONE);
         } catch (RuntimeException | Error e) {
             abandon();
@@ -344,6 +339,17 @@ final class LockTransactions {
                 throw new SQLException("The database did not tell its time");
             }
             return row.getLong(1);
+        }
+    }
+
+    /** Undoes what a failure has left under way, and ends a connection that is of no use any more. */
+    void undo(SQLException failure) {
+        StatementCache.logSuppressed(failure);
+        undo();
+        if (product.isReadOnly(failure)) {
+            replace();
+        } else if (product.isConnectionLost(failure)) {
+            lose();
         }
     }
 

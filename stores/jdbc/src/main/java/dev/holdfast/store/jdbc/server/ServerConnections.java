@@ -1,6 +1,7 @@
 package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.sql.database.ConnectionDisposal;
+import dev.holdfast.sql.database.LentConnection;
 import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.StatementCache;
@@ -16,8 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The connections of one store: one for locks, one that renews sessions, now and then one for names whose rows others
@@ -69,8 +68,6 @@ public final class ServerConnections {
     /** As above, of a pool, which may have several that are no better. */
     private static final int MOST_REPLACED_OF_POOL = 20;
 
-    private static final Logger LOG = LoggerFactory.getLogger(ServerConnections.class);
-
     private final DataSource source;
     private final LongSupplier ticks;
     private final boolean isPool;
@@ -86,25 +83,49 @@ public final class ServerConnections {
     private @Nullable Product product;
 
     /** Guarded by this. */
-    private final Map<Use, Connection> open = new EnumMap<>(Use.class);
-
-    /** The state in which a pool lent each of them, unless the pool restores that itself. Guarded by this. */
-    private final Map<Use, LentConnectionState> lentAs = new EnumMap<>(Use.class);
-
-    /** Since when a trip has had each of them that is in use. Guarded by this. */
-    private final Map<Use, Long> takenAt = new EnumMap<>(Use.class);
-
-    /** When each of them was last used. Guarded by this. */
-    private final Map<Use, Long> usedAt = new EnumMap<>(Use.class);
-
-    /** When the present second of replacements began, and how many there were in it. Guarded by this. */
-    private final Map<Use, long[]> replaced = new EnumMap<>(Use.class);
+    private final Map<Use, Place> places = new EnumMap<>(Use.class);
 
     /** Guarded by this. */
     private Runnable whenReplaced = () -> {};
 
     /** Guarded by this. */
     private boolean closed;
+
+    /** What is known of a use; guarded by the connections. Times are of the monotonic clock. */
+    private static final class Place {
+        private @Nullable LentConnection open;
+
+        /** Since when a trip has it; null if none has. */
+        private @Nullable Long takenAt;
+
+        /** When it was last used; null if it was not. */
+        private @Nullable Long usedAt;
+
+        /** When the present second of replacements began; null if there was none. */
+        private @Nullable Long replacedSince;
+
+        /** How many replacements there were in that second. */
+        private int replaced;
+
+        @Nullable
+        Connection connection() {
+            return open == null ? null : open.connection();
+        }
+
+        @Nullable
+        LentConnection remove() {
+            LentConnection present = open;
+            open = null;
+            return present;
+        }
+
+        @Nullable
+        Connection removeConnection() {
+            Connection present = connection();
+            open = null;
+            return present;
+        }
+    }
 
     /**
      * Knows where connections come from.
@@ -129,12 +150,16 @@ public final class ServerConnections {
         return isLent;
     }
 
+    private Place place(Use use) {
+        return places.computeIfAbsent(use, first -> new Place());
+    }
+
     /** To be called when it is known what the connections are to. */
     public void know(Product known) throws SQLException {
         Connection first;
         synchronized (this) {
             product = known;
-            first = open.get(Use.LOCKS);
+            first = place(Use.LOCKS).connection();
         }
         if (first != null && !isLent) {
             known.boundWaits(first, LockWait.BRIEF);
@@ -150,54 +175,38 @@ public final class ServerConnections {
         Product bounding;
         boolean isOld;
         synchronized (this) {
-            present = open.get(use);
+            Place place = place(use);
+            long now = ticks.getAsLong();
+            present = place.connection();
             bounding = isLent ? null : product;
-            takenAt.putIfAbsent(use, ticks.getAsLong());
-            Long last = usedAt.put(use, ticks.getAsLong());
-            isOld = last != null && ticks.getAsLong() - last > IDLE.toNanos();
+            if (place.takenAt == null) {
+                place.takenAt = now;
+            }
+            isOld = place.usedAt != null && now - place.usedAt > IDLE.toNanos();
+            place.usedAt = now;
         }
         if (present != null && (!isOld || present.isValid(ANSWER_SECONDS))) {
             return present;
         }
         drop(use);
-        Connection made = source.getConnection();
-        LentConnectionState state = null;
+        LentConnection made = LentConnection.forStatements(source, this::isolationOf);
         try {
-            if (isPool && !comesAsBefore) {
-                state = LentConnectionState.of(made);
-                state.prepare(made);
-            } else {
-                if (!made.getAutoCommit()) {
-                    made.setAutoCommit(true);
-                }
-                isolate(made);
-            }
             if (bounding != null) {
                 // Nobody waits behind a renewal but the next one.
-                bounding.boundWaits(made, use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
+                bounding.boundWaits(made.connection(), use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
             }
         } catch (SQLException | RuntimeException | Error e) {
-            // In which state it is nobody knows.
-            ConnectionDisposal.discard(made);
+            ConnectionDisposal.discard(made.connection());
             throw e;
         }
         synchronized (this) {
             if (!closed) {
-                open.put(use, made);
-                if (state != null) {
-                    lentAs.put(use, state);
-                }
-                return made;
+                place(use).open = made;
+                return made.connection();
             }
         }
-        giveBack(made, state);
+        giveBack(made);
         throw new SQLException("The store was closed", "08003");
-    }
-
-    private void isolate(Connection made) throws SQLException {
-        if (isolationOf(made) != Connection.TRANSACTION_READ_COMMITTED) {
-            made.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-        }
     }
 
     private int isolationOf(Connection made) throws SQLException {
@@ -221,7 +230,7 @@ public final class ServerConnections {
     /** Called after each trip. */
     public void rest(Use use, StatementCache statements) {
         synchronized (this) {
-            takenAt.remove(use);
+            place(use).takenAt = null;
         }
         if (isPool) {
             statements.forget();
@@ -231,13 +240,11 @@ public final class ServerConnections {
 
     /** Gives a connection back, or ends it. */
     public void drop(Use use) {
-        Connection present;
-        LentConnectionState state;
+        LentConnection present;
         synchronized (this) {
-            present = open.remove(use);
-            state = lentAs.remove(use);
+            present = place(use).remove();
         }
-        giveBack(present, state);
+        giveBack(present);
     }
 
     /**
@@ -252,10 +259,10 @@ public final class ServerConnections {
         List<@Nullable Connection> resting = new ArrayList<>();
         Runnable action;
         synchronized (this) {
-            present = open.get(silent);
-            for (Use use : Use.values()) {
-                if (!takenAt.containsKey(use)) {
-                    resting.add(open.remove(use));
+            present = place(silent).connection();
+            for (Place place : places.values()) {
+                if (place.takenAt == null) {
+                    resting.add(place.removeConnection());
                 }
             }
             action = whenReplaced;
@@ -270,11 +277,11 @@ public final class ServerConnections {
     public void endTakenBefore(long nanos) {
         List<@Nullable Connection> old = new ArrayList<>();
         synchronized (this) {
-            takenAt.forEach((use, since) -> {
-                if (since - nanos < 0) {
-                    old.add(open.get(use));
+            for (Place place : places.values()) {
+                if (place.takenAt != null && place.takenAt - nanos < 0) {
+                    old.add(place.connection());
                 }
-            });
+            }
         }
         // The trips give them back when they notice.
         old.forEach(ConnectionDisposal::abort);
@@ -282,20 +289,19 @@ public final class ServerConnections {
 
     /** Gives a connection back, or ends it, unless a trip has it. */
     public void dropUnlessTaken(Use use) {
-        Connection present;
-        LentConnectionState state;
+        LentConnection present;
         synchronized (this) {
-            present = takenAt.containsKey(use) ? null : open.remove(use);
-            state = lentAs.get(use);
+            Place place = place(use);
+            present = place.takenAt == null ? place.remove() : null;
         }
-        giveBack(present, state);
+        giveBack(present);
     }
 
     /** Ends a connection itself, also where it is one of a pool, if there is one. */
     public void discard(Use use) {
         Connection present;
         synchronized (this) {
-            present = open.remove(use);
+            present = place(use).removeConnection();
         }
         ConnectionDisposal.discard(present);
     }
@@ -318,18 +324,18 @@ public final class ServerConnections {
         Connection present;
         Runnable action;
         synchronized (this) {
+            Place place = place(use);
             long now = ticks.getAsLong();
-            long[] count = replaced.computeIfAbsent(use, first -> new long[] {now, 0});
-            if (now - count[0] >= TimeUnit.SECONDS.toNanos(1)) {
-                count[0] = now;
-                count[1] = 0;
+            if (place.replacedSince == null || now - place.replacedSince >= TimeUnit.SECONDS.toNanos(1)) {
+                place.replacedSince = now;
+                place.replaced = 0;
             }
-            if (count[1] >= (isPool ? MOST_REPLACED_OF_POOL : MOST_REPLACED)) {
+            if (place.replaced >= (isPool ? MOST_REPLACED_OF_POOL : MOST_REPLACED)) {
                 return false;
             }
-            count[1]++;
-            present = open.remove(use);
-            action = count[1] == 1 ? whenReplaced : () -> {};
+            place.replaced++;
+            present = place.removeConnection();
+            action = place.replaced == 1 ? whenReplaced : () -> {};
         }
         ConnectionDisposal.discard(present);
         action.run();
@@ -345,21 +351,14 @@ public final class ServerConnections {
         }
     }
 
-    /** Returns a connection in the state in which it was lent, or ends it where that fails. */
-    private static void giveBack(@Nullable Connection connection, @Nullable LentConnectionState state) {
-        if (connection != null && state != null) {
-            try {
-                state.restore(connection);
-            } catch (SQLException e) {
-                LOG.debug("a connection could not be restored to the state in which it was lent, and ends", e);
-                ConnectionDisposal.discard(connection);
-                return;
-            } catch (RuntimeException | Error e) {
-                LOG.error("a connection could not be restored to the state in which it was lent, and ends", e);
-                ConnectionDisposal.discard(connection);
-                return;
+    /** One of our own is closed; nobody has it after that. */
+    private void giveBack(@Nullable LentConnection connection) {
+        if (connection != null) {
+            if (isPool) {
+                connection.giveBack();
+            } else {
+                ConnectionDisposal.close(connection.connection());
             }
         }
-        ConnectionDisposal.close(connection);
     }
 }

@@ -1,0 +1,91 @@
+package dev.holdfast.sql.database;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Connection that a data source has lent, in the state that its borrower needs. It goes back as it came, since not all
+ * pools restore that themselves; one that can't is discarded, and its pool does not lend it again. For one thread at a
+ * time.
+ */
+public final class LentConnection {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LentConnection.class);
+
+    /** Finds out the isolation of a connection. */
+    @FunctionalInterface
+    public interface Isolations {
+        int of(Connection lent) throws SQLException;
+    }
+
+    private final Connection connection;
+    private final boolean isAutomatic;
+    private final boolean wasAutomatic;
+
+    /** The isolation that it came with, where another was set. */
+    private final @Nullable Integer isolation;
+
+    private LentConnection(Connection connection, boolean isAutomatic, Isolations isolations) throws SQLException {
+        this.connection = connection;
+        this.isAutomatic = isAutomatic;
+        try {
+            this.wasAutomatic = connection.getAutoCommit();
+            if (wasAutomatic != isAutomatic) {
+                connection.setAutoCommit(isAutomatic);
+            }
+            int present = isolations.of(connection);
+            this.isolation = present == Connection.TRANSACTION_READ_COMMITTED ? null : present;
+            if (isolation != null) {
+                connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+            }
+        } catch (SQLException | RuntimeException | Error e) {
+            // In which state it is nobody knows.
+            ConnectionDisposal.discard(connection);
+            throw e;
+        }
+    }
+
+    /** Borrows one on which each statement commits by itself, and sees what was committed before. */
+    public static LentConnection forStatements(DataSource source, Isolations isolations) throws SQLException {
+        return new LentConnection(source.getConnection(), true, isolations);
+    }
+
+    /** Borrows one for transactions of the isolation that it comes with. */
+    public static LentConnection forTransactions(DataSource source) throws SQLException {
+        return new LentConnection(source.getConnection(), false, lent -> Connection.TRANSACTION_READ_COMMITTED);
+    }
+
+    public Connection connection() {
+        return connection;
+    }
+
+    /** Returns it in the state in which it was lent, or discards it where that fails. */
+    public void giveBack() {
+        try {
+            restore();
+            ConnectionDisposal.close(connection);
+        } catch (SQLException e) {
+            LOG.debug("a connection could not be restored to the state in which it was lent, and ends", e);
+            ConnectionDisposal.discard(connection);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a connection could not be restored to the state in which it was lent, and ends", e);
+            ConnectionDisposal.discard(connection);
+        }
+    }
+
+    private void restore() throws SQLException {
+        if (isAutomatic && !connection.getAutoCommit()) {
+            throw new SQLException("A connection is to be returned in the middle of a transaction", "25001");
+        }
+        if (isolation != null) {
+            connection.setTransactionIsolation(isolation);
+        }
+        if (wasAutomatic != isAutomatic) {
+            connection.setAutoCommit(wasAutomatic);
+        }
+    }
+}
