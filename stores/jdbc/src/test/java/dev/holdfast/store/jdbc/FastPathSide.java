@@ -143,11 +143,6 @@ final class FastPathSide implements AutoCloseable {
         public List<@Nullable Reply> takeUnused(StatementCache statements, List<Command.Acquire> acquires) {
             return Arrays.asList(new @Nullable Reply[acquires.size()]);
         }
-
-        @Override
-        public Reply.@Nullable Advanced advance(StatementCache statements, Command.Advance advance) {
-            return null;
-        }
     }
 
     /** Begins anew, at a time, with these sessions: number, epoch and deadline of each. */

@@ -84,45 +84,6 @@ class ServerTripsTest {
     @EnumSource(
             value = TestDatabase.class,
             names = {"POSTGRES", "MARIADB"})
-    @DisplayName("a fresh block of tokens is an update without a transaction, also while others wait")
-    void advance(TestDatabase database) throws Exception {
-        StatementLog log = new StatementLog(database.newUrl());
-        try (JdbcStore one = open(log);
-                JdbcStore other = open(new TestSource(log.url()))) {
-            SessionId session = session(one);
-            TokenBlock first =
-                    send(one, acquire(session, 1), Reply.Granted.class).tokens();
-            ClaimRef claim = new ClaimRef(NAME, session, 1);
-            int since = log.said().size();
-            Reply.Advanced second = send(one, new Advance(claim, first.last(), WANTED, 0), Reply.Advanced.class);
-            assertThat(second.tokens().first()).isGreaterThan(first.last());
-            assertThat(second.tokens().size()).isEqualTo(WANTED);
-            assertThat(second.awaited()).isFalse();
-            var queued = send(other, acquire(session(other), 1), Reply.Queued.class);
-            assertThat(queued).isNotNull();
-            Reply.Advanced third = send(
-                    one,
-                    new Advance(
-                            claim,
-                            second.tokens().last(),
-                            WANTED,
-                            second.tokens().last() + 50),
-                    Reply.Advanced.class);
-            assertThat(third.tokens().first()).isGreaterThan(second.tokens().last() + 50);
-            assertThat(third.awaited()).isTrue();
-            assertThat(trips(log, since))
-                    .hasSize(database == TestDatabase.POSTGRES ? 2 : 4)
-                    .noneMatch(text -> text.equalsIgnoreCase("commit"));
-            // Sent again it answers the same, the long way.
-            assertThat(send(one, new Advance(claim, second.tokens().last(), WANTED, 0), Reply.Advanced.class))
-                    .isEqualTo(third);
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
     @DisplayName("a holder is not told of waiters whose sessions have ended")
     void deadWaiters(TestDatabase database) throws Exception {
         StatementLog log = new StatementLog(database.newUrl());

@@ -1,14 +1,12 @@
 package dev.holdfast.store.jdbc.mysql;
 
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.SqlTemplate;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.ResultSet;
@@ -84,23 +82,6 @@ final class MysqlBatchExchange {
                     update.executeUpdate(templates.of(text(releases, acquires, mark)), Statement.RETURN_GENERATED_KEYS);
             boolean tells = count > 0 && !acquires.isEmpty();
             return new Outcome(count, tells ? lastKey(update) : 0);
-        }
-    }
-
-    /** Gives a grant a fresh block; false if something is in the way. */
-    boolean advance(StatementCache statements, Advance advance) throws SQLException {
-        long session = Session.numberOf(advance.claim().session());
-        String above = "GREATEST(r.last_token, " + advance.atLeast() + ")";
-        String text = hurry + "UPDATE holdfast_resource r SET "
-                + ServerFastPath.block(first, above, Integer.toString(advance.tokens()), "GREATEST", "LEAST")
-                + " WHERE r.name = " + literal(advance.resource()) + " AND r.session = " + session + " AND r.claim = "
-                + advance.claim().claim() + " AND r.end_token = " + advance.blockEnd()
-                + " AND r.last_token >= r.end_token AND " + ServerFastPath.isLevel(first, above)
-                + " AND (r.ends <= 0 OR r.ends > " + clock
-                + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = "
-                + session + " AND s.deadline > " + clock + ") AND " + SqlTemplate.noneOrLiveWaiters(clock);
-        try (Statement update = statements.connection().createStatement()) {
-            return update.executeUpdate(templates.of(text)) > 0;
         }
     }
 

@@ -2,11 +2,9 @@ package dev.holdfast.store.jdbc.mysql;
 
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.jdbc.server.BatchKey;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
@@ -40,7 +38,6 @@ final class MysqlFastPath extends ServerFastPath {
     private final boolean needsTransaction;
     private final String take;
     private final String giveBack;
-    private final String given;
     private final MysqlBatchExchange exchange;
     private final MysqlFirstUse firstUse;
 
@@ -59,8 +56,6 @@ final class MysqlFastPath extends ServerFastPath {
         this.needsTransaction = needsTransaction;
         this.exchange = new MysqlBatchExchange(templates, clock, hurry);
         this.firstUse = new MysqlFirstUse(templates, clock, hurry);
-        given = templates.of("SELECT first_token, end_token, waiters FROM holdfast_resource"
-                + " WHERE name = ? AND session = ? AND claim = ?");
         String first = floor(clock, "DIV");
         String last = first + " + ? - 1";
         take = templates.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ?"
@@ -78,27 +73,6 @@ final class MysqlFastPath extends ServerFastPath {
     @Override
     public boolean waitsForRows() {
         return hurry.isEmpty();
-    }
-
-    /** What was given is read by a statement of its own: until then nobody changes it but who ends the grant. */
-    @Override
-    public Reply.@Nullable Advanced advance(StatementCache statements, Advance advance) throws SQLException {
-        if (needsTransaction) {
-            return null;
-        }
-        long session = Session.numberOf(advance.claim().session());
-        if (!exchange.advance(statements, advance)) {
-            return null;
-        }
-        PreparedStatement select = statements.prepare(given);
-        select.setBytes(1, advance.resource().utf8());
-        select.setLong(2, session);
-        select.setLong(3, advance.claim().claim());
-        try (ResultSet row = select.executeQuery()) {
-            return row.next()
-                    ? new Reply.Advanced(new TokenBlock(row.getLong(1), row.getLong(2)), row.getLong(3) > 0)
-                    : null;
-        }
     }
 
     /** What came of several that were given back can only be told for sure before others may take them. */

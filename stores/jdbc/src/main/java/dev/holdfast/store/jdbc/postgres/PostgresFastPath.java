@@ -2,17 +2,14 @@ package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.SqlTemplate;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -52,7 +49,6 @@ final class PostgresFastPath extends ServerFastPath {
     private final String giveBackLate;
     private final String giveAllBackLate;
     private final String exchange;
-    private final String goOn;
 
     /**
      * Puts the statements together.
@@ -96,16 +92,6 @@ final class PostgresFastPath extends ServerFastPath {
         giveAllBackLate = templates.of("WITH " + gives + " SELECT *, " + LATE + " FROM given");
         takeAll = templates.of("WITH " + takes + " SELECT * FROM taken");
         exchange = templates.of("WITH " + gives + ", " + takes + " SELECT * FROM given UNION ALL SELECT * FROM taken");
-        String above = "greatest(r.last_token, v.above)";
-        goOn = templates.of("UPDATE holdfast_resource r SET " + block("v.now", above, "v.wanted", "greatest", "least")
-                + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS block,"
-                + " ?::bigint AS wanted, ?::bigint AS above, " + floor(clock, "/") + " AS now) v"
-                + " WHERE r.name = v.name AND r.session = v.session AND r.claim = v.claim AND r.end_token = v.block"
-                + " AND r.last_token >= r.end_token AND " + isLevel("v.now", above)
-                + " AND (r.ends <= 0 OR r.ends > " + clock + ")"
-                + " AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > " + clock + ")"
-                + " AND " + SqlTemplate.noneOrLiveWaiters(clock)
-                + " RETURNING r.first_token, r.end_token, r.waiters > 0");
     }
 
     // Of many together, what was done is told by its place: of what is given back from 1, of what is taken from -1.
@@ -148,25 +134,6 @@ final class PostgresFastPath extends ServerFastPath {
     @Override
     public boolean waitsForRows() {
         return !mustSkip;
-    }
-
-    @Override
-    public Reply.@Nullable Advanced advance(StatementCache statements, Advance advance) throws SQLException {
-        if (mustSkip) {
-            return null;
-        }
-        PreparedStatement update = statements.prepare(goOn);
-        update.setBytes(1, advance.resource().utf8());
-        update.setLong(2, Session.numberOf(advance.claim().session()));
-        update.setLong(3, advance.claim().claim());
-        update.setLong(4, advance.blockEnd());
-        update.setLong(5, advance.tokens());
-        update.setLong(6, advance.atLeast());
-        try (ResultSet row = update.executeQuery()) {
-            return row.next()
-                    ? new Reply.Advanced(new TokenBlock(row.getLong(1), row.getLong(2)), row.getBoolean(3))
-                    : null;
-        }
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Transaction;
@@ -90,6 +91,9 @@ final class PostgresHandOver {
                     + " AND r.last_token >= 0 AND r.spec & 255 <> 108"
                     + " AND (v.number = 0 OR (r.spec = v.spec AND r.capacity >= v.weight)) AND $level";
 
+    /** How many tokens a block may end ahead of the clock; the same from wherever it is counted. */
+    private static final long LEAD = Tokens.floor(Tokens.LEAD_MICROS);
+
     private final long client;
     private final String channel;
     private final PostgresQueueStatement passOn;
@@ -110,9 +114,20 @@ final class PostgresHandOver {
                 .replace("$inUse", PostgresQueueStatement.inUse("g.client IS NOT NULL"))
                 .replace("$clock", clock)
                 .replace("$mark", mark)
-                .replace("$block", ServerFastPath.block("g.mark", "r.last_token", "g.wanted", "greatest", "least"));
-        String row = ROW.replace("$clock", clock).replace("$level", ServerFastPath.isLevel(mark, "r.last_token"));
+                .replace("$block", block());
+        String row = ROW.replace("$clock", clock)
+                .replace(
+                        "$level",
+                        "r.last_token <= " + mark + " + " + LEAD + " AND " + mark + " <= "
+                                + ServerFastPath.LARGEST_FIRST);
         this.passOn = new PostgresQueueStatement(templates, text, row, waits);
+    }
+
+    /** The assignments of a fresh block as {@link Tokens#next} gives it. */
+    private static String block() {
+        String first = "greatest(r.last_token + 1, g.mark)";
+        String last = "greatest(" + first + ", least(" + first + " + g.wanted - 1, g.mark + " + LEAD + "))";
+        return "first_token = " + first + ", end_token = " + last + ", last_token = " + last;
     }
 
     /**

@@ -3,7 +3,6 @@ package dev.holdfast.store.jdbc.server;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.OnResource;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Yield;
@@ -94,9 +93,7 @@ final class FastPathRouter {
         List<Call> acquires = new ArrayList<>();
         Set<ResourceName> releasing = new HashSet<>();
         for (Call call : calls) {
-            if (call.command() instanceof Advance advance && closed.add(advance.resource())) {
-                byOneStatement(call, statements -> fastPath.advance(statements, advance));
-            } else if (call.command() instanceof OnResource about && awaited.containsKey(about.resource())) {
+            if (call.command() instanceof OnResource about && awaited.containsKey(about.resource())) {
                 closed.add(about.resource());
             } else if (call.command() instanceof Release release && closed.add(release.resource())) {
                 releases.add(call);

@@ -2,7 +2,6 @@ package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease.Binding;
@@ -32,9 +31,6 @@ public abstract class ServerFastPath {
 
     /** No block that begins here or before goes beyond the last token. */
     public static final long LARGEST_FIRST = TokenBlock.MAX_TOKEN - TokenBlock.MAX_SIZE;
-
-    /** How many tokens a block may end ahead of the clock; the same from wherever it is counted. */
-    private static final long LEAD = Tokens.floor(Tokens.LEAD_MICROS);
 
     public static final Reply.Released RELEASED = new Reply.Released();
 
@@ -67,15 +63,6 @@ public abstract class ServerFastPath {
             throws SQLException;
 
     /**
-     * Gives a grant that goes on a fresh block, if it stands in its resource's row: a holder that serves others of its
-     * process waits for that while many wait for it. One statement, or an update and a look, each a transaction of its
-     * own.
-     *
-     * @return null if it could not be done so
-     */
-    public abstract Reply.@Nullable Advanced advance(StatementCache statements, Advance advance) throws SQLException;
-
-    /**
      * Gives a lock that others wait for to the one that waits longest: one statement, and the other client is told with
      * it.
      *
@@ -105,22 +92,6 @@ public abstract class ServerFastPath {
      * @param isAwaited whether somebody waits after that
      */
     public record HandedOver(Reply reply, Optional<Transaction.Notification> told, boolean isAwaited) {}
-
-    /**
-     * Of a row: the assignments of a fresh block as {@link Tokens#next} gives it, of expressions for the time, for the
-     * number above which it begins, and for how many are wanted.
-     */
-    public static String block(String now, String above, String wanted, String greatest, String least) {
-        String first = greatest + "(" + above + " + 1, " + now + ")";
-        String last = greatest + "(" + first + ", " + least + "(" + first + " + " + wanted + " - 1, " + now + " + "
-                + LEAD + "))";
-        return "first_token = " + first + ", end_token = " + last + ", last_token = " + last;
-    }
-
-    /** Of a row: that its counter is not ahead of the clock by so much that blocks are small. */
-    public static String isLevel(String now, String above) {
-        return above + " <= " + now + " + " + LEAD + " AND " + now + " <= " + LARGEST_FIRST;
-    }
 
     /**
      * All tokens that are asked for: no block is larger than the lead over the clock lets it be, if it begins where the

@@ -135,12 +135,4 @@ public enum SqlTemplate {
     SqlTemplate(String text) {
         this.text = text;
     }
-
-    /**
-     * Of a row r: that nobody waits, or that somebody does who lives by that clock; the dead are for others to find.
-     */
-    public static String noneOrLiveWaiters(String clock) {
-        return "(r.waiters = 0 OR EXISTS (SELECT 1 FROM holdfast_claim c JOIN holdfast_session w ON w.id = c.session"
-                + " WHERE c.name = r.name AND c.granted = 0 AND w.deadline > " + clock + "))";
-    }
 }
