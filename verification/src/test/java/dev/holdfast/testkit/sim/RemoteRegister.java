@@ -16,7 +16,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -46,6 +48,9 @@ final class RemoteRegister {
     final List<RegisterStore> stores = new ArrayList<>();
 
     final List<SessionId> sessions = new ArrayList<>();
+
+    /** Whose sessions each client has watched, by its number. */
+    private final Map<Integer, Set<?>> watched = new HashMap<>();
 
     private final Dice dice;
     private final boolean isSteady;
@@ -78,7 +83,7 @@ final class RemoteRegister {
         int number = stores.size();
         SimProcess process = new SimProcess(world, "p" + number, clock);
         SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), 10 * MICRO);
-        RegisterStore store = RegisterStore.over(remote(server.connect()), environment);
+        RegisterStore store = RegisterStore.over(remote(number, server.connect()), environment);
         stores.add(store);
         var unused = store.execute(new Command.OpenSession(Duration.ofMinutes(1), process.name()), CallerMode.ASYNC)
                 .thenAccept(reply -> sessions.add(((Reply.SessionOpened) reply).session()));
@@ -99,6 +104,11 @@ final class RemoteRegister {
     /** How many requests were sent until now, writes included. */
     long requests() {
         return requests;
+    }
+
+    /** How many sessions are watched, each as often as there are clients that watch it. */
+    int watches() {
+        return watched.values().stream().mapToInt(Set::size).sum();
     }
 
     /** How many arrivals others than their own clients took in. */
@@ -123,7 +133,7 @@ final class RemoteRegister {
         return nanos / (1_000 * MICRO);
     }
 
-    private RegisterAdapter remote(RegisterAdapter server) {
+    private RegisterAdapter remote(int number, RegisterAdapter server) {
         return (RegisterAdapter) Proxy.newProxyInstance(
                 RegisterAdapter.class.getClassLoader(),
                 new Class<?>[] {RegisterAdapter.class},
@@ -133,6 +143,8 @@ final class RemoteRegister {
                     } else if (method.getName().equals("listen")) {
                         server.listen(remote((RegisterListener) arguments[0]));
                         return null;
+                    } else if (method.getName().equals("watch")) {
+                        watched.put(number, (Set<?>) arguments[0]);
                     }
                     return CompletionStage.class.isAssignableFrom(method.getReturnType())
                             ? sent(server, method, arguments)

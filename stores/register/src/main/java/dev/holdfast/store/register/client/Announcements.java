@@ -158,13 +158,9 @@ final class Announcements {
         return waiting.stream().anyMatch(this::isOwn);
     }
 
-    /**
-     * Whether another client is about to take in what waits: that of the first arrival, or a holder that goes on.
-     *
-     * @param hasHolder whether there is a holder that looks for arrivals when it goes on
-     */
-    boolean leaveItToOthers(boolean hasHolder) {
-        return isWaiting() && (hasHolder || !isOwn(waiting.get(0))) && looks < PATIENCE;
+    /** Whether another client, that of the first arrival, is about to take in what waits. */
+    boolean leaveItToOthers() {
+        return isWaiting() && !isOwn(waiting.get(0)) && looks < PATIENCE;
     }
 
     /** Removes what may still wait, where the round fails. */

@@ -47,6 +47,11 @@ record Call(
                 new CompletableFuture<>());
     }
 
+    /** Whether it only looks at a claim. */
+    boolean isPoll() {
+        return session.isPresent();
+    }
+
     /** Does nothing but what each step does: drops what is over, and admits who can go on. */
     static Call look() {
         return new Call(

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,12 @@ final class Lane {
     private static final long MOST_STEP_BACK_NANOS = 1_000_000_000;
 
     private static final int CONTENDED_ROUNDS = 8;
+
+    /** For so long the sessions of others stay watched after the last claim of this client, where many come and go. */
+    private static final long LINGER_NANOS = 1_000_000_000;
+
+    /** And not more than about so many, in the end. */
+    private static final int MOST_LINGERING = 32;
 
     private final Context context;
     private final ResourceName resource;
@@ -55,6 +62,9 @@ final class Lane {
     /** The sessions that matter to who is next, of this client too. */
     private volatile Set<SessionId> decisive = Set.of();
 
+    /** Whether it is looked soon whether anybody is watched for nothing. */
+    private final AtomicBoolean isLingering = new AtomicBoolean();
+
     /** The record as it was known last; null if it has to be read. */
     @Nullable
     RegisterRecord known;
@@ -62,8 +72,14 @@ final class Lane {
     /** The newest write of another client that is known of, and was not made use of yet. */
     private final AtomicReference<@Nullable News> news = new AtomicReference<>();
 
+    /** What the round goes on with that is under way, if it pauses until others have taken its claims in. */
+    private final AtomicReference<@Nullable Runnable> paused = new AtomicReference<>();
+
     /** How long a write takes that does not wait for others. */
     private long writeNanos;
+
+    /** How long it takes until a holder has taken in what this client announced. */
+    private long takenInNanos;
 
     /** For so many rounds of this client more, others are taken to write at the same time. */
     private int contendedRounds;
@@ -170,6 +186,30 @@ final class Lane {
         return true;
     }
 
+    /** Has the round that is under way go on after so long, or as soon as there is mail about the resource. */
+    void pauseUntilMail(long nanos, Runnable next) {
+        paused.set(next);
+        if (nanos == 0 || news.get() != null) {
+            goOn(next);
+        } else {
+            context.environment().schedule(nanos, () -> goOn(next));
+        }
+    }
+
+    private void goOn(Runnable next) {
+        if (paused.compareAndSet(next, null)) {
+            next.run();
+        }
+    }
+
+    /** Has a round go on that pauses until there is mail. */
+    void mailed() {
+        Runnable next = paused.getAndSet(null);
+        if (next != null) {
+            next.run();
+        }
+    }
+
     /** Notes how long a write took: of many that wait for each other the quickest tells what one takes. */
     void wrote(long nanos) {
         long slower = writeNanos + writeNanos / 16;
@@ -178,6 +218,15 @@ final class Lane {
 
     long writeNanos() {
         return writeNanos;
+    }
+
+    /** Notes after how long it was seen that a holder had taken in what was announced; it was so before that. */
+    void takenIn(long nanos) {
+        takenInNanos = Math.min(nanos, takenInNanos() + takenInNanos() / 16);
+    }
+
+    long takenInNanos() {
+        return takenInNanos == 0 ? 2 * writeNanos : takenInNanos;
     }
 
     /** Notes whether a round met with writes or arrivals of others: those that follow are likely to. */
@@ -206,15 +255,48 @@ final class Lane {
         places = own;
         users = sessionsNow;
         decisive = decisiveNow;
-        Set<SessionId> others = new HashSet<>();
         if (!sessionsNow.isEmpty()) {
-            decisiveNow.stream().filter(id -> !sessions.isOwn(id)).forEach(others::add);
+            Set<SessionId> others = new HashSet<>(decisiveNow);
+            if (isContended() && watched.size() < MOST_LINGERING) {
+                others.addAll(watched);
+            }
+            others.removeIf(id -> sessions.isOwn(id) || sessions.isGone(id));
+            watch(others);
+        } else if (!watched.isEmpty()) {
+            linger();
         }
+    }
+
+    private void watch(Set<SessionId> others) {
         Set<SessionId> before = watched;
         if (!others.equals(before)) {
             watched = others;
             context.watches().replace(before, others);
         }
+    }
+
+    /** Watches nobody any more, soon if it is likely that a claim of this client follows. */
+    private void linger() {
+        if (!isContended()) {
+            watch(Set.of());
+        } else if (!isLingering.getAndSet(true)) {
+            context.environment().schedule(LINGER_NANOS, () -> {
+                isLingering.set(false);
+                unwatchIfIdle();
+            });
+        }
+    }
+
+    private void unwatchIfIdle() {
+        synchronized (this) {
+            if (!isIdle()) {
+                return;
+            }
+            isBusy = true;
+        }
+        watch(Set.of());
+        release();
+        run();
     }
 
     /**

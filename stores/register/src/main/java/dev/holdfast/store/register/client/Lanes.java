@@ -54,11 +54,25 @@ final class Lanes {
         }
     }
 
-    /** Another client has written the record of a resource. */
-    synchronized void written(ResourceName resource, RecordVersion version, Optional<byte[]> state) {
-        Lane lane = used.get(resource);
+    /** Another client has written the record of a resource, and told this one. */
+    void written(ResourceName resource, RecordVersion version, Optional<byte[]> state) {
+        Lane lane;
+        synchronized (this) {
+            lane = used.get(resource);
+        }
         if (lane != null) {
             lane.written(version, state);
+        }
+    }
+
+    /** All that mail about a resource says is known: who waited for some goes on. */
+    void mailed(ResourceName resource) {
+        Lane lane;
+        synchronized (this) {
+            lane = used.get(resource);
+        }
+        if (lane != null) {
+            lane.mailed();
         }
     }
 

@@ -228,6 +228,7 @@ public final class RegisterStore implements LockStore {
                 // Before anybody acts on it.
                 context.lanes().written(news.resource(), record, news.state());
                 news.signals().forEach(context.listeners());
+                context.lanes().mailed(news.resource());
             } catch (RuntimeException e) {
                 // The claim is polled in time all the same.
                 LOG.warn("mail of session {} was thrown away", session, e);

@@ -65,8 +65,11 @@ final class Round {
     /** Who has announced its claims looks again after a write's time doubled so many times, at the latest. */
     private static final int ANNOUNCED_DOUBLINGS = 1;
 
-    /** The same where a holder takes them in, when it goes on. */
-    private static final int HELD_DOUBLINGS = 2;
+    /** And not later than after a write's time doubled so many times, where it is left to the holders. */
+    private static final int MOST_ANNOUNCED_DOUBLINGS = 6;
+
+    /** How often it is left to the holders to take in what was announced. */
+    private static final int PATIENCE_WITH_HOLDERS = 4;
 
     /** From so many parties on, claims and releases meet so often that claims are better announced. */
     private static final int MANY_PARTIES = 4;
@@ -80,8 +83,11 @@ final class Round {
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private final long startedAt;
 
-    /** Whether all that is to be done is to queue claims. */
+    /** Whether claims are to be queued, and nothing else is to be done that writes. */
     private final boolean isQueuing;
+
+    /** Whether there is something to be done that is likely to write and can't be left to others. */
+    private final boolean isWriting;
 
     /** Whether others were likely to write at the same time when it began. */
     private final boolean wasContended;
@@ -100,6 +106,14 @@ final class Round {
     /** Whether its claims were announced, as far as they were new. */
     private boolean hasAnnounced;
 
+    private long announcedAt;
+
+    /** How often it has looked, since then, whether a holder has taken them in. */
+    private int glances;
+
+    /** Whether the record is known as it is now, but not what waits beside it. */
+    private boolean isGlance;
+
     Round(Context context, Lane lane, List<Call> calls) {
         this.context = context;
         this.adapter = context.adapter();
@@ -108,7 +122,10 @@ final class Round {
         this.facts = new Facts(context.sessions());
         this.announcements = new Announcements(context, lane, calls);
         this.startedAt = context.now();
-        this.isQueuing = calls.stream().allMatch(call -> call.queuing().isPresent());
+        this.isWriting =
+                calls.stream().anyMatch(call -> !call.isPoll() && call.queuing().isEmpty());
+        this.isQueuing =
+                !isWriting && calls.stream().anyMatch(call -> call.queuing().isPresent());
         this.wasContended = lane.isContended();
     }
 
@@ -133,7 +150,7 @@ final class Round {
 
     private @Nullable RegisterRecord record() {
         boolean isNews = lane.takeNews();
-        if (wasContended && !isQueuing && !isFresh) {
+        if (wasContended && isWriting && !isFresh) {
             announcements.takeAll();
             return null;
         }
@@ -144,7 +161,34 @@ final class Round {
     }
 
     private void read() {
+        isGlance = false;
         then(readRecord(), record -> {
+            lane.known = record;
+            isFresh = true;
+            attempt();
+        });
+    }
+
+    /** Leaves it to the holders to take in what was announced, for some time. */
+    private void leaveItToHolders() {
+        if (glances == PATIENCE_WITH_HOLDERS) {
+            read();
+            return;
+        }
+        glances++;
+        long longest = Math.min(lane.takenInNanos() << glances, lane.writeNanos() << MOST_ANNOUNCED_DOUBLINGS);
+        lane.pauseUntilMail(context.upTo(longest), this::glance);
+    }
+
+    /** Looks whether what was announced is in the record, which may have come with mail. */
+    private void glance() {
+        isGlance = true;
+        if (lane.takeNews() && lane.known != null) {
+            isFresh = true;
+            attempt();
+            return;
+        }
+        then(adapter.read(lane.resource()), record -> {
             lane.known = record;
             isFresh = true;
             attempt();
@@ -158,7 +202,9 @@ final class Round {
     private void attempt(RegisterRecord record) {
         facts.time(adapter.unixMicros());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
-        announcements.takeInto(step);
+        if (!isGlance) {
+            announcements.takeInto(step);
+        }
         List<Answer> answers = new ArrayList<>(calls.size());
         for (Call call : calls) {
             answers.add(call.part().apply(step));
@@ -169,13 +215,28 @@ final class Round {
         }
         boolean isChange = step.isChange();
         boolean hasHolder = wasContended && step.partiesBefore() > 0;
-        if (isChange && announcements.leaveItToOthers(hasHolder)) {
-            pause(hasHolder ? HELD_DOUBLINGS : ANNOUNCED_DOUBLINGS, this::read);
+        if (isGlance && !isChange) {
+            lane.takenIn(context.now() - announcedAt);
+        }
+        if (isGlance && isChange) {
+            // Not all of it is there yet. Without a holder, the clients of the arrivals take them in.
+            if (hasHolder) {
+                leaveItToHolders();
+            } else {
+                read();
+            }
+            return;
+        }
+        if (isChange && announcements.leaveItToOthers()) {
+            pause(ANNOUNCED_DOUBLINGS, this::read);
             return;
         }
         if (isChange && isQueuing && hasHolder && !hasAnnounced) {
             hasAnnounced = true;
-            then(announcements.make(step, facts), all -> pause(HELD_DOUBLINGS, this::read));
+            then(announcements.make(step, facts), all -> {
+                announcedAt = context.now();
+                leaveItToHolders();
+            });
             return;
         }
         Set<SessionId> unverified = unverified(step, isChange);
@@ -224,14 +285,22 @@ final class Round {
         Set<SessionId> ids = new HashSet<>(step.decisive(MOST_DECISIVE));
         if (isChange) {
             // The write itself fails if the session of a command has ended, or one whose claim it changes.
-            ids.removeIf(id -> context.sessions().isOwn(id) || context.watches().isWatched(id));
+            ids.removeIf(this::isToldOf);
             step.index().forEach(change -> ids.remove(change.claim().session()));
+        } else if (hasAnnounced) {
+            // Its claims are where those of others are that wait.
+            ids.removeIf(this::isToldOf);
         } else {
             ids.addAll(step.writers().keySet());
             calls.forEach(call -> call.session().ifPresent(ids::add));
         }
         ids.removeIf(id -> verified.contains(id) || facts.isGone(id));
         return ids;
+    }
+
+    /** Whether this client is told when a session ends. */
+    private boolean isToldOf(SessionId id) {
+        return context.sessions().isOwn(id) || context.watches().isWatched(id);
     }
 
     private void verify(Set<SessionId> ids, boolean isRecordKnown) {
@@ -316,7 +385,7 @@ final class Round {
             return;
         }
         conflicts++;
-        if (!isQueuing && conflicts <= MOST_CONFLICTS_AT_ONCE) {
+        if (isWriting && conflicts <= MOST_CONFLICTS_AT_ONCE) {
             // Others wait for this one to go on, and for what it takes in.
             announcements.takeAll();
             read();
@@ -373,8 +442,10 @@ final class Round {
         then(left, all -> {
             long base = step.base(present);
             lane.learn(step.view(), step.parties(MOST_DECISIVE));
-            boolean metOthers = conflicts > 0 || announcements.sawOthers();
-            lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
+            boolean metOthers = conflicts > 0 || announcements.areMade() || announcements.sawOthers();
+            if (isWriting || isQueuing) {
+                lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
+            }
             List<Reply> replies =
                     answers.stream().map(answer -> answer.on(base)).toList();
             for (int i = 0; i < calls.size(); i++) {

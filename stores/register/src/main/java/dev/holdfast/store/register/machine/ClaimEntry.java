@@ -23,7 +23,7 @@ final class ClaimEntry {
 
     long last;
 
-    /** Whether its claimant was told of the grant: then a lease of its own has begun. */
+    /** Whether a lease of its own has begun: its claimant was told of the grant. */
     boolean pickedUp;
 
     /** The sequence number of the last extension that acted. */

@@ -153,11 +153,9 @@ final class Moves {
 
     /** The claimant learns of its grant: a lease of its own begins, once. */
     void pickUp(ClaimEntry claim) {
-        if (!claim.pickedUp) {
+        if (claim.hasOwnLease() && !claim.pickedUp) {
             claim.pickedUp = true;
-            if (claim.hasOwnLease()) {
-                lease(claim, 0, claim.lease.length());
-            }
+            lease(claim, 0, claim.lease.length());
         }
     }
 
