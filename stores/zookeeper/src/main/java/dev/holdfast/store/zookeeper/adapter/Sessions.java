@@ -1,5 +1,6 @@
 package dev.holdfast.store.zookeeper.adapter;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
@@ -14,6 +15,7 @@ import dev.holdfast.store.zookeeper.client.Requests;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +45,9 @@ final class Sessions {
     /** How often a request is sent again that the server refused because of an epoch that was not known here. */
     private static final int ATTEMPTS = 5;
 
+    /** The epochs of so many sessions of other clients are remembered. */
+    private static final int MOST_FOREIGN = 1_024;
+
     private final NodeLayout layout;
     private final Requests requests;
     private final HandleSource source;
@@ -52,6 +57,15 @@ final class Sessions {
     private final Mailboxes mailboxes;
     private final SessionRemovals removals;
     private final Map<SessionId, OwnSession> own = new ConcurrentHashMap<>();
+
+    /** Of sessions of other clients, as they were read last; the one that was used longest ago first. */
+    @GuardedBy("foreign")
+    private final Map<SessionId, OwnSession.Epoch> foreign = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<SessionId, OwnSession.Epoch> eldest) {
+            return size() > MOST_FOREIGN;
+        }
+    };
 
     Sessions(
             NodeLayout layout,
@@ -75,6 +89,17 @@ final class Sessions {
     /** The session of this id if this client opened it and knows of no end. */
     Optional<OwnSession> own(SessionId id) {
         return Optional.ofNullable(own.get(id));
+    }
+
+    /** The epoch of a session as this client knows it, which others may have raised since. */
+    Optional<OwnSession.Epoch> knownEpoch(SessionId id) {
+        OwnSession session = own.get(id);
+        if (session != null) {
+            return Optional.of(session.epoch());
+        }
+        synchronized (foreign) {
+            return Optional.ofNullable(foreign.get(id));
+        }
     }
 
     /** Whether this client ended it, though its nodes may be there still. */
@@ -229,6 +254,9 @@ final class Sessions {
         String path = layout.session(id);
         return requests.get(path, null).thenApply(node -> {
             if (node.isEmpty()) {
+                synchronized (foreign) {
+                    foreign.remove(id);
+                }
                 gone(id);
                 return Optional.empty();
             }
@@ -242,7 +270,11 @@ final class Sessions {
     private Versioned noted(SessionId id, String path, Node node) {
         SessionRecord record = NodeData.session(path, node.data());
         int version = node.stat().getVersion();
-        own(id).ifPresent(session -> session.seen(record.epoch(), version));
+        own(id).ifPresentOrElse(session -> session.seen(record.epoch(), version), () -> {
+            synchronized (foreign) {
+                foreign.put(id, new OwnSession.Epoch(record.epoch(), version));
+            }
+        });
         return new Versioned(record, version);
     }
 

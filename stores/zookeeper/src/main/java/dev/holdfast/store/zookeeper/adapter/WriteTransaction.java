@@ -79,8 +79,7 @@ final class WriteTransaction {
     CompletableFuture<WriteResult> run() {
         Set<SessionId> unknown = new HashSet<>();
         write.writers()
-                .forEach((id, epoch) -> sessions.own(id)
-                        .map(OwnSession::epoch)
+                .forEach((id, epoch) -> sessions.knownEpoch(id)
                         .filter(known -> known.epoch() <= epoch)
                         .ifPresentOrElse(known -> epochs.put(id, known.version()), () -> unknown.add(id)));
         boolean isFloorKnown = records.knownFloor(write.resource())
