@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.stream.DoubleStream;
 
 /** One hot lock on a server, in several processes. */
@@ -31,8 +32,11 @@ public final class Rivals implements Workload {
     /** Before that the compilers of so many programs take more of two processors than all that is measured. */
     private static final Duration WARM_UP = Duration.ofSeconds(40);
 
-    /** There are few hand-overs, in which too little would be compiled. */
+    /** There are few hand-overs between processes, in which too little would be compiled. */
     private static final Duration PREPARATION = Duration.ofSeconds(2);
+
+    /** The same for hand-overs from client to client: four programs have two processors to compile them. */
+    private static final Duration PREPARATION_OF_HAND_OVERS = Duration.ofSeconds(10);
 
     /** How long before the window the server's doings are sampled. */
     private static final Duration SAMPLE = Duration.ofMillis(300);
@@ -138,13 +142,14 @@ public final class Rivals implements Workload {
 
     @Override
     public String method() {
-        return "%d processes with %d threads each acquire and release one lock without a break; `%s` serves in strict order over all of them. *Spread* is what the fastest process did, divided by what the slowest did. *Changes* is which part of the acquisitions came from another process, and *hand-off* the time from the end of what is protected in one process to its begin in the other, by the clock that both share. *Ping* is the time of %s that a further thread of each process sends through the same driver each hundredth of a second meanwhile. Waits are those of the process in which they are longest, hand-offs and pings are on average over the processes. Before they meet, the threads of all processes use a lock of their own for %d s, for what is hot to be compiled; the window opens %d s after that."
+        return "%d processes with %d threads each acquire and release one lock without a break; `%s` serves in strict order over all of them. *Spread* is what the fastest process did, divided by what the slowest did. *Changes* is which part of the acquisitions came from another process, and *hand-off* the time from the end of what is protected in one process to its begin in the other, by the clock that both share. *Ping* is the time of %s that a further thread of each process sends through the same driver each hundredth of a second meanwhile. Waits are those of the process in which they are longest, hand-offs and pings are on average over the processes. Before they meet, the threads of all processes use a lock of their own for %d s, and those of each process pass a lock around between two clients for %d s, for what is hot to be compiled; the window opens %d s after that."
                 .formatted(
                         PROCESSES,
                         THREADS,
                         field.oursFair().title(),
                         field.texts().ping(),
                         PREPARATION.toSeconds(),
+                        PREPARATION_OF_HAND_OVERS.toSeconds(),
                         WARM_UP.toSeconds());
     }
 
@@ -180,7 +185,7 @@ public final class Rivals implements Workload {
 
     private static void takePart(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
         try (Contestant.Client client = contestant.connect(bench.place())) {
-            prepare(client, bench);
+            prepare(contestant, client, bench);
             Bench common = Gathering.join(bench);
             Passing passing = new Passing(Guarded.inFile(bench.place()), common);
             Optional<Pinger> pinger = Pinger.start(common, client);
@@ -198,14 +203,25 @@ public final class Rivals implements Workload {
         }
     }
 
-    private static void prepare(Contestant.Client client, Bench bench) throws Exception {
-        String own = "own-" + ProcessHandle.current().pid() + "-";
+    private static void prepare(Contestant contestant, Contestant.Client client, Bench bench) throws Exception {
+        String own = "own-" + ProcessHandle.current().pid();
+        prepare(PREPARATION, bench, i -> new Crew.Post(client.mutex(own + "-" + i), Guarded.inMemory()));
+        try (Contestant.Client other = contestant.connect(bench.place())) {
+            Guarded guarded = Guarded.inMemory();
+            prepare(
+                    PREPARATION_OF_HAND_OVERS,
+                    bench,
+                    i -> new Crew.Post((i % 2 == 0 ? client : other).mutex(own), guarded));
+        }
+    }
+
+    private static void prepare(Duration time, Bench bench, IntFunction<Crew.Post> posts) throws Exception {
         var unused = Crew.run(
-                bench.now(bench.scaled(PREPARATION)),
+                bench.now(bench.scaled(time)),
                 bench.scaledOverOne(THREADS),
                 Crew.Watch.NONE,
                 Crew.patienceWithPeers(bench),
-                i -> new Crew.Post(client.mutex(own + i), Guarded.inMemory()));
+                posts);
     }
 
     private void fight(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
