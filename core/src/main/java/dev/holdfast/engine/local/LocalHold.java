@@ -30,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  */
 public class LocalHold extends OwnedHold {
 
+    /** Of all nested acquisitions, so that none is made for each; no user gets it. */
+    private static final CompletableFuture<ReleaseOutcome> STILL_HELD =
+            CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);
+
     public final LocalResource resource;
     public final LocalGrant grant;
     private final long token;
@@ -277,7 +281,7 @@ public class LocalHold extends OwnedHold {
         resource.lock.lock();
         try {
             if (end != release) {
-                return end;
+                return end.minimalCompletionStage();
             }
             if (toldOfRelease == null) {
                 toldOfRelease = new UserStage<>();
@@ -369,7 +373,7 @@ public class LocalHold extends OwnedHold {
             resource.downgrade(this);
         }
         if (isEntered()) {
-            return CompletableFuture.completedFuture(loss == null ? ReleaseOutcome.STILL_HELD : ReleaseOutcome.LOST);
+            return loss == null ? STILL_HELD : CompletableFuture.completedFuture(ReleaseOutcome.LOST);
         }
         isClosed = true;
         CompletableFuture<ReleaseOutcome> stage = resource.release(this, caller);
