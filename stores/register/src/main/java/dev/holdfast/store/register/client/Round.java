@@ -177,7 +177,7 @@ final class Round {
         }
         glances++;
         long longest = Math.min(lane.takenInNanos() << glances, lane.writeNanos() << MOST_ANNOUNCED_DOUBLINGS);
-        lane.pauseUntilMail(context.upTo(longest), this::glance);
+        lane.pauseUntilMail(context.upTo(longest), () -> goOn(this::glance));
     }
 
     /** Looks whether what was announced is in the record, which may have come with mail. */
@@ -411,7 +411,16 @@ final class Round {
         if (pause == 0) {
             next.run();
         } else {
-            context.environment().schedule(pause, next);
+            context.environment().schedule(pause, () -> goOn(next));
+        }
+    }
+
+    /** Goes on after a pause, on a thread that knows nothing of the round. */
+    private void goOn(Runnable next) {
+        try {
+            next.run();
+        } catch (RuntimeException e) {
+            failed(e);
         }
     }
 
