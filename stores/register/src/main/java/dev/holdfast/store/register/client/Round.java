@@ -162,11 +162,13 @@ final class Round {
 
     private void read() {
         isGlance = false;
-        then(readRecord(), record -> {
-            lane.known = record;
-            isFresh = true;
-            attempt();
-        });
+        then(readRecord(), this::attemptOn);
+    }
+
+    private void attemptOn(RegisterRecord fresh) {
+        lane.known = fresh;
+        isFresh = true;
+        attempt();
     }
 
     /** Leaves it to the holders to take in what was announced, for some time. */
@@ -183,16 +185,12 @@ final class Round {
     /** Looks whether what was announced is in the record, which may have come with mail. */
     private void glance() {
         isGlance = true;
-        if (lane.takeNews() && lane.known != null) {
-            isFresh = true;
-            attempt();
-            return;
+        RegisterRecord mailed = lane.takeNews() ? lane.known : null;
+        if (mailed != null) {
+            attemptOn(mailed);
+        } else {
+            then(adapter.read(lane.resource()), this::attemptOn);
         }
-        then(adapter.read(lane.resource()), record -> {
-            lane.known = record;
-            isFresh = true;
-            attempt();
-        });
     }
 
     private CompletionStage<RegisterRecord> readRecord() {
@@ -287,11 +285,13 @@ final class Round {
             // The write itself fails if the session of a command has ended, or one whose claim it changes.
             ids.removeIf(this::isToldOf);
             step.index().forEach(change -> ids.remove(change.claim().session()));
-        } else if (hasAnnounced) {
-            // Its claims are where those of others are that wait.
-            ids.removeIf(this::isToldOf);
         } else {
-            ids.addAll(step.writers().keySet());
+            if (isQueuing && announcements.areMade()) {
+                // Its claims are where those of others are that wait.
+                ids.removeIf(this::isToldOf);
+            } else {
+                ids.addAll(step.writers().keySet());
+            }
             calls.forEach(call -> call.session().ifPresent(ids::add));
         }
         ids.removeIf(id -> verified.contains(id) || facts.isGone(id));
@@ -311,11 +311,7 @@ final class Round {
         }
         // Both at once: what the second finds out of date, the next attempt asks again.
         CompletionStage<RegisterRecord> record = readRecord();
-        then(sessions.thenCombine(record, (all, present) -> present), present -> {
-            lane.known = present;
-            isFresh = true;
-            attempt();
-        });
+        then(sessions.thenCombine(record, (all, present) -> present), this::attemptOn);
     }
 
     // The write
