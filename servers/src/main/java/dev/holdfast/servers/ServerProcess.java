@@ -16,6 +16,7 @@ public final class ServerProcess implements AutoCloseable {
 
     private final Process process;
     private final Path log;
+    private volatile boolean isDiskFull;
 
     private ServerProcess(Process process, Path log) {
         this.process = process;
@@ -94,6 +95,12 @@ public final class ServerProcess implements AutoCloseable {
         if (!Command.succeeds("prlimit", "--pid", String.valueOf(pid()), "--fsize=0:")) {
             throw new IllegalStateException("prlimit, of util-linux, sets no limit for process " + pid());
         }
+        isDiskFull = true;
+    }
+
+    /** Whether its disk was {@linkplain #fillDisk filled}. */
+    boolean isDiskFull() {
+        return isDiskFull;
     }
 
     /** Whether it was stopped where it stands. */

@@ -126,6 +126,18 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         networks.forEach(network -> network.forEach(FaultProxy::heal));
     }
 
+    /**
+     * Takes back what tests have done to it: lets all nodes reach each other, starts those again that were ended or have
+     * a full disk, and returns when all serve.
+     */
+    public void restore() {
+        heal();
+        nodes.stream()
+                .filter(node -> !node.process().isAlive() || node.process().isDiskFull())
+                .forEach(ZooKeeperServer::relaunch);
+        awaitService();
+    }
+
     /** Starts a node again with its data, after it was ended, and returns when it serves. */
     public void restart(ZooKeeperServer node) {
         node.restart();
