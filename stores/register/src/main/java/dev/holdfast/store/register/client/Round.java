@@ -65,12 +65,6 @@ final class Round {
     /** Who has announced its claims looks again after a write's time doubled so many times, at the latest. */
     private static final int ANNOUNCED_DOUBLINGS = 1;
 
-    /** And not later than after a write's time doubled so many times, where it is left to the holders. */
-    private static final int MOST_ANNOUNCED_DOUBLINGS = 6;
-
-    /** How often it is left to the holders to take in what was announced. */
-    private static final int PATIENCE_WITH_HOLDERS = 4;
-
     /** From so many parties on, claims and releases meet so often that claims are better announced. */
     private static final int MANY_PARTIES = 4;
 
@@ -79,7 +73,9 @@ final class Round {
     private final Lane lane;
     private final List<Call> calls;
     private final Facts facts;
+    private final FactQueries queries;
     private final Announcements announcements;
+    private final IntakeWait intake;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private final long startedAt;
 
@@ -92,9 +88,6 @@ final class Round {
     /** Whether others were likely to write at the same time when it began. */
     private final boolean wasContended;
 
-    /** Sessions that were seen to live in this round. */
-    private final Set<SessionId> verified = new HashSet<>();
-
     /** Whether the record was read, or failed to be written, in this round. */
     private boolean isFresh;
 
@@ -106,21 +99,15 @@ final class Round {
     /** Whether its claims were announced, as far as they were new. */
     private boolean hasAnnounced;
 
-    private long announcedAt;
-
-    /** How often it has looked, since then, whether a holder has taken them in. */
-    private int glances;
-
-    /** Whether the record is known as it is now, but not what waits beside it. */
-    private boolean isGlance;
-
     Round(Context context, Lane lane, List<Call> calls) {
         this.context = context;
         this.adapter = context.adapter();
         this.lane = lane;
         this.calls = calls;
         this.facts = new Facts(context.sessions());
+        this.queries = new FactQueries(context, facts);
         this.announcements = new Announcements(context, lane, calls);
+        this.intake = new IntakeWait(context, lane);
         this.startedAt = context.now();
         this.isWriting =
                 calls.stream().anyMatch(call -> !call.isPoll() && call.queuing().isEmpty());
@@ -161,7 +148,7 @@ final class Round {
     }
 
     private void read() {
-        isGlance = false;
+        intake.endGlance();
         then(readRecord(), this::attemptOn);
     }
 
@@ -173,23 +160,10 @@ final class Round {
 
     /** Leaves it to the holders to take in what was announced, for some time. */
     private void leaveItToHolders() {
-        if (glances == PATIENCE_WITH_HOLDERS) {
+        if (intake.isPatienceOver()) {
             read();
-            return;
-        }
-        glances++;
-        long longest = Math.min(lane.takenInNanos() << glances, lane.writeNanos() << MOST_ANNOUNCED_DOUBLINGS);
-        lane.pauseUntilMail(context.upTo(longest), () -> goOn(this::glance));
-    }
-
-    /** Looks whether what was announced is in the record, which may have come with mail. */
-    private void glance() {
-        isGlance = true;
-        RegisterRecord mailed = lane.takeNews() ? lane.known : null;
-        if (mailed != null) {
-            attemptOn(mailed);
         } else {
-            then(adapter.read(lane.resource()), this::attemptOn);
+            intake.pause(() -> goOn(() -> then(intake.glance(), this::attemptOn)));
         }
     }
 
@@ -200,7 +174,7 @@ final class Round {
     private void attempt(RegisterRecord record) {
         facts.time(adapter.unixMicros());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
-        if (!isGlance) {
+        if (!intake.isGlance()) {
             announcements.takeInto(step);
         }
         List<Answer> answers = new ArrayList<>(calls.size());
@@ -208,15 +182,15 @@ final class Round {
             answers.add(call.part().apply(step));
         }
         if (!facts.isComplete()) {
-            complete();
+            then(queries.complete(), all -> attempt());
             return;
         }
         boolean isChange = step.isChange();
         boolean hasHolder = wasContended && step.partiesBefore() > 0;
-        if (isGlance && !isChange) {
-            lane.takenIn(context.now() - announcedAt);
+        if (intake.isGlance() && !isChange) {
+            intake.takenIn();
         }
-        if (isGlance && isChange) {
+        if (intake.isGlance() && isChange) {
             // Not all of it is there yet. Without a holder, the clients of the arrivals take them in.
             if (hasHolder) {
                 leaveItToHolders();
@@ -232,7 +206,7 @@ final class Round {
         if (isChange && isQueuing && hasHolder && !hasAnnounced) {
             hasAnnounced = true;
             then(announcements.make(step, facts), all -> {
-                announcedAt = context.now();
+                intake.begin();
                 leaveItToHolders();
             });
             return;
@@ -247,36 +221,7 @@ final class Round {
         }
     }
 
-    // What the step needs to know
-
-    private void complete() {
-        List<CompletableFuture<?>> trips = new ArrayList<>();
-        facts.missingLeases()
-                .forEach(key -> trips.add(adapter.openLease(key.length())
-                        .thenAccept(lease -> {
-                            synchronized (facts) {
-                                facts.lease(key, lease);
-                            }
-                        })
-                        .toCompletableFuture()));
-        Set<SessionId> sessions = facts.missingSessions();
-        if (!sessions.isEmpty()) {
-            trips.add(look(sessions).toCompletableFuture());
-        }
-        then(CompletableFuture.allOf(trips.toArray(CompletableFuture<?>[]::new)), all -> attempt());
-    }
-
-    private CompletionStage<Void> look(Set<SessionId> ids) {
-        return adapter.sessions(ids).thenAccept(living -> {
-            synchronized (facts) {
-                living.forEach(facts::session);
-                verified.addAll(living.keySet());
-                ids.stream().filter(id -> !living.containsKey(id)).forEach(facts::gone);
-            }
-            living.forEach((id, record) -> context.sessions().epoch(id, record.epoch()));
-            ids.stream().filter(id -> !living.containsKey(id)).forEach(context::gone);
-        });
-    }
+    // Who must live
 
     /** Those on whose life the outcome depends, and of whom nobody would say that they have ended. */
     private Set<SessionId> unverified(Step step, boolean isChange) {
@@ -294,7 +239,7 @@ final class Round {
             }
             calls.forEach(call -> call.session().ifPresent(ids::add));
         }
-        ids.removeIf(id -> verified.contains(id) || facts.isGone(id));
+        ids.removeIf(queries::isSettled);
         return ids;
     }
 
@@ -304,7 +249,7 @@ final class Round {
     }
 
     private void verify(Set<SessionId> ids, boolean isRecordKnown) {
-        CompletionStage<?> sessions = ids.isEmpty() ? CompletableFuture.completedFuture(null) : look(ids);
+        CompletionStage<Void> sessions = queries.verify(ids);
         if (isRecordKnown) {
             then(sessions, all -> attempt());
             return;
@@ -320,7 +265,7 @@ final class Round {
         ConditionalWrite write = step.write(mail(step));
         long sentAt = context.now();
         CompletionStage<WriteResult> sent = adapter.write(write);
-        CompletionStage<?> left = remaining();
+        CompletionStage<?> left = queries.remaining();
         var unused = sent.whenComplete((result, failure) -> {
             if (failure != null) {
                 lane.known = null;
@@ -443,7 +388,7 @@ final class Round {
     // The answers
 
     private void answer(RegisterRecord present, Step step, List<Answer> answers) {
-        CompletionStage<?> left = step.isChange() ? CompletableFuture.completedFuture(null) : remaining();
+        CompletionStage<?> left = step.isChange() ? CompletableFuture.completedFuture(null) : queries.remaining();
         then(left, all -> {
             long base = step.base(present);
             lane.learn(step.view(), step.parties(MOST_DECISIVE));
@@ -470,24 +415,6 @@ final class Round {
         step.notices().stream()
                 .filter(notice -> context.sessions().isOwn(notice.claim().session()))
                 .forEach(notice -> context.listeners().accept(MailCodec.signal(notice, base)));
-    }
-
-    /** Asks what is left of the sessions of which an answer says it; of those that were asked lately it is known. */
-    private CompletionStage<?> remaining() {
-        Set<SessionId> ids = new HashSet<>();
-        for (SessionId id : facts.missingRemaining()) {
-            context.sessions()
-                    .left(id, context.now())
-                    .ifPresentOrElse(left -> facts.remaining(id, left), () -> ids.add(id));
-        }
-        if (ids.isEmpty()) {
-            return CompletableFuture.completedFuture(null);
-        }
-        long askedAt = context.now();
-        return adapter.remaining(ids).thenAccept(left -> {
-            context.remaining(left, askedAt);
-            left.forEach(facts::remaining);
-        });
     }
 
     private void endLeases(Set<SessionId> leases) {
