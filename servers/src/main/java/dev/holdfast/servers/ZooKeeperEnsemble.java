@@ -127,8 +127,8 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     }
 
     /**
-     * Takes back what tests have done to it: lets all nodes reach each other, starts those again that were ended or have
-     * a full disk, and returns when all serve.
+     * Takes back what tests have done to it: lets all nodes reach each other, starts those again that were ended or
+     * have a full disk, and returns when all serve.
      */
     public void restore() {
         heal();
