@@ -48,38 +48,15 @@ public interface CommandHandler<R extends @Nullable Object, X extends Exception>
     R inspect(Command.Inspect command) throws X;
 
     /**
-     * A handler that treats commands by what they concern: a session, a resource, or the store.
+     * A handler that treats all commands on one resource in one way.
      *
      * @param <R> the result
      * @param <X> the checked exception that the methods throw, or {@link RuntimeException}
      */
-    interface BySubject<R extends @Nullable Object, X extends Exception> extends CommandHandler<R, X> {
-
-        /** Handles a command on one session. */
-        R onSession(Command.OnSession command) throws X;
+    interface PerResource<R extends @Nullable Object, X extends Exception> extends CommandHandler<R, X> {
 
         /** Handles a command on one resource. */
         R onResource(Command.OnResource command) throws X;
-
-        @Override
-        default R keepAlive(Command.KeepAlive command) throws X {
-            return onSession(command);
-        }
-
-        @Override
-        default R retire(Command.Retire command) throws X {
-            return onSession(command);
-        }
-
-        @Override
-        default R closeSession(Command.CloseSession command) throws X {
-            return onSession(command);
-        }
-
-        @Override
-        default R audit(Command.Audit command) throws X {
-            return onSession(command);
-        }
 
         @Override
         default R acquire(Command.Acquire command) throws X {

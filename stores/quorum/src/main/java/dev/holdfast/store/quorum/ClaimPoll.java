@@ -65,8 +65,7 @@ final class ClaimPoll {
 
     private void take(Hold hold, Reply.ClaimReply state, long sentAt) {
         if (state instanceof Reply.Granted granted) {
-            hold.tokens = granted.tokens();
-            hold.leaseTold(sentAt, granted.remaining().orElse(Duration.ZERO));
+            hold.told(granted, sentAt);
             seen.add(hold);
         } else if (hold.isHeld()) {
             quorum.lost(hold);

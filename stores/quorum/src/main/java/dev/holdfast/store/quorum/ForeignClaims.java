@@ -114,9 +114,7 @@ final class ForeignClaims {
         Lease lease = remaining.isZero() ? Lease.SESSION : Lease.detached(remaining);
         Claim claim = found.computeIfAbsent(ref, unused -> new Claim(session.nextNumber(), session, ref, lease, null));
         Hold hold = new Hold(claim, there, at, 0);
-        hold.state = Hold.State.HELD;
-        hold.tokens = granted.tokens();
-        hold.leaseTold(sentAt, remaining);
+        hold.granted(granted, sentAt);
         claim.holds.add(hold);
     }
 

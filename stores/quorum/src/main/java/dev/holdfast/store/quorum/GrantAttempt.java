@@ -12,7 +12,6 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.quorum.member.Member;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -98,9 +97,7 @@ final class GrantAttempt implements Claim.Attempt {
     private void take(Hold hold, @Nullable Reply reply, @Nullable StoreException failure, long sentAt) {
         hold.state = Hold.State.NONE;
         if (reply instanceof Reply.Granted granted) {
-            hold.state = Hold.State.HELD;
-            hold.tokens = granted.tokens();
-            hold.leaseTold(sentAt, granted.remaining().orElse(Duration.ZERO));
+            hold.granted(granted, sentAt);
         } else if (reply instanceof Reply.Refused refused && refused.reason() != Refusal.EXHAUSTED) {
             refusals.add(refused);
         } else if (reply instanceof Reply.Unsupported) {

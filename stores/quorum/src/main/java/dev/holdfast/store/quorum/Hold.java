@@ -1,6 +1,7 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
@@ -48,6 +49,18 @@ final class Hold {
         this.session = session;
         this.ref = ref;
         this.epoch = epoch;
+    }
+
+    /** The member has granted it, in answer to a request that was sent then. */
+    void granted(Reply.Granted grant, long sentAt) {
+        state = State.HELD;
+        told(grant, sentAt);
+    }
+
+    /** The member has told the grant that it has, in answer to a request that was sent then. */
+    void told(Reply.Granted grant, long sentAt) {
+        tokens = grant.tokens();
+        leaseTold(sentAt, grant.remaining().orElse(Duration.ZERO));
     }
 
     /** The member has said, to a request that was sent then, how much of its own lease is left. */

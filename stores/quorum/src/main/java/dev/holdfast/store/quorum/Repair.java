@@ -13,6 +13,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.quorum.member.QuorumTraits;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +41,7 @@ final class Repair {
     Repair(Quorum quorum, Claim claim, MemberSession there, Listener listener) {
         this.quorum = quorum;
         this.claim = claim;
-        this.request = java.util.Objects.requireNonNull(claim.request);
+        this.request = Objects.requireNonNull(claim.request);
         this.changes = claim.changes;
         this.listener = listener;
         long number = MemberIds.repair(claim.ref.claim(), claim.repaired++, quorum.environment.randomLong());
@@ -74,9 +75,7 @@ final class Repair {
         hold.state = Hold.State.NONE;
         boolean isTaken = reply instanceof Reply.Refused refused && refused.reason() == Refusal.TAKEN;
         if (reply instanceof Reply.Granted granted) {
-            hold.state = Hold.State.HELD;
-            hold.tokens = granted.tokens();
-            hold.leaseTold(sentAt, granted.remaining().orElse(Duration.ZERO));
+            hold.granted(granted, sentAt);
         } else if (reply instanceof Reply.SessionEnded) {
             quorum.opener.endedAt(claim.session, hold.session);
         } else if (reply == null && (failure == null || failure.effect() == Effect.UNKNOWN)) {

@@ -157,7 +157,7 @@ public final class RegisterStore implements LockStore {
 
     /** Where each command goes. */
     private record Router(Context context, SessionCommands sessions, Reports reports, Sweeper sweeper)
-            implements CommandHandler.BySubject<CompletionStage<Reply>, RuntimeException> {
+            implements CommandHandler.PerResource<CompletionStage<Reply>, RuntimeException> {
 
         Router(Context context, Sweeper sweeper) {
             this(context, new SessionCommands(context), new Reports(context), sweeper);
@@ -167,12 +167,6 @@ public final class RegisterStore implements LockStore {
         public CompletionStage<Reply> openSession(Command.OpenSession command) {
             sweeper.start();
             return sessions.open(command);
-        }
-
-        /** Not called: each of these commands has a way of its own. */
-        @Override
-        public CompletionStage<Reply> onSession(Command.OnSession command) {
-            throw new IllegalArgumentException("There is no way to treat " + command);
         }
 
         @Override
