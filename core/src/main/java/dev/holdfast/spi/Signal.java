@@ -8,16 +8,22 @@ import java.util.OptionalInt;
  */
 public sealed interface Signal {
 
+    /** A signal that concerns one claim. */
+    sealed interface OnClaim extends Signal {
+        /** The claim it concerns. */
+        ClaimRef claim();
+    }
+
     /**
      * A waiting claim was granted; carries the whole answer. For a bounded or detached claim it only says 'poll now'.
      */
-    record Granted(ClaimRef claim, Reply.Granted grant) implements Signal {}
+    record Granted(ClaimRef claim, Reply.Granted grant) implements OnClaim {}
 
     /** A claim may be granted by now, or its state changed otherwise: poll it. */
-    record Changed(ClaimRef claim) implements Signal {}
+    record Changed(ClaimRef claim) implements OnClaim {}
 
     /** A grant was taken away by force; it is in doubt until the store is asked. */
-    record Revoked(ClaimRef claim) implements Signal {}
+    record Revoked(ClaimRef claim) implements OnClaim {}
 
     /** A session has ended at the store; in doubt until the store is asked. */
     record SessionEnded(SessionId session) implements Signal {}

@@ -173,16 +173,10 @@ final class SimServer {
 
     @org.jspecify.annotations.Nullable
     static SessionId sessionOf(Signal signal) {
-        if (signal instanceof Signal.Granted granted) {
-            return granted.claim().session();
-        } else if (signal instanceof Signal.Changed changed) {
-            return changed.claim().session();
-        } else if (signal instanceof Signal.Revoked revoked) {
-            return revoked.claim().session();
-        } else if (signal instanceof Signal.SessionEnded ended) {
+        if (signal instanceof Signal.SessionEnded ended) {
             return ended.session();
         }
-        return null;
+        return signal instanceof Signal.OnClaim on ? on.claim().session() : null;
     }
 
     private void note(String what) {

@@ -1,7 +1,6 @@
 package dev.holdfast.store.memory;
 
 import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -216,12 +215,7 @@ public final class ReferenceStore implements LockStore {
             if (signal instanceof Signal.SessionEnded ended) {
                 return ended.session();
             }
-            ClaimRef claim = signal instanceof Signal.Granted granted
-                    ? granted.claim()
-                    : signal instanceof Signal.Changed changed
-                            ? changed.claim()
-                            : signal instanceof Signal.Revoked revoked ? revoked.claim() : null;
-            return claim == null ? null : claim.session();
+            return signal instanceof Signal.OnClaim on ? on.claim().session() : null;
         }
     }
 
