@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  * it for unpacked binaries and empty databases, which stays. What a JVM left that was killed, processes too, the next
  * one clears away.
  */
-final class ServerHome {
+public final class ServerHome {
 
     private static final Path ROOT =
             Path.of(System.getProperty("java.io.tmpdir"), "holdfast-servers-" + System.getProperty("user.name"));
@@ -45,8 +45,8 @@ final class ServerHome {
 
     private ServerHome() {}
 
-    /** A new directory for a server. */
-    static Path directory(String name) {
+    /** A new directory for a server, or for a database that is a file. */
+    public static Path directory(String name) {
         try {
             return Files.createDirectories(HERE.resolve(name + "-" + COUNT.incrementAndGet()));
         } catch (IOException e) {

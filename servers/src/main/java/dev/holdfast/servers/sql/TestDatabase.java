@@ -3,9 +3,7 @@ package dev.holdfast.servers.sql;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.servers.PostgresServer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
+import dev.holdfast.servers.ServerHome;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -50,16 +48,7 @@ public enum TestDatabase {
     }
 
     private static String sqliteUrl() {
-        try {
-            Path directory = Files.createTempDirectory("holdfast-rows");
-            Path file = directory.resolve("data.db");
-            directory.toFile().deleteOnExit();
-            for (String ending : new String[] {"", "-wal", "-shm"}) {
-                Path.of(file + ending).toFile().deleteOnExit();
-            }
-            return "jdbc:sqlite:" + file + "?journal_mode=WAL&synchronous=NORMAL";
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Path file = ServerHome.directory("sqlite").resolve("data.db");
+        return "jdbc:sqlite:" + file + "?journal_mode=WAL&synchronous=NORMAL";
     }
 }

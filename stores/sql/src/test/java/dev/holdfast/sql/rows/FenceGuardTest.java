@@ -12,6 +12,7 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -146,10 +148,8 @@ class FenceGuardTest extends TwoTransactions {
     @Test
     @DisplayName("knows holds by their tokens and ids, and asks a hold that is lost for nothing")
     @Tag("F3")
-    void checksHolds() throws Exception {
-        try (Holdfast holdfast = Holdfast.connect("sqlite:"
-                        + java.nio.file.Files.createTempDirectory("holdfast-guard")
-                                .resolve("locks.db"));
+    void checksHolds(@TempDir Path directory) throws Exception {
+        try (Holdfast holdfast = Holdfast.connect("sqlite:" + directory.resolve("locks.db"));
                 Connection connection = source.begin()) {
             Hold first = holdfast.lock(name).acquire();
             guard.check(connection, first);

@@ -12,7 +12,8 @@ import org.sqlite.SQLiteDataSource;
 public final class Program {
 
     public static void main(String... arguments) throws Exception {
-        Path file = Files.createTempDirectory("rows").resolve("shop.db");
+        Path here = Path.of("").toAbsolutePath();
+        Path file = Files.createTempDirectory(here, "rows").resolve("shop.db");
         SQLiteDataSource source = new SQLiteDataSource();
         source.setUrl("jdbc:sqlite:" + file);
         RowTables.usual().createIfMissing(source);

@@ -12,7 +12,8 @@ import java.time.Duration;
 public final class Program {
 
     public static void main(String... arguments) throws Exception {
-        Path file = Files.createTempDirectory("locks").resolve("locks.db");
+        Path here = Path.of("").toAbsolutePath();
+        Path file = Files.createTempDirectory(here, "locks").resolve("locks.db");
         try (LockStore store = SqliteStore.open(file);
                 Holdfast one = Holdfast.builder(store).build();
                 Holdfast other = Holdfast.connect("sqlite://" + file)) {
