@@ -4,34 +4,24 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.ILoggerFactory;
-import org.slf4j.IMarkerFactory;
-import org.slf4j.Marker;
 import org.slf4j.event.Level;
-import org.slf4j.helpers.BasicMarkerFactory;
-import org.slf4j.helpers.LegacyAbstractLogger;
-import org.slf4j.helpers.MessageFormatter;
-import org.slf4j.helpers.NOPMDCAdapter;
-import org.slf4j.spi.MDCAdapter;
-import org.slf4j.spi.SLF4JServiceProvider;
 
 /**
  * Keeps the errors that are logged, and drops all else, but for what the driver of Redis and its network library say:
  * that goes to {@code java.util.logging}, as it does where there is no SLF4J. For JVMs whose system property
  * {@code slf4j.provider} names this class.
  */
-public final class ErrorLog implements SLF4JServiceProvider {
+public final class ErrorLog extends LogProvider {
 
     /** Older ones are dropped: of tests that don't look at them. */
     private static final int KEPT = 1_000;
 
     private static final Queue<Entry> ERRORS = new ConcurrentLinkedQueue<>();
 
-    private final IMarkerFactory markers = new BasicMarkerFactory();
-    private final MDCAdapter context = new NOPMDCAdapter();
-
     /** Called by SLF4J. */
-    public ErrorLog() {}
+    public ErrorLog() {
+        super(name -> new Errors(name.startsWith("io.") ? java.util.logging.Logger.getLogger(name) : null));
+    }
 
     /**
      * A line of the log.
@@ -57,30 +47,7 @@ public final class ErrorLog implements SLF4JServiceProvider {
         return List.copyOf(ERRORS);
     }
 
-    @Override
-    public ILoggerFactory getLoggerFactory() {
-        return name -> new Errors(name.startsWith("io.") ? java.util.logging.Logger.getLogger(name) : null);
-    }
-
-    @Override
-    public IMarkerFactory getMarkerFactory() {
-        return markers;
-    }
-
-    @Override
-    public MDCAdapter getMDCAdapter() {
-        return context;
-    }
-
-    @Override
-    public String getRequestedApiVersion() {
-        return "2.0.99";
-    }
-
-    @Override
-    public void initialize() {}
-
-    private static final class Errors extends LegacyAbstractLogger {
+    private static final class Errors extends TextLogger {
 
         private static final long serialVersionUID = 1L;
 
@@ -88,23 +55,17 @@ public final class ErrorLog implements SLF4JServiceProvider {
 
         /** @param rest takes all there is; null to drop what is no error */
         Errors(java.util.logging.@Nullable Logger rest) {
-            this.name = "errors";
+            super("errors");
             this.rest = rest;
         }
 
         @Override
-        protected @Nullable String getFullyQualifiedCallerName() {
-            return null;
+        protected boolean isEnabled(Level level) {
+            return level == Level.ERROR || (rest != null && rest.isLoggable(levelOf(level)));
         }
 
         @Override
-        protected void handleNormalizedLoggingCall(
-                Level level,
-                @Nullable Marker marker,
-                String pattern,
-                Object @Nullable [] arguments,
-                @Nullable Throwable thrown) {
-            String text = MessageFormatter.basicArrayFormat(pattern, arguments);
+        protected void log(Level level, String text, @Nullable Throwable thrown) {
             if (rest != null) {
                 rest.log(levelOf(level), text, thrown);
             }
@@ -124,35 +85,6 @@ public final class ErrorLog implements SLF4JServiceProvider {
                 case WARN -> java.util.logging.Level.WARNING;
                 case ERROR -> java.util.logging.Level.SEVERE;
             };
-        }
-
-        private boolean isEnabled(Level level) {
-            return level == Level.ERROR || (rest != null && rest.isLoggable(levelOf(level)));
-        }
-
-        @Override
-        public boolean isTraceEnabled() {
-            return isEnabled(Level.TRACE);
-        }
-
-        @Override
-        public boolean isDebugEnabled() {
-            return isEnabled(Level.DEBUG);
-        }
-
-        @Override
-        public boolean isInfoEnabled() {
-            return isEnabled(Level.INFO);
-        }
-
-        @Override
-        public boolean isWarnEnabled() {
-            return isEnabled(Level.WARN);
-        }
-
-        @Override
-        public boolean isErrorEnabled() {
-            return true;
         }
     }
 }
