@@ -149,9 +149,9 @@ public final class MysqlServer extends MysqlFamilyServer {
             Command.run(directory, command);
         } catch (IllegalStateException e) {
             throw new IllegalStateException(
-                    "MySQL does not run on this machine. It needs libaio.so.1 and libnuma.so.1, which are in the packages"
-                            + " libaio1 and libnuma1 of Debian, and in libaio1t64 of newer ones; those that are elsewhere are"
-                            + " found by LD_LIBRARY_PATH. " + e.getMessage(),
+                    "MySQL does not run on this machine. It needs libaio.so.1 and libnuma.so.1, which are in the"
+                            + " packages libaio1 and libnuma1 of Debian, and in libaio1t64 of newer ones; those that"
+                            + " are elsewhere are found by LD_LIBRARY_PATH. " + e.getMessage(),
                     e);
         }
     }

@@ -11,7 +11,8 @@ final class MariaDbMeter extends SqlMeter {
     MariaDbMeter(Path place) {
         super(
                 Database.at(Servers.Kind.MARIADB, place),
-                "SELECT (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'QUESTIONS'),"
+                "SELECT (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
+                        + " WHERE VARIABLE_NAME = 'QUESTIONS'),"
                         + " (SELECT `COUNT` FROM information_schema.INNODB_METRICS WHERE NAME = '" + COMMITS + "')",
                 Servers.pid(Servers.Kind.MARIADB, place));
     }

@@ -252,14 +252,18 @@ final class Plan {
     @Override
     public String toString() {
         return String.format(
-                "%d processes x %d threads x %d operations on %s, ttl %d ms, cohort %d ms, time-out %d ms, chaos %d ms%n"
-                        + "think %d ms, hold %d ms, lease %d ms, rates +-%d ppm, store %d ppm, lateness %d us, delay %d-%d us%n"
-                        + "tries %.2f waits %.2f leases %.2f maxHolds %.2f cancels %.2f extensions %.2f twice %.2f abandons %.2f%n"
-                        + "writes %.2f heavies %.2f detached %.2f re-entries %.2f several %.2f by id %.2f resizes %.2f%s%s%s%n"
-                        + "long delay %.3f (%d ms) lost %.3f/%.3f slow %.3f refused %.3f broken %.3f late copies %.2f copies %.2f signals lost %.2f"
-                        + " copied %.2f inline %.2f%n"
-                        + "partitions %d pauses %d suspensions %d freezes %d wall %d kills %d closes %d outages %d store steps %d forced %d ambushes %d"
-                        + " amnesia %s active expiry %s%s",
+                "%d processes x %d threads x %d operations on %s, ttl %d ms, cohort %d ms, time-out %d ms,"
+                        + " chaos %d ms%n"
+                        + "think %d ms, hold %d ms, lease %d ms, rates +-%d ppm, store %d ppm, lateness %d us,"
+                        + " delay %d-%d us%n"
+                        + "tries %.2f waits %.2f leases %.2f maxHolds %.2f cancels %.2f extensions %.2f twice %.2f"
+                        + " abandons %.2f%n"
+                        + "writes %.2f heavies %.2f detached %.2f re-entries %.2f several %.2f by id %.2f"
+                        + " resizes %.2f%s%s%s%n"
+                        + "long delay %.3f (%d ms) lost %.3f/%.3f slow %.3f refused %.3f broken %.3f late copies %.2f"
+                        + " copies %.2f signals lost %.2f copied %.2f inline %.2f%n"
+                        + "partitions %d pauses %d suspensions %d freezes %d wall %d kills %d closes %d outages %d"
+                        + " store steps %d forced %d ambushes %d amnesia %s active expiry %s%s",
                 processes,
                 threads,
                 operations,

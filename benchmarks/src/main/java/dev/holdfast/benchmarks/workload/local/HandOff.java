@@ -70,8 +70,15 @@ public final class HandOff implements Workload {
 
     @Override
     public String method() {
-        return "Two processes pass a fair lock to and fro; each holds it for %d ms, in which the other one queues. *Hand-off* is the time from the call of the release in one process to the return of the acquisition in the other, by the system's monotonic clock, which both share; the median is that of the slower direction. A hand-off contains at least one commit, so what *a commit by hand* takes on that disk, right afterwards, is there beside it. *CPU while waiting* is the processor time of a process that waits for the lock and does nothing else, of one core."
-                .formatted(TimeUnit.NANOSECONDS.toMillis(HOLD_NANOS));
+        return String.format(
+                "Two processes pass a fair lock to and fro; each holds it for %d ms, in which the other one"
+                        + " queues. *Hand-off* is the time from the call of the release in one process to the return of"
+                        + " the acquisition in the other, by the system's monotonic clock, which both share; the median"
+                        + " is that of the slower direction. A hand-off contains at least one commit, so what *a commit"
+                        + " by hand* takes on that disk, right afterwards, is there beside it. *CPU while waiting* is"
+                        + " the processor time of a process that waits for the lock and does nothing else, of one"
+                        + " core.",
+                TimeUnit.NANOSECONDS.toMillis(HOLD_NANOS));
     }
 
     @Override

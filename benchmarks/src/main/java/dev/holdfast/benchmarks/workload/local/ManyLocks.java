@@ -52,8 +52,13 @@ public final class ManyLocks implements Workload {
 
     @Override
     public String method() {
-        return "One thread makes %,d lock objects, acquires %,d of them, and keeps these while the commands that reach the store are counted, with a ttl of %d s. *Heap* is what is in use after a full collection, per lock, with all that the caller keeps (the lock object and the hold) but without the text of the name; in the cell `%s` behind a store that keeps nothing, in the cell `%s` with what the store in memory keeps for the lock."
-                .formatted(IDLE, HELD, TTL.toSeconds(), CLIENT_ALONE, Holdfasts.MEMORY.title());
+        return String.format(
+                "One thread makes %,d lock objects, acquires %,d of them, and keeps these while the commands"
+                        + " that reach the store are counted, with a ttl of %d s. *Heap* is what is in use after a full"
+                        + " collection, per lock, with all that the caller keeps (the lock object and the hold) but"
+                        + " without the text of the name; in the cell `%s` behind a store that keeps nothing, in the"
+                        + " cell `%s` with what the store in memory keeps for the lock.",
+                IDLE, HELD, TTL.toSeconds(), CLIENT_ALONE, Holdfasts.MEMORY.title());
     }
 
     @Override

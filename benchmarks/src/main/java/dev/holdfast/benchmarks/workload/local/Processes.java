@@ -46,8 +46,11 @@ public final class Processes implements Workload {
 
     @Override
     public String method() {
-        return "%d processes with %d threads each acquire and release one lock without a break. *Spread* is what the fastest process did, divided by what the slowest did; the waits are those of the process in which they are longest."
-                .formatted(PROCESSES, THREADS);
+        return String.format(
+                "%d processes with %d threads each acquire and release one lock without a break. *Spread* is"
+                        + " what the fastest process did, divided by what the slowest did; the waits are those of the"
+                        + " process in which they are longest.",
+                PROCESSES, THREADS);
     }
 
     @Override

@@ -43,9 +43,9 @@ public final class Reentrancy implements Workload {
     @Override
     public String method() {
         return "One thread holds the lock throughout, and acquires and releases it once more, as a handle or in the "
-                + "manner of `Lock`, or asks whether it holds it. [JMH](https://github.com/openjdk/jmh) measures each of these "
-                + "in a JVM of its own, after as long a warm-up. *Allocated* is what is made for each; the handle is an object of "
-                + BYTES_OF_A_HOLD + " bytes, and nothing else should be.";
+                + "manner of `Lock`, or asks whether it holds it. [JMH](https://github.com/openjdk/jmh) measures each"
+                + " of these in a JVM of its own, after as long a warm-up. *Allocated* is what is made for each; the"
+                + " handle is an object of " + BYTES_OF_A_HOLD + " bytes, and nothing else should be.";
     }
 
     @Override

@@ -46,8 +46,11 @@ public final class Sharing implements Workload {
 
     @Override
     public String method() {
-        return "%d threads use one read-write lock without a break, %d times in 100 to read; or %d of %d permits of one semaphore. Readers look whether a writer is inside, writers are checked as the owners of a lock are, and the permits inside are added up."
-                .formatted(THREADS, READS_IN_100, WANTED, PERMITS);
+        return String.format(
+                "%d threads use one read-write lock without a break, %d times in 100 to read; or %d of %d"
+                        + " permits of one semaphore. Readers look whether a writer is inside, writers are checked as"
+                        + " the owners of a lock are, and the permits inside are added up.",
+                THREADS, READS_IN_100, WANTED, PERMITS);
     }
 
     @Override

@@ -60,8 +60,15 @@ public final class SqlitePairs implements Workload {
 
     @Override
     public String method() {
-        return "One thread acquires and releases one lock, and %d threads one lock each; *names that are used once* is one thread with another name each time; *the store alone* is one thread that gives the commands to the store without a client. *By hand* is one thread that does nothing but two statements, each a commit of its own, on a connection of its own, with the same `synchronous`, in a file in the same directory. Disks have moods, so each of the four takes turns of %d ms with the one by hand within one JVM, and goes first in every other pair of turns; *× by hand* is the median of what such pairs compare."
-                .formatted(MANY, TURN.toMillis());
+        return String.format(
+                "One thread acquires and releases one lock, and %d threads one lock each; *names that are"
+                        + " used once* is one thread with another name each time; *the store alone* is one thread that"
+                        + " gives the commands to the store without a client. *By hand* is one thread that does nothing"
+                        + " but two statements, each a commit of its own, on a connection of its own, with the same"
+                        + " `synchronous`, in a file in the same directory. Disks have moods, so each of the four takes"
+                        + " turns of %d ms with the one by hand within one JVM, and goes first in every other pair of"
+                        + " turns; *× by hand* is the median of what such pairs compare.",
+                MANY, TURN.toMillis());
     }
 
     @Override

@@ -96,8 +96,15 @@ public final class Waiters implements Workload {
 
     @Override
     public String method() {
-        return "So many wait for one lock on SQLite (`synchronous=NORMAL`), and whoever gets it asks again and passes it on. They are stages, so no thread waits: of one client; of %1$d clients with a connection each, which stand in the store's queue with one claim each; of %1$d clients with a cohort budget of zero, so that each hand-over goes through the store to another client. In the cell `%2$s` there is no client: so many claims of %1$d sessions stand in the store's queue, and a hand-over is a release and a new claim at the tail. The numbers take turns within one JVM, each with a file of its own."
-                .formatted(CLIENTS, Place.STORE_ALONE.title);
+        return String.format(
+                "So many wait for one lock on SQLite (`synchronous=NORMAL`), and whoever gets it asks again"
+                        + " and passes it on. They are stages, so no thread waits: of one client; of %1$d clients with"
+                        + " a connection each, which stand in the store's queue with one claim each; of %1$d clients"
+                        + " with a cohort budget of zero, so that each hand-over goes through the store to another"
+                        + " client. In the cell `%2$s` there is no client: so many claims of %1$d sessions stand in the"
+                        + " store's queue, and a hand-over is a release and a new claim at the tail. The numbers take"
+                        + " turns within one JVM, each with a file of its own.",
+                CLIENTS, Place.STORE_ALONE.title);
     }
 
     @Override

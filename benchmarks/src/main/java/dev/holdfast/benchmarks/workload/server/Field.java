@@ -81,8 +81,13 @@ public record Field(
                     new Workload.Column("commands", Unit.COUNT, "commands"),
                     new Workload.Column("in scripts", Unit.COUNT, "in scripts")),
             new Texts(
-                    "All use one server with its default settings but that it writes nothing to the disk, and each its own default settings: Redisson renews its locks, the registry of Spring Integration does not. *raw* is `SET NX PX` and a script that compares and deletes, on one connection of Lettuce that all threads share, so that their commands follow each other without waiting; who finds the lock taken asks again at once.",
-                    "*Commands* and *in scripts* are what the server has counted for a pair, sent by clients and run inside of scripts",
+                    "All use one server with its default settings but that it writes nothing to the disk,"
+                            + " and each its own default settings: Redisson renews its locks, the registry of Spring"
+                            + " Integration does not. *raw* is `SET NX PX` and a script that compares and deletes, on"
+                            + " one connection of Lettuce that all threads share, so that their commands follow each"
+                            + " other without waiting; who finds the lock taken asks again at once.",
+                    "*Commands* and *in scripts* are what the server has counted for a pair, sent by clients"
+                            + " and run inside of scripts",
                     "a `PING`"));
 
     public static final Field POSTGRESQL = new Field(
@@ -99,8 +104,13 @@ public record Field(
             SQL_COUNTS,
             new Texts(
                     settings("`INSERT ... ON CONFLICT DO NOTHING`", "advisory", "`pg_advisory_lock`")
-                            + " The server flushes commits to the disk before it answers and has its default settings, but for more connections and `pg_stat_statements`, which counts; where a statement of Holdfast gives locks back for which nobody waits, and does nothing else, that statement asks for an answer before the flush (ADR 18), which a lock by hand could do as well.",
-                    "*Statements* is what the server has counted for a pair, `BEGIN` and `COMMIT` included but not what failed, and *commits* how many transactions wrote something",
+                            + " The server flushes commits to the disk before it answers and has its"
+                            + " default settings, but for more connections and `pg_stat_statements`,"
+                            + " which counts; where a statement of Holdfast gives locks back for which"
+                            + " nobody waits, and does nothing else, that statement asks for an answer"
+                            + " before the flush (ADR 18), which a lock by hand could do as well.",
+                    "*Statements* is what the server has counted for a pair, `BEGIN` and `COMMIT` included"
+                            + " but not what failed, and *commits* how many transactions wrote something",
                     FairOnSql.PING));
 
     public static final Field MARIADB = new Field(
@@ -117,8 +127,10 @@ public record Field(
             SQL_COUNTS,
             new Texts(
                     settings("`INSERT IGNORE`", "get-lock", "`GET_LOCK`")
-                            + " The server flushes each commit to the disk and has its default settings, so it writes no binary log, but for more connections.",
-                    "*Statements* is what the server has counted for a pair, and *commits* how many transactions wrote something",
+                            + " The server flushes each commit to the disk and has its default"
+                            + " settings, so it writes no binary log, but for more connections.",
+                    "*Statements* is what the server has counted for a pair, and *commits* how many"
+                            + " transactions wrote something",
                     FairOnSql.PING));
 
     private static final List<Workload.Column> WRITE_COUNTS = List.of(
@@ -138,8 +150,14 @@ public record Field(
             List.of(),
             WRITE_COUNTS,
             new Texts(
-                    "All use one server on this machine, which flushes each write to the disk and has its default settings, but is compacted each minute. *raw* is a transaction that puts a key if it is not there, and one that deletes it if it is ours, on one channel of grpc-java; who finds the key there asks again at once. *jetcd* is its lock, which is the one of the server; its owner is a lease, of which each thread has one that is kept alive. The server serves in the order of arrival, so that this lock is fair.",
-                    "*Requests* are the messages that the server has received for a pair, and *writes* how many of its proposals were committed, each of which is a quorum write",
+                    "All use one server on this machine, which flushes each write to the disk and has its"
+                            + " default settings, but is compacted each minute. *raw* is a transaction that puts a key"
+                            + " if it is not there, and one that deletes it if it is ours, on one channel of"
+                            + " grpc-java; who finds the key there asks again at once. *jetcd* is its lock, which is"
+                            + " the one of the server; its owner is a lease, of which each thread has one that is kept"
+                            + " alive. The server serves in the order of arrival, so that this lock is fair.",
+                    "*Requests* are the messages that the server has received for a pair, and *writes* how"
+                            + " many of its proposals were committed, each of which is a quorum write",
                     FairOnEtcd.PING));
 
     public static final Field ZOOKEEPER = new Field(
@@ -160,13 +178,29 @@ public record Field(
             List.of(),
             WRITE_COUNTS,
             new Texts(
-                    "All use one server on this machine, which flushes each write to the disk and has its default settings. *raw* creates an ephemeral node and deletes it, on one session of ZooKeeper's own client; who finds the node there asks again at once. *curator* is its `InterProcessMutex`, *curator-semaphore-mutex* its `InterProcessSemaphoreMutex`, *curator-semaphore* its `InterProcessSemaphoreV2` with one lease, *curator-write-lock* the write lock of its `InterProcessReadWriteLock`, and *spring* the `ZookeeperLockRegistry` of Spring Integration. All of them serve in the order of arrival.",
-                    "*Requests* are the packets that the server has received for a pair, and *writes* how many transactions it made, each of which is a quorum write",
+                    "All use one server on this machine, which flushes each write to the disk and has its"
+                            + " default settings. *raw* creates an ephemeral node and deletes it, on one session of"
+                            + " ZooKeeper's own client; who finds the node there asks again at once. *curator* is its"
+                            + " `InterProcessMutex`, *curator-semaphore-mutex* its `InterProcessSemaphoreMutex`,"
+                            + " *curator-semaphore* its `InterProcessSemaphoreV2` with one lease, *curator-write-lock*"
+                            + " the write lock of its `InterProcessReadWriteLock`, and *spring* the"
+                            + " `ZookeeperLockRegistry` of Spring Integration. All of them serve in the order of"
+                            + " arrival.",
+                    "*Requests* are the packets that the server has received for a pair, and *writes* how"
+                            + " many transactions it made, each of which is a quorum write",
                     FairOnZooKeeper.PING));
 
     private static String settings(String insert, String own, String function) {
-        return "All use one server on this machine, and each its own default settings; Holdfast makes its connections itself, the others have a pool of HikariCP with %d connections in each process. *raw* is %s and `DELETE`, each committed by itself; who finds the row there asks again at once. *spring* is the `JdbcLockRegistry` of Spring Integration with its `DefaultLockRepository`, *shedlock* the JdbcTemplate provider of ShedLock by the database's time; that does not wait, so who finds the lock taken asks again after %d ms. Neither renews its locks. *%s* is %s, a lock that the server has for a connection: it has no lease, writes nothing, and takes a connection for each owner and each waiter."
-                .formatted(Database.POOL, insert, ShedLocks.PAUSE.toMillis(), own, function);
+        return String.format(
+                "All use one server on this machine, and each its own default settings; Holdfast makes its"
+                        + " connections itself, the others have a pool of HikariCP with %d connections in each process."
+                        + " *raw* is %s and `DELETE`, each committed by itself; who finds the row there asks again at"
+                        + " once. *spring* is the `JdbcLockRegistry` of Spring Integration with its"
+                        + " `DefaultLockRepository`, *shedlock* the JdbcTemplate provider of ShedLock by the database's"
+                        + " time; that does not wait, so who finds the lock taken asks again after %d ms. Neither"
+                        + " renews its locks. *%s* is %s, a lock that the server has for a connection: it has no lease,"
+                        + " writes nothing, and takes a connection for each owner and each waiter.",
+                Database.POOL, insert, ShedLocks.PAUSE.toMillis(), own, function);
     }
 
     /** What people call the server. */

@@ -118,10 +118,17 @@ public final class HeldLocks implements Workload {
     public String method() {
         String alone = ours.size() == 1
                 ? ""
-                : " `%s` has a ttl of an hour, of which each has one audit. The cleaning of the tables, about 25 statements of one client for all every 66 s, does not fall into the window, which opens between two of them."
-                        .formatted(ours.get(1).title());
-        return "One client holds %,d locks, for %d s at least and then for %.1f windows, which are looked at, and does nothing else. They are kept alive every %d s, for %d s: these are the defaults.%s The server's count is by all that it did meanwhile; which of our commands are audits is counted in the client."
-                .formatted(HELD, SETTLING.toSeconds(), WINDOWS, INTERVAL.toSeconds(), TTL.toSeconds(), alone);
+                : String.format(
+                        " `%s` has a ttl of an hour, of which each has one audit. The cleaning of the tables,"
+                                + " about 25 statements of one client for all every 66 s, does not fall into the"
+                                + " window, which opens between two of them.",
+                        ours.get(1).title());
+        return String.format(
+                "One client holds %,d locks, for %d s at least and then for %.1f windows, which are looked"
+                        + " at, and does nothing else. They are kept alive every %d s, for %d s: these are the"
+                        + " defaults.%s The server's count is by all that it did meanwhile; which of our commands are"
+                        + " audits is counted in the client.",
+                HELD, SETTLING.toSeconds(), WINDOWS, INTERVAL.toSeconds(), TTL.toSeconds(), alone);
     }
 
     @Override

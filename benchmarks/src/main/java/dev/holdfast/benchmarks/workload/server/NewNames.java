@@ -90,14 +90,17 @@ public final class NewNames implements Workload {
 
     @Override
     public String method() {
-        return "Threads of one process acquire and release a lock under another name each time, without a break, for at least %d s before the window opens. In `%s` one thread does so after %d threads have used %,d names once each: they are still stored then, and *a million* is how quick that was. %s %s"
-                .formatted(
-                        Stage.LEAST_WARM_UP.toSeconds(),
-                        afterMillion(),
-                        MANY,
-                        MILLION,
-                        field.texts().settings(),
-                        Stage.columnsText(field));
+        return String.format(
+                "Threads of one process acquire and release a lock under another name each time, without a"
+                        + " break, for at least %d s before the window opens. In `%s` one thread does so after %d"
+                        + " threads have used %,d names once each: they are still stored then, and *a million* is how"
+                        + " quick that was. %s %s",
+                Stage.LEAST_WARM_UP.toSeconds(),
+                afterMillion(),
+                MANY,
+                MILLION,
+                field.texts().settings(),
+                Stage.columnsText(field));
     }
 
     @Override

@@ -98,8 +98,10 @@ public final class OwnLocks implements Workload {
 
     @Override
     public String method() {
-        return "Threads of one process acquire and release a lock each, without a break, for at least %d s before the window opens, so that what they run is compiled. %s %s"
-                .formatted(Stage.LEAST_WARM_UP.toSeconds(), field.texts().settings(), Stage.columnsText(field));
+        return String.format(
+                "Threads of one process acquire and release a lock each, without a break, for at least %d s"
+                        + " before the window opens, so that what they run is compiled. %s %s",
+                Stage.LEAST_WARM_UP.toSeconds(), field.texts().settings(), Stage.columnsText(field));
     }
 
     @Override

@@ -110,8 +110,14 @@ public final class QueuedThreads implements Workload {
 
     @Override
     public String method() {
-        return "So many threads acquire and release one lock without a break, spread over %d clients of one JVM, and ours in strict order, so that each hand-over goes through the server to another client. Then one of them keeps the lock while the others wait, for %.1f windows: *idle* is what the server is asked for meanwhile, per second, *by each* that for each client but the one that has the lock, and *idle but housekeeping* what our clients do not count as keep-alives and safety polls."
-                .formatted(most, WINDOWS);
+        return String.format(
+                "So many threads acquire and release one lock without a break, spread over %d clients of one"
+                        + " JVM, and ours in strict order, so that each hand-over goes through the server to another"
+                        + " client. Then one of them keeps the lock while the others wait, for %.1f windows: *idle* is"
+                        + " what the server is asked for meanwhile, per second, *by each* that for each client but the"
+                        + " one that has the lock, and *idle but housekeeping* what our clients do not count as"
+                        + " keep-alives and safety polls.",
+                most, WINDOWS);
     }
 
     @Override

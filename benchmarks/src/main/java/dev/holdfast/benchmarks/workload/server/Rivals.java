@@ -142,15 +142,24 @@ public final class Rivals implements Workload {
 
     @Override
     public String method() {
-        return "%d processes with %d threads each acquire and release one lock without a break; `%s` serves in strict order over all of them. *Spread* is what the fastest process did, divided by what the slowest did. *Changes* is which part of the acquisitions came from another process, and *hand-off* the time from the end of what is protected in one process to its begin in the other, by the clock that both share. *Ping* is the time of %s that a further thread of each process sends through the same driver each hundredth of a second meanwhile. Waits are those of the process in which they are longest, hand-offs and pings are on average over the processes. Before they meet, the threads of all processes use a lock of their own for %d s, and those of each process pass a lock around between two clients for %d s, for what is hot to be compiled; the window opens %d s after that."
-                .formatted(
-                        PROCESSES,
-                        THREADS,
-                        field.oursFair().title(),
-                        field.texts().ping(),
-                        PREPARATION.toSeconds(),
-                        PREPARATION_OF_HAND_OVERS.toSeconds(),
-                        WARM_UP.toSeconds());
+        return String.format(
+                "%d processes with %d threads each acquire and release one lock without a break; `%s` serves"
+                        + " in strict order over all of them. *Spread* is what the fastest process did, divided by what"
+                        + " the slowest did. *Changes* is which part of the acquisitions came from another process, and"
+                        + " *hand-off* the time from the end of what is protected in one process to its begin in the"
+                        + " other, by the clock that both share. *Ping* is the time of %s that a further thread of each"
+                        + " process sends through the same driver each hundredth of a second meanwhile. Waits are those"
+                        + " of the process in which they are longest, hand-offs and pings are on average over the"
+                        + " processes. Before they meet, the threads of all processes use a lock of their own for %d s,"
+                        + " and those of each process pass a lock around between two clients for %d s, for what is hot"
+                        + " to be compiled; the window opens %d s after that.",
+                PROCESSES,
+                THREADS,
+                field.oursFair().title(),
+                field.texts().ping(),
+                PREPARATION.toSeconds(),
+                PREPARATION_OF_HAND_OVERS.toSeconds(),
+                WARM_UP.toSeconds());
     }
 
     @Override

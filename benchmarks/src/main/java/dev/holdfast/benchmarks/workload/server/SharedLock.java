@@ -49,8 +49,10 @@ public final class SharedLock implements Workload {
 
     @Override
     public String method() {
-        return "As `%s-own`, but all threads want one lock. A peer, or a lock by hand, whose threads do not come to an end is left to itself after a while; that is told below."
-                .formatted(field.name());
+        return String.format(
+                "As `%s-own`, but all threads want one lock. A peer, or a lock by hand, whose threads do not"
+                        + " come to an end is left to itself after a while; that is told below.",
+                field.name());
     }
 
     @Override

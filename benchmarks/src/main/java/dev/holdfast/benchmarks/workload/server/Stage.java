@@ -46,7 +46,8 @@ final class Stage {
     /** What the columns are, for the page. */
     static String columnsText(Field field) {
         return field.texts().counts()
-                + "; *server CPU* and *client CPU* are the processor time of both for a pair; a *wait* is the time that an acquisition takes.";
+                + "; *server CPU* and *client CPU* are the processor time of both for a pair; a *wait*"
+                + " is the time that an acquisition takes.";
     }
 
     /**

@@ -131,9 +131,9 @@ final class StoreBeans {
             return new HoldfastConfigurationException(
                     "There is no lock store: the property 'holdfast.store' is not set, and there is no bean on which a"
                             + " store could be opened.",
-                    "Set 'holdfast.store' to the URI of a store, such as 'redis://localhost', or configure a DataSource,"
-                            + " a Redis connection, a channel to etcd or a CuratorFramework; and add the module of the"
-                            + " store, such as "
+                    "Set 'holdfast.store' to the URI of a store, such as 'redis://localhost', or configure a"
+                            + " DataSource, a Redis connection, a channel to etcd or a CuratorFramework; and add the"
+                            + " module of the store, such as "
                             + StoreModule.REDIS.coordinates() + ".");
         }
         return new HoldfastConfigurationException(

@@ -144,9 +144,9 @@ final class LockedMethod implements GuardedMethod {
         }
         @Nullable Object result = execution.run(request, held, invocation::proceed);
         if (result != null && ResultKind.goesOn(result)) {
-            throw where.misuse(
-                    "it has returned a " + result.getClass().getName() + ", which goes on though the lock is"
-                            + " released. Declare a return type of CompletionStage or Mono, so that the lock is held until then");
+            throw where.misuse("it has returned a " + result.getClass().getName() + ", which goes on though the lock is"
+                    + " released. Declare a return type of CompletionStage or Mono, so that the lock is held"
+                    + " until then");
         }
         return result;
     }

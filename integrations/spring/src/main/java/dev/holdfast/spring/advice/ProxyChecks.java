@@ -33,7 +33,8 @@ final class ProxyChecks {
         if (Modifier.isFinal(type.getModifiers()) && !isOfInterface(use.method(), type)) {
             throw use.misuse(
                     type,
-                    "the class is final, so that there can be no proxy. Make it open, or the method one of an interface");
+                    "the class is final, so that there can be no proxy. Make it open, or the method one of an"
+                            + " interface");
         }
     }
 
@@ -48,13 +49,14 @@ final class ProxyChecks {
             if (AopUtils.isCglibProxy(bean) && Modifier.isFinal(use.method().getModifiers())) {
                 throw use.misuse(
                         type,
-                        "a final method is not called through the proxy, so that nothing would be locked. Make it open");
+                        "a final method is not called through the proxy, so that nothing would be locked. Make it"
+                                + " open");
             }
             if (AopUtils.isJdkDynamicProxy(bean) && !isOfInterface(use.method(), type)) {
                 throw use.misuse(
                         type,
-                        "the bean has a proxy of its interfaces, and none of them has this method. Add it to one, or set"
-                                + " proxyTargetClass = true");
+                        "the bean has a proxy of its interfaces, and none of them has this method. Add it to one, or"
+                                + " set proxyTargetClass = true");
             }
             if (TRANSACTIONS_PRESENT) {
                 Transactions.check(proxy, type, use);

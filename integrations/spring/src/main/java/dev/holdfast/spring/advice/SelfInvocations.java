@@ -46,7 +46,8 @@ final class SelfInvocations {
                     type,
                     "the class calls it itself, in " + caller
                             + ". That goes past the proxy and locks nothing. Move it to"
-                            + " another bean, or use LockTemplate; LockedDefaults.withSelfInvocation turns this check off");
+                            + " another bean, or use LockTemplate; LockedDefaults.withSelfInvocation turns this check"
+                            + " off");
             if (reaction == SelfInvocation.REFUSE) {
                 throw found;
             }

@@ -108,7 +108,8 @@ final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton
             throw use.misuse(
                     type,
                     "the bean '" + name + "' has no proxy, so that nothing is locked: it was made before there were"
-                            + " proxies, as a post-processor or as what one depends on. Move the method to another bean");
+                            + " proxies, as a post-processor or as what one depends on. Move the method to another"
+                            + " bean");
         }
     }
 
