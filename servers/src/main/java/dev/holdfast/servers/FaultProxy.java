@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,11 @@ public final class FaultProxy implements AutoCloseable {
 
     private static final int CHUNK = 64 * 1024;
 
+    /** How often a server that does not listen yet is tried. */
+    private static final long RETRY_MILLIS = 10;
+
     private final InetSocketAddress target;
+    private final Duration patience;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
@@ -58,20 +63,34 @@ public final class FaultProxy implements AutoCloseable {
     private boolean refusing;
     private boolean closed;
 
-    private FaultProxy(InetSocketAddress target, ServerSocket listener) {
+    private FaultProxy(InetSocketAddress target, Duration patience, ServerSocket listener) {
         this.target = target;
+        this.patience = patience;
         this.listener = listener;
         for (Direction direction : Direction.values()) {
             forwarded.put(direction, new AtomicLong());
         }
     }
 
-    /** A proxy for a port on 127.0.0.1, on a port of its own. */
+    /**
+     * A proxy for a port on 127.0.0.1, on a port of its own. While the server does not listen, a connection is accepted
+     * and closed at once.
+     */
     public static FaultProxy to(int port) {
+        return to(port, Duration.ZERO);
+    }
+
+    /**
+     * As {@link #to(int)}, for clients that try again when they are refused, but give up when a connection that was
+     * accepted ends: keeps theirs open until the server listens.
+     *
+     * @param patience how long the server may take
+     */
+    static FaultProxy to(int port, Duration patience) {
         try {
             ServerSocket listener = new ServerSocket();
             listener.bind(Ports.local(0));
-            FaultProxy proxy = new FaultProxy(Ports.local(port), listener);
+            FaultProxy proxy = new FaultProxy(Ports.local(port), patience, listener);
             daemon("holdfast-proxy-" + proxy.port(), proxy::accept);
             return proxy;
         } catch (IOException e) {
@@ -243,22 +262,44 @@ public final class FaultProxy implements AutoCloseable {
             } catch (IOException e) {
                 return; // closed
             }
+            if (patience.isZero()) {
+                link(client);
+            } else {
+                daemon("holdfast-proxy-connects", () -> link(client)); // others do not wait for it
+            }
+        }
+    }
+
+    private void link(Socket client) {
+        try {
+            client.setTcpNoDelay(true);
+            Link link = new Link(client, connected());
+            links.add(link);
+            daemon("holdfast-proxy-requests", () -> link.pump(Direction.TO_SERVER));
+            daemon("holdfast-proxy-replies", () -> link.pump(Direction.TO_CLIENT));
+        } catch (IOException e) {
+            closeQuietly(client);
+        }
+    }
+
+    private Socket connected() throws IOException {
+        long start = System.nanoTime();
+        while (true) {
+            if (isRefusing()) {
+                throw new IOException("refused as told");
+            }
             Socket server = new Socket();
             try {
-                if (isRefusing()) {
-                    throw new IOException("refused as told");
-                }
-                client.setTcpNoDelay(true);
                 server.setTcpNoDelay(true);
                 server.connect(target);
-                Link link = new Link(client, server);
-                links.add(link);
-                daemon("holdfast-proxy-requests", () -> link.pump(Direction.TO_SERVER));
-                daemon("holdfast-proxy-replies", () -> link.pump(Direction.TO_CLIENT));
+                return server;
             } catch (IOException e) {
-                closeQuietly(client);
                 closeQuietly(server);
+                if (System.nanoTime() - start >= patience.toNanos()) {
+                    throw e;
+                }
             }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(RETRY_MILLIS));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.servers;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -15,6 +16,12 @@ import org.jspecify.annotations.Nullable;
 public final class ZooKeeperEnsemble implements AutoCloseable {
 
     private static final int SIZE = 3;
+
+    /**
+     * A server that has voted may look for the leader before that one listens. It tries a few times then, but begins
+     * another election if the leader ends the connection, and the leader waits in vain for the whole {@code initLimit}.
+     */
+    private static final Duration LEADER_MAY_TAKE = Duration.ofSeconds(5);
 
     private final List<ZooKeeperServer> nodes = new ArrayList<>();
 
@@ -59,7 +66,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
             for (int j = 0; j < SIZE; j++) {
                 int quorumPort = quorumPorts.get(j);
                 if (i != j) {
-                    FaultProxy proxy = FaultProxy.to(quorumPort);
+                    FaultProxy proxy = FaultProxy.to(quorumPort, LEADER_MAY_TAKE);
                     network.add(proxy);
                     quorumPort = proxy.port();
                 }

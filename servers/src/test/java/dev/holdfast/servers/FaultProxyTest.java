@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisException;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -123,6 +124,31 @@ class FaultProxyTest {
         assertThat(System.nanoTime() - start)
                 .isGreaterThanOrEqualTo(2 * Duration.ofMillis(50).toNanos());
         proxy.heal();
+    }
+
+    @Test
+    void keepsAConnectionUntilTheServerListens() throws IOException {
+        int port = Ports.free();
+        try (FaultProxy patient = FaultProxy.to(port, Until.DEADLINE);
+                Socket early = new Socket()) {
+            early.connect(Ports.local(patient.port()));
+            early.getOutputStream().write('a');
+            try (ServerSocket late = new ServerSocket()) {
+                late.bind(Ports.local(port));
+                try (Socket accepted = late.accept()) {
+                    assertThat(accepted.getInputStream().read()).isEqualTo('a');
+                }
+            }
+        }
+    }
+
+    @Test
+    void endsAConnectionAtOnceToAServerThatDoesNotListen() throws IOException {
+        try (FaultProxy impatient = FaultProxy.to(Ports.free());
+                Socket early = new Socket()) {
+            early.connect(Ports.local(impatient.port()));
+            assertThat(early.getInputStream().read()).isNegative();
+        }
     }
 
     @Test
