@@ -13,11 +13,11 @@ import dev.holdfast.spi.Command.Inspect;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Stages;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -126,8 +126,7 @@ public final class HealthProbe {
     }
 
     private HealthReport failed(Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause = Stages.causeOf(failure);
         String problem = context.isClosing()
                 ? "This client of " + context.product() + " is closed"
                 : cause instanceof StoreException known

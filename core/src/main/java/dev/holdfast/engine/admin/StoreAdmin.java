@@ -18,10 +18,10 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Stages;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
@@ -135,8 +135,7 @@ public final class StoreAdmin implements LockAdmin {
     private <A, T> CompletableFuture<T> told(
             CompletableFuture<A> answer, Function<A, T> words, Function<StoreException, RuntimeException> trouble) {
         return answer.thenApply(words).exceptionallyCompose(thrown -> {
-            Throwable cause =
-                    thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+            Throwable cause = Stages.causeOf(thrown);
             return CompletableFuture.failedFuture(
                     cause instanceof StoreException failure ? questions.explain(trouble.apply(failure)) : cause);
         });

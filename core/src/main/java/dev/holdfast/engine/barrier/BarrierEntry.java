@@ -13,10 +13,10 @@ import dev.holdfast.engine.time.PollBackoff;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.support.Stages;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -80,10 +80,10 @@ final class BarrierEntry {
         var unused = barrier.askForPlace().whenComplete((hold, failure) -> {
             if (failure == null) {
                 hasPlace((LocalHold) hold);
-            } else if (cause(failure) instanceof LockWaitTimeoutException) {
+            } else if (Stages.causeOf(failure) instanceof LockWaitTimeoutException) {
                 later(this::askForPlace);
             } else {
-                result.completeExceptionally(cause(failure));
+                result.completeExceptionally(Stages.causeOf(failure));
             }
         });
     }
@@ -123,7 +123,7 @@ final class BarrierEntry {
         }
         var unused = barrier.newest().whenComplete((newest, failure) -> {
             if (failure != null) {
-                reason.compareAndSet(null, cause(failure));
+                reason.compareAndSet(null, Stages.causeOf(failure));
                 withdraw(mine);
             } else if (isIn(newest)) {
                 goIn(mine, newest);
@@ -159,7 +159,7 @@ final class BarrierEntry {
     private void tryToOpen(LocalHold mine) {
         var unused = barrier.tryLockDoor().whenComplete((lock, taken) -> {
             if (taken != null) {
-                if (cause(taken) instanceof LockMismatchException misused) {
+                if (Stages.causeOf(taken) instanceof LockMismatchException misused) {
                     giveUp(misused);
                 }
                 // Otherwise another opens, or gives up.
@@ -200,7 +200,7 @@ final class BarrierEntry {
                 .thenCompose(atRest -> barrier.rememberNewest())
                 .whenComplete((memory, failure) -> {
                     if (failure != null) {
-                        var unusedEnd = drop(mine, cause(failure));
+                        var unusedEnd = drop(mine, Stages.causeOf(failure));
                         return;
                     }
                     try {
@@ -249,8 +249,8 @@ final class BarrierEntry {
         if (known == null) {
             return new CancellationException();
         }
-        if (besides != null && cause(besides) != known) {
-            known.addSuppressed(cause(besides));
+        if (besides != null && Stages.causeOf(besides) != known) {
+            known.addSuppressed(Stages.causeOf(besides));
         }
         return known;
     }
@@ -262,9 +262,5 @@ final class BarrierEntry {
             }
             result.completeExceptionally(why);
         });
-    }
-
-    static Throwable cause(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

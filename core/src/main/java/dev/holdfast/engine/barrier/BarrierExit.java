@@ -4,8 +4,8 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.time.PollBackoff;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Stages;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 /** Looks until no member of a generation is inside any more. */
 final class BarrierExit {
@@ -39,7 +39,8 @@ final class BarrierExit {
         }
         var unused = barrier.present().whenComplete((present, failure) -> {
             if (failure != null && !isPassing(failure)) {
-                result.completeExceptionally(context.storeFailure(barrier.name(), (StoreException) cause(failure)));
+                result.completeExceptionally(
+                        context.storeFailure(barrier.name(), (StoreException) Stages.causeOf(failure)));
             } else if (failure == null
                     && present.stream().noneMatch(party -> EngineBarrier.firstToken(party) <= generation)) {
                 result.complete(true);
@@ -53,11 +54,7 @@ final class BarrierExit {
 
     /** Whether the store may answer if it is asked again. */
     private boolean isPassing(Throwable failure) {
-        return !(cause(failure) instanceof StoreException known)
+        return !(Stages.causeOf(failure) instanceof StoreException known)
                 || (known.reason() == StoreException.Reason.UNAVAILABLE && !barrier.isStoreSilent());
-    }
-
-    private static Throwable cause(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.support.Stages;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -82,7 +83,7 @@ final class BarrierWithdrawal {
     }
 
     private void failed(Throwable failure) {
-        if (place.loss() != null || BarrierEntry.cause(failure) instanceof LockMismatchException) {
+        if (place.loss() != null || Stages.causeOf(failure) instanceof LockMismatchException) {
             // There is no place to give back, or no lock under which anybody could open.
             withoutLock(failure);
         } else {

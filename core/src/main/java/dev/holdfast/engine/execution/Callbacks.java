@@ -1,8 +1,8 @@
 package dev.holdfast.engine.execution;
 
 import dev.holdfast.Environment;
+import dev.holdfast.spi.support.Stages;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Runs code of users on the executors of the environment. Thread-safe; called without any lock. */
@@ -47,10 +47,7 @@ public final class Callbacks {
         if (failure == null) {
             stage.complete(value);
         } else {
-            stage.completeExceptionally(
-                    failure instanceof CompletionException && failure.getCause() != null
-                            ? failure.getCause()
-                            : failure);
+            stage.completeExceptionally(Stages.causeOf(failure));
         }
     }
 }

@@ -6,8 +6,8 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.support.Stages;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,7 @@ final class StageWhileHeld<T extends @Nullable Object> {
             if (hold instanceof LocalHold granted) {
                 run(granted);
             } else {
-                result.completeExceptionally(causeOf(failure));
+                result.completeExceptionally(Stages.causeOf(failure));
             }
         });
         return result;
@@ -59,12 +59,12 @@ final class StageWhileHeld<T extends @Nullable Object> {
                 .thenAccept(outcome -> context.callbacks().run(() -> {
                     RuntimeException trouble = troubleOf(hold, outcome);
                     if (trouble != null && failure != null) {
-                        trouble.addSuppressed(causeOf(failure));
+                        trouble.addSuppressed(Stages.causeOf(failure));
                     }
                     if (trouble != null) {
                         result.completeExceptionally(trouble);
                     } else if (failure != null) {
-                        result.completeExceptionally(causeOf(failure));
+                        result.completeExceptionally(Stages.causeOf(failure));
                     } else {
                         result.complete(value);
                     }
@@ -85,9 +85,5 @@ final class StageWhileHeld<T extends @Nullable Object> {
                 stage.cancel(false);
             }
         });
-    }
-
-    private static Throwable causeOf(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

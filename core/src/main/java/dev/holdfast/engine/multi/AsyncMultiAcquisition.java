@@ -11,10 +11,10 @@ import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.time.TotalWait;
+import dev.holdfast.spi.support.Stages;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,7 +110,7 @@ final class AsyncMultiAcquisition {
                     .toArray(CompletableFuture<?>[]::new);
         }
         var unused = CompletableFuture.allOf(extensions).whenComplete((done, failure) -> {
-            Throwable cause = failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
+            Throwable cause = failure == null ? null : Stages.causeOf(failure);
             if (cause == null ? isOneLost() : cause instanceof LockLostException) {
                 beginAnew(cause);
             } else if (cause != null) {

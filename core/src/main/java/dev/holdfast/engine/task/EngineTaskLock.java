@@ -20,10 +20,10 @@ import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.support.Stages;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
@@ -145,8 +145,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
             T value,
             @Nullable Throwable failure,
             CompletableFuture<TaskRun<T>> stage) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause = failure == null ? null : Stages.causeOf(failure);
         try {
             hold.requireGood(how);
         } catch (LockLostException lost) {

@@ -11,7 +11,6 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -105,11 +104,7 @@ public final class DeferredStore implements LockStore {
                     if (failure == null) {
                         told.complete(reply);
                     } else {
-                        // A stage that depends on another has its failure in a wrapper.
-                        told.completeExceptionally(
-                                failure instanceof CompletionException && failure.getCause() != null
-                                        ? failure.getCause()
-                                        : failure);
+                        told.completeExceptionally(Stages.causeOf(failure));
                     }
                 });
         return told;

@@ -6,12 +6,12 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.support.Stages;
 import dev.holdfast.testkit.sim.Wish.Part;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -291,7 +291,7 @@ final class Actor implements Participant {
     }
 
     static @Nullable Throwable causeOf(@Nullable Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return failure == null ? null : Stages.causeOf(failure);
     }
 
     private long localNow() {

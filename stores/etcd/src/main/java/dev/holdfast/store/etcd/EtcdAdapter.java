@@ -5,8 +5,8 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
-import dev.holdfast.store.etcd.rpc.Failures;
 import dev.holdfast.store.etcd.rpc.KeyValue;
 import dev.holdfast.store.etcd.rpc.Range;
 import dev.holdfast.store.etcd.rpc.RangeAnswer;
@@ -230,7 +230,7 @@ final class EtcdAdapter implements RegisterAdapter {
             if (failure == null) {
                 told.complete(answer);
             } else {
-                told.completeExceptionally(known(Failures.bare(failure)));
+                told.completeExceptionally(known(Stages.causeOf(failure)));
             }
         });
         return told;

@@ -4,6 +4,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
 import dev.holdfast.store.etcd.rpc.Failures;
 import dev.holdfast.store.etcd.rpc.LeaseAnswer;
@@ -118,7 +119,7 @@ final class StartupProbe {
         try {
             return asked.toCompletableFuture().join();
         } catch (CompletionException e) {
-            throw Failures.bare(e) instanceof StoreException known ? known : e;
+            throw Stages.causeOf(e) instanceof StoreException known ? known : e;
         }
     }
 }

@@ -7,11 +7,11 @@ import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Stages;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -467,8 +467,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         if (reply != null) {
             asked.complete(reply);
         } else if (failure != null) {
-            boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
-            asked.completeExceptionally(isWrapped ? failure.getCause() : failure);
+            asked.completeExceptionally(Stages.causeOf(failure));
         }
     }
 }

@@ -6,6 +6,7 @@ import dev.holdfast.spi.CommandHandler;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Randomness;
+import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.script.KeyLayout;
 import dev.holdfast.store.redis.script.Micros;
@@ -75,7 +76,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
 
     private StoreException failed(Command command, Throwable failure) {
         StoreException known = Failures.ofTrip(failure, topology.name());
-        Throwable cause = Failures.bare(failure);
+        Throwable cause = Stages.causeOf(failure);
         if (!(cause instanceof StoreException || cause instanceof RedisException)) {
             LOG.error("store={} what the server answered could not be taken", topology.name(), cause);
         }

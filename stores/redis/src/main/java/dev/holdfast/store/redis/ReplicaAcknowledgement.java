@@ -8,7 +8,7 @@ import dev.holdfast.spi.Reply.Granted;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.script.ScriptReply;
 import java.util.ArrayList;
@@ -133,7 +133,7 @@ final class ReplicaAcknowledgement {
                 StoreException.Reason.UNAVAILABLE,
                 StoreException.Effect.UNKNOWN,
                 "too few replicas acknowledged a grant, and to withdraw it failed: "
-                        + Failures.bare(failure).getMessage(),
+                        + Stages.causeOf(failure).getMessage(),
                 failure);
     }
 }

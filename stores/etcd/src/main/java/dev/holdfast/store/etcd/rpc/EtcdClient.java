@@ -2,6 +2,7 @@ package dev.holdfast.store.etcd.rpc;
 
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.support.Stages;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import java.nio.charset.StandardCharsets;
@@ -93,11 +94,11 @@ public final class EtcdClient implements AutoCloseable {
         CompletableFuture<Void> revoked = new CompletableFuture<>();
         var unused = call(EtcdMethods.REVOKE, ofLease(lease), answer -> answer).whenComplete((answer, failure) -> {
             if (failure == null
-                    || (Failures.bare(failure).getCause() instanceof CallFailure known
+                    || (Stages.causeOf(failure).getCause() instanceof CallFailure known
                             && Failures.isLeaseMissing(known))) {
                 revoked.complete(null);
             } else {
-                revoked.completeExceptionally(Failures.bare(failure));
+                revoked.completeExceptionally(Stages.causeOf(failure));
             }
         });
         return revoked;
@@ -202,7 +203,7 @@ public final class EtcdClient implements AutoCloseable {
         return token(channel, null).thenCompose(token -> {
             CompletableFuture<byte[]> first = Call.start(channel, method, request, token, patience);
             return first.handle((answer, failure) -> failure != null
-                            && Failures.bare(failure) instanceof CallFailure known
+                            && Stages.causeOf(failure) instanceof CallFailure known
                             && Failures.isOfToken(known))
                     .thenCompose(isTokenStale -> isTokenStale
                             ? token(channel, token)
@@ -212,7 +213,7 @@ public final class EtcdClient implements AutoCloseable {
     }
 
     private StoreException understood(Throwable failure, ManagedChannel channel) {
-        Throwable cause = Failures.bare(failure);
+        Throwable cause = Stages.causeOf(failure);
         if (cause instanceof StoreException known) {
             return known;
         } else if (cause instanceof CallFailure known) {

@@ -6,7 +6,6 @@ import dev.holdfast.spi.StoreException.Reason;
 import io.grpc.Status;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -32,12 +31,6 @@ public final class Failures {
             Status.Code.UNIMPLEMENTED);
 
     private Failures() {}
-
-    /** The failure itself, without what stages put around it. */
-    public static Throwable bare(Throwable failure) {
-        Throwable cause = failure.getCause();
-        return failure instanceof CompletionException && cause != null ? bare(cause) : failure;
-    }
 
     /** After the end of the store. */
     public static StoreException closed(Effect effect) {

@@ -3,6 +3,7 @@ package dev.holdfast.store.etcd.rpc;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.Stages;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -81,11 +82,11 @@ public final class Login {
                 .whenComplete((answer, failure) -> {
                     if (failure == null) {
                         next.complete(token(answer));
-                    } else if (Failures.bare(failure) instanceof CallFailure known
+                    } else if (Stages.causeOf(failure) instanceof CallFailure known
                             && Failures.isAuthenticationOff(known)) {
                         next.complete(NONE);
                     } else {
-                        next.completeExceptionally(Failures.bare(failure));
+                        next.completeExceptionally(Stages.causeOf(failure));
                     }
                 });
     }

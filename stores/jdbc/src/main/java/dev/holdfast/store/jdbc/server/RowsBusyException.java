@@ -4,8 +4,8 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.Stages;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Another transaction keeps rows locked that are needed: nothing was done. */
@@ -27,8 +27,7 @@ public final class RowsBusyException extends Exception {
 
     /** Whether that is why a command failed, so that it had no effect and is worth a wait. */
     public static boolean areCauseOf(Throwable failure) {
-        Throwable told =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable told = Stages.causeOf(failure);
         return told instanceof StoreException && told.getCause() instanceof RowsBusyException;
     }
 

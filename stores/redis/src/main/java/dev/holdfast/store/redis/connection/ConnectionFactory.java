@@ -2,6 +2,7 @@ package dev.holdfast.store.redis.connection;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.holdfast.spi.support.Stages;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
@@ -173,7 +174,7 @@ public final class ConnectionFactory {
     private static CompletionStage<String> pinged(CompletionStage<String> ping) {
         return ping.exceptionallyCompose(failure -> Failures.isWordOfServer(failure)
                 ? CompletableFuture.completedFuture("")
-                : CompletableFuture.failedFuture(Failures.bare(failure)));
+                : CompletableFuture.failedFuture(Stages.causeOf(failure)));
     }
 
     /**
@@ -196,7 +197,7 @@ public final class ConnectionFactory {
                 } else if (looks > 0 && Failures.isNotYetActive(failure)) {
                     askLater(question, answer, looks - 1);
                 } else {
-                    answer.completeExceptionally(Failures.bare(failure));
+                    answer.completeExceptionally(Stages.causeOf(failure));
                 }
             });
         } catch (RuntimeException | Error e) {

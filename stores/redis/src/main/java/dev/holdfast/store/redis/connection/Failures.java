@@ -3,9 +3,9 @@ package dev.holdfast.store.redis.connection;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.Stages;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ public final class Failures {
 
     /** The server has not seen the script, or not since it was started: it did nothing. */
     public static boolean isScriptMissing(Throwable failure) {
-        return bare(failure) instanceof RedisCommandExecutionException refusal && said(refusal, "NOSCRIPT");
+        return Stages.causeOf(failure) instanceof RedisCommandExecutionException refusal && said(refusal, "NOSCRIPT");
     }
 
     /** The server is not the primary any more: whoever is now may be found by connecting again. */
@@ -26,7 +26,7 @@ public final class Failures {
 
     /** The failure of a trip that was under way. */
     public static StoreException ofTrip(Throwable failure, String server) {
-        Throwable cause = bare(failure);
+        Throwable cause = Stages.causeOf(failure);
         if (cause instanceof StoreException known) {
             return known;
         }
@@ -52,7 +52,7 @@ public final class Failures {
 
     /** The failure of the first connection. */
     public static StoreException ofOpening(Throwable failure, String server) {
-        Throwable cause = bare(failure);
+        Throwable cause = Stages.causeOf(failure);
         for (Throwable t = cause; t != null; t = t.getCause()) {
             if (t instanceof StoreException known) {
                 return known;
@@ -82,7 +82,7 @@ public final class Failures {
 
     /** The driver has made the connection, and does not take commands for it yet. */
     static boolean isNotYetActive(Throwable failure) {
-        return bare(failure) instanceof RedisException refusal
+        return Stages.causeOf(failure) instanceof RedisException refusal
                 && String.valueOf(refusal.getMessage()).startsWith("Currently not connected");
     }
 
@@ -182,12 +182,6 @@ public final class Failures {
 
     private static boolean has(String words, String code) {
         return words.contains(code);
-    }
-
-    /** The failure itself, without what a stage puts around it. */
-    public static Throwable bare(Throwable failure) {
-        Throwable cause = failure.getCause();
-        return failure instanceof CompletionException && cause != null ? cause : failure;
     }
 
     private static Throwable innermost(Throwable failure) {

@@ -3,6 +3,7 @@ package dev.holdfast.store.redis.connection;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Randomness;
+import dev.holdfast.spi.support.Stages;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
@@ -106,7 +107,7 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
             // What went wrong the last time tells more than that the time is over.
             Throwable last = failure;
             return CompletableFuture.failedFuture(
-                    last != null && Failures.bare(late) instanceof TimeoutException ? last : Failures.bare(late));
+                    last != null && Stages.causeOf(late) instanceof TimeoutException ? last : Stages.causeOf(late));
         });
     }
 
@@ -114,10 +115,10 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         connect(currentRound()).whenComplete((made, failed) -> {
             if (failed == null) {
                 opened.complete(made);
-            } else if (!passing.test(Failures.bare(failed))) {
-                opened.completeExceptionally(Failures.bare(failed));
+            } else if (!passing.test(Stages.causeOf(failed))) {
+                opened.completeExceptionally(Stages.causeOf(failed));
             } else if (!opened.isDone() && !closed) {
-                failure = Failures.bare(failed);
+                failure = Stages.causeOf(failed);
                 later(
                         () -> tryToOpen(opened, passing, Math.min(LONGEST_PAUSE_MILLIS / 4, 2 * pauseMillis)),
                         pauseMillis);
@@ -240,7 +241,7 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
             return prepared(made).handle((done, failed) -> {
                 if (failed != null) {
                     ConnectionFactory.end(made);
-                    throw new CompletionException(Failures.bare(failed));
+                    throw new CompletionException(Stages.causeOf(failed));
                 }
                 if (!taken.test(made)) {
                     ConnectionFactory.end(made);
@@ -323,7 +324,7 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         }
         connect(attempted).whenComplete((made, failed) -> {
             if (failed != null && !closed && attempted == currentRound()) {
-                failure = Failures.bare(failed);
+                failure = Stages.causeOf(failed);
                 LOG.debug("server={} can't be connected to again yet", server, failed);
                 again(Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2), attempted);
             }

@@ -1,6 +1,6 @@
 package dev.holdfast.store.redis.topology;
 
-import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.spi.support.Stages;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +29,7 @@ record Redirection(Kind kind, Slots.@Nullable Place place) {
 
     /** What a failure says of where to go; null if nothing. */
     static @Nullable Redirection of(Throwable failure) {
-        if (!(Failures.bare(failure) instanceof RedisCommandExecutionException refusal)) {
+        if (!(Stages.causeOf(failure) instanceof RedisCommandExecutionException refusal)) {
             return null;
         }
         String[] words = String.valueOf(refusal.getMessage()).split(" ", -1);

@@ -3,6 +3,7 @@ package dev.holdfast.store.redis.topology;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
 import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.connection.ReconnectingConnection;
@@ -107,7 +108,7 @@ final class Sentinels implements PrimaryLocator {
 
     private StoreException unknown(@Nullable Throwable failure) {
         Throwable why = failure == null ? new IllegalStateException("The search ended without a word") : failure;
-        if (String.valueOf(Failures.bare(why).getMessage()).contains("No such master")) {
+        if (String.valueOf(Stages.causeOf(why).getMessage()).contains("No such master")) {
             return new StoreException(
                     Reason.DENIED, Effect.NONE, "the Sentinels know no primary that is called '" + master + "'", why);
         }

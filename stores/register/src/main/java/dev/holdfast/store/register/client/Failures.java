@@ -3,7 +3,7 @@ package dev.holdfast.store.register.client;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import java.util.concurrent.CompletionException;
+import dev.holdfast.spi.support.Stages;
 
 /** The failures of a register store. */
 final class Failures {
@@ -16,10 +16,7 @@ final class Failures {
 
     /** What ended a stage, as a store tells it. */
     static StoreException of(Throwable failure) {
-        Throwable cause = failure;
-        while (cause instanceof CompletionException && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
+        Throwable cause = Stages.causeOf(failure);
         if (cause instanceof StoreException known) {
             return known;
         }
