@@ -20,7 +20,7 @@ import dev.holdfast.engine.session.Partitions;
 import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
-import dev.holdfast.engine.session.SignalHandler;
+import dev.holdfast.engine.session.SignalReceiver;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
@@ -183,7 +183,7 @@ public final class Engine {
                     options.sessionTtl());
         }
         Engine engine = new Engine(store, closesStore, options, own, rules);
-        engine.listening = store.subscribe(new SignalHandler(engine.partitions));
+        engine.listening = store.subscribe(new SignalReceiver(engine.partitions));
         own.schedule(deadline - own.monotonicNanos(), engine::giveUpStarting);
         if (engine.partitions.areSeveral()) {
             engine.ready.complete(engine);

@@ -13,7 +13,10 @@ public sealed interface Reply {
      * The state of one claim: what {@code Acquire} and {@code Yield} answer, and what {@code Poll} answers for each
      * claim.
      */
-    sealed interface ClaimReply extends Reply {}
+    sealed interface ClaimReply extends Reply {
+        /** Calls the method of a handler that is for this answer. */
+        void accept(ClaimReplyHandler handler);
+    }
 
     /**
      * The session is open.
@@ -26,10 +29,20 @@ public sealed interface Reply {
     record SessionAlive() implements Reply {}
 
     /** The session is not there any more, and will never be again; so is all that it held, detached grants aside. */
-    record SessionEnded() implements ClaimReply {}
+    record SessionEnded() implements ClaimReply {
+        @Override
+        public void accept(ClaimReplyHandler handler) {
+            handler.sessionEnded(this);
+        }
+    }
 
     /** This sending had no effect, because its epoch is below the session's: neither refused nor ended. */
-    record Stale() implements ClaimReply {}
+    record Stale() implements ClaimReply {
+        @Override
+        public void accept(ClaimReplyHandler handler) {
+            handler.stale(this);
+        }
+    }
 
     /**
      * The claim holds.
@@ -38,7 +51,12 @@ public sealed interface Reply {
      * @param remaining what is left of its own lease by the store's clock at the answer; empty for a session lease
      * @param awaited whether a live waiter stands in the queue, whoever it is; true where the store can't know
      */
-    record Granted(TokenBlock tokens, Optional<Duration> remaining, boolean awaited) implements ClaimReply {}
+    record Granted(TokenBlock tokens, Optional<Duration> remaining, boolean awaited) implements ClaimReply {
+        @Override
+        public void accept(ClaimReplyHandler handler) {
+            handler.granted(this);
+        }
+    }
 
     /**
      * The claim waits.
@@ -46,7 +64,12 @@ public sealed interface Reply {
      * @param recheckIn poll then at the latest, push or not: the time to the earliest expiry that could let a
      *     claim in, at most a third of the ttl
      */
-    record Queued(Duration recheckIn) implements ClaimReply {}
+    record Queued(Duration recheckIn) implements ClaimReply {
+        @Override
+        public void accept(ClaimReplyHandler handler) {
+            handler.queued(this);
+        }
+    }
 
     /**
      * The claim was not made, or was ended because it can never be admitted.
@@ -54,10 +77,20 @@ public sealed interface Reply {
      * @param reason why
      * @param detail what people need to know: what is declared there, who holds it
      */
-    record Refused(Refusal reason, String detail) implements ClaimReply {}
+    record Refused(Refusal reason, String detail) implements ClaimReply {
+        @Override
+        public void accept(ClaimReplyHandler handler) {
+            handler.refused(this);
+        }
+    }
 
     /** The store has no such claim or grant. */
-    record Absent() implements ClaimReply {}
+    record Absent() implements ClaimReply {
+        @Override
+        public void accept(ClaimReplyHandler handler) {
+            handler.absent(this);
+        }
+    }
 
     /** The states of the claims that were polled, in the order of the request. */
     record Polled(List<ClaimReply> states) implements Reply {
@@ -124,5 +157,10 @@ public sealed interface Reply {
     }
 
     /** The store can't do that, as its traits say. */
-    record Unsupported(String why) implements ClaimReply {}
+    record Unsupported(String why) implements ClaimReply {
+        @Override
+        public void accept(ClaimReplyHandler handler) {
+            handler.unsupported(this);
+        }
+    }
 }

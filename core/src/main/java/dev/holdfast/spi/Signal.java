@@ -8,6 +8,9 @@ import java.util.OptionalInt;
  */
 public sealed interface Signal {
 
+    /** Calls the method of a handler that is for this signal. */
+    void accept(SignalHandler handler);
+
     /** A signal that concerns one claim. */
     sealed interface OnClaim extends Signal {
         /** The claim it concerns. */
@@ -17,16 +20,36 @@ public sealed interface Signal {
     /**
      * A waiting claim was granted; carries the whole answer. For a bounded or detached claim it only says 'poll now'.
      */
-    record Granted(ClaimRef claim, Reply.Granted grant) implements OnClaim {}
+    record Granted(ClaimRef claim, Reply.Granted grant) implements OnClaim {
+        @Override
+        public void accept(SignalHandler handler) {
+            handler.granted(this);
+        }
+    }
 
     /** A claim may be granted by now, or its state changed otherwise: poll it. */
-    record Changed(ClaimRef claim) implements OnClaim {}
+    record Changed(ClaimRef claim) implements OnClaim {
+        @Override
+        public void accept(SignalHandler handler) {
+            handler.changed(this);
+        }
+    }
 
     /** A grant was taken away by force; it is in doubt until the store is asked. */
-    record Revoked(ClaimRef claim) implements OnClaim {}
+    record Revoked(ClaimRef claim) implements OnClaim {
+        @Override
+        public void accept(SignalHandler handler) {
+            handler.revoked(this);
+        }
+    }
 
     /** A session has ended at the store; in doubt until the store is asked. */
-    record SessionEnded(SessionId session) implements Signal {}
+    record SessionEnded(SessionId session) implements Signal {
+        @Override
+        public void accept(SignalHandler handler) {
+            handler.sessionEnded(this);
+        }
+    }
 
     /**
      * The subscription was made again after a gap: every waiting claim is to be polled at once.
@@ -37,6 +60,11 @@ public sealed interface Signal {
         /** For all claims. */
         public Resubscribed() {
             this(OptionalInt.empty());
+        }
+
+        @Override
+        public void accept(SignalHandler handler) {
+            handler.resubscribed(this);
         }
     }
 }

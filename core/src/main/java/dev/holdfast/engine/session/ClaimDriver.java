@@ -10,6 +10,7 @@ import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ClaimReplyHandler;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
@@ -115,44 +116,14 @@ public final class ClaimDriver {
      */
     void take(Claim claim, Reply reply, long sentAt, long steps) {
         DeferredActions out = new DeferredActions();
+        StateIntake intake = new StateIntake(claim, sentAt, steps, out);
         claim.lock().lock();
         try {
             note(claim, true);
-            if (reply instanceof Reply.Granted granted) {
-                if (claim.own != null) {
-                    noteLease(claim, claim.own, granted, sentAt, steps);
-                }
-                boolean wasHeld = claim.state == Claim.State.HELD;
-                claim.granted(granted, out);
-                if (!wasHeld && claim.state == Claim.State.HELD && claim.isContradicted()) {
-                    // It was asked after when there was nothing to answer for yet, and nobody would ask again.
-                    out.add(() -> poll(claim));
-                }
-                FixedLeaseState own = claim.own;
-                if (own != null && claim.state == Claim.State.HELD) {
-                    out.add(() -> partition.validity.watchLease(claim, own));
-                }
-            } else if (reply instanceof Reply.Queued queued) {
-                claim.queued(out);
-                if (claim.state == Claim.State.QUEUED) {
-                    out.add(() -> partition.poller.add(claim, queued.recheckIn()));
-                    if (claim.isOvertaken) {
-                        claim.isOvertaken = false;
-                        out.add(() -> poll(claim));
-                    }
-                }
-            } else if (reply instanceof Reply.Refused refused) {
-                claim.refusal = refused.detail();
-                claim.notGranted(denial(refused), reasonOf(claim, refused), out);
-            } else if (reply instanceof Reply.Absent) {
-                claim.vanished(out);
-            } else if (reply instanceof Reply.SessionEnded) {
-                out.add(() -> partition.keeper.endedAtStore(claim.session));
+            if (reply instanceof Reply.ClaimReply state) {
+                state.accept(intake);
             } else {
-                claim.notGranted(
-                        Claim.Denial.REFUSED,
-                        () -> context.storeFailure(claim.ref.resource().value(), ProtocolViolation.reply(reply)),
-                        out);
+                intake.violation(reply);
             }
             if (claim.isDead && !claim.isSettling) {
                 partition.retrier.retract(claim.ref);
@@ -164,43 +135,6 @@ public final class ClaimDriver {
         if (claim.own != null && reply instanceof Reply.Granted) {
             context.doubts().signalNews();
         }
-    }
-
-    private void noteLease(Claim claim, FixedLeaseState own, Reply.Granted granted, long sentAt, long steps) {
-        own.clearedSteps = Math.max(own.clearedSteps, steps);
-        own.toldAt = context.clock().now();
-        if (granted.remaining().isPresent()) {
-            long remaining = granted.remaining().get().toNanos();
-            long margin = context.rules().margin(own.lengthNanos, partition.wire.p99RoundTrip());
-            long now = context.clock().now();
-            long deadline = context.rules().deadline(sentAt, now, remaining, margin);
-            // What was asked for before an extension was settled may tell the lease before it, and that may have been
-            // the longer one; and an answer that comes after the deadline does not bring back what was lost.
-            boolean isLate = claim.state == Claim.State.HELD && !context.rules().mayRenew(now, own.deadline);
-            if ((!own.isOutdated(sentAt) && !isLate) || deadline - own.deadline < 0) {
-                own.deadline = deadline;
-            }
-        }
-    }
-
-    private static Claim.Denial denial(Reply.Refused refused) {
-        return switch (refused.reason()) {
-            case TAKEN -> Claim.Denial.TAKEN;
-            case TOO_HEAVY -> Claim.Denial.TOO_HEAVY;
-            default -> Claim.Denial.REFUSED;
-        };
-    }
-
-    /** The failure that a refusal is for those who wait; null if it is none. */
-    private @Nullable Supplier<RuntimeException> reasonOf(Claim claim, Reply.Refused refused) {
-        String name = claim.ref.resource().value();
-        return switch (refused.reason()) {
-            case TAKEN -> null;
-            case EXHAUSTED ->
-                () -> context.storeFailure(
-                        name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null));
-            default -> () -> new LockMismatchException(name, context.product(), refused.detail());
-        };
     }
 
     private void failed(Claim claim, int tokens, long epoch, int number, StoreException failure) {
@@ -469,6 +403,134 @@ public final class ClaimDriver {
         if (isDefinite) {
             claim.wasAnswered = true;
             claim.failures = 0;
+        }
+    }
+
+    /**
+     * Takes the state of a claim that the store has told: a method for each state. Callers hold the claim's lock; what
+     * has to be done without it is added to the deferred actions.
+     */
+    private final class StateIntake implements ClaimReplyHandler {
+
+        private final Claim claim;
+        private final long sentAt;
+        private final long steps;
+        private final DeferredActions out;
+
+        /**
+         * For one answer.
+         *
+         * @param sentAt when the request was sent that is so answered
+         * @param steps how many steps of the wall clock had been seen then
+         */
+        StateIntake(Claim claim, long sentAt, long steps, DeferredActions out) {
+            this.claim = claim;
+            this.sentAt = sentAt;
+            this.steps = steps;
+            this.out = out;
+        }
+
+        @Override
+        public void granted(Reply.Granted granted) {
+            if (claim.own != null) {
+                noteLease(claim.own, granted);
+            }
+            boolean wasHeld = claim.state == Claim.State.HELD;
+            claim.granted(granted, out);
+            if (!wasHeld && claim.state == Claim.State.HELD && claim.isContradicted()) {
+                // It was asked after when there was nothing to answer for yet, and nobody would ask again.
+                out.add(() -> poll(claim));
+            }
+            FixedLeaseState own = claim.own;
+            if (own != null && claim.state == Claim.State.HELD) {
+                out.add(() -> partition.validity.watchLease(claim, own));
+            }
+        }
+
+        @Override
+        public void queued(Reply.Queued queued) {
+            claim.queued(out);
+            if (claim.state == Claim.State.QUEUED) {
+                out.add(() -> partition.poller.add(claim, queued.recheckIn()));
+                if (claim.isOvertaken) {
+                    claim.isOvertaken = false;
+                    out.add(() -> poll(claim));
+                }
+            }
+        }
+
+        @Override
+        public void refused(Reply.Refused refused) {
+            claim.refusal = refused.detail();
+            claim.notGranted(denial(refused), reasonOf(refused), out);
+        }
+
+        @Override
+        public void absent(Reply.Absent absent) {
+            claim.vanished(out);
+        }
+
+        @Override
+        public void sessionEnded(Reply.SessionEnded ended) {
+            out.add(() -> partition.keeper.endedAtStore(claim.session));
+        }
+
+        /** A sending that was stale is sent again, and asks for no state; a poll has no epoch. */
+        @Override
+        public void stale(Reply.Stale stale) {
+            violation(stale);
+        }
+
+        @Override
+        public void unsupported(Reply.Unsupported unsupported) {
+            violation(unsupported);
+        }
+
+        /** Takes an answer that no store gives to such a request. */
+        void violation(Reply reply) {
+            claim.notGranted(
+                    Claim.Denial.REFUSED,
+                    () -> context.storeFailure(claim.ref.resource().value(), ProtocolViolation.reply(reply)),
+                    out);
+        }
+
+        private void noteLease(FixedLeaseState own, Reply.Granted granted) {
+            own.clearedSteps = Math.max(own.clearedSteps, steps);
+            own.toldAt = context.clock().now();
+            if (granted.remaining().isPresent()) {
+                long remaining = granted.remaining().get().toNanos();
+                long margin = context.rules().margin(own.lengthNanos, partition.wire.p99RoundTrip());
+                long now = context.clock().now();
+                long deadline = context.rules().deadline(sentAt, now, remaining, margin);
+                // What was asked for before an extension was settled may tell the lease before it, and that may have
+                // been
+                // the longer one; and an answer that comes after the deadline does not bring back what was lost.
+                boolean isLate =
+                        claim.state == Claim.State.HELD && !context.rules().mayRenew(now, own.deadline);
+                if ((!own.isOutdated(sentAt) && !isLate) || deadline - own.deadline < 0) {
+                    own.deadline = deadline;
+                }
+            }
+        }
+
+        private static Claim.Denial denial(Reply.Refused refused) {
+            return switch (refused.reason()) {
+                case TAKEN -> Claim.Denial.TAKEN;
+                case TOO_HEAVY -> Claim.Denial.TOO_HEAVY;
+                default -> Claim.Denial.REFUSED;
+            };
+        }
+
+        /** The failure that a refusal is for those who wait; null if it is none. */
+        private @Nullable Supplier<RuntimeException> reasonOf(Reply.Refused refused) {
+            String name = claim.ref.resource().value();
+            return switch (refused.reason()) {
+                case TAKEN -> null;
+                case EXHAUSTED ->
+                    () -> context.storeFailure(
+                            name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null));
+                default -> () -> new LockMismatchException(name, context.product(), refused.detail());
+            };
         }
     }
 }

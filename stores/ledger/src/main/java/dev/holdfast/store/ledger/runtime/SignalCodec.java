@@ -5,6 +5,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.SignalHandler;
 import dev.holdfast.spi.TokenBlock;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
@@ -17,19 +18,44 @@ public final class SignalCodec {
 
     private SignalCodec() {}
 
+    /** The line of a signal. */
     public static String of(Signal signal) {
-        if (signal instanceof Signal.Granted granted) {
-            TokenBlock tokens = granted.grant().tokens();
-            return "g " + text(granted.claim()) + " " + tokens.first() + " " + tokens.last() + " "
-                    + granted.grant().awaited();
-        } else if (signal instanceof Signal.Changed changed) {
-            return "c " + text(changed.claim());
-        } else if (signal instanceof Signal.Revoked revoked) {
-            return "r " + text(revoked.claim());
-        } else if (signal instanceof Signal.SessionEnded ended) {
-            return "e " + ended.session();
+        Line line = new Line();
+        signal.accept(line);
+        return line.text;
+    }
+
+    private static final class Line implements SignalHandler {
+
+        private String text = "";
+
+        @Override
+        public void granted(Signal.Granted signal) {
+            TokenBlock tokens = signal.grant().tokens();
+            text = "g " + claimText(signal.claim()) + " " + tokens.first() + " " + tokens.last() + " "
+                    + signal.grant().awaited();
         }
-        return "p";
+
+        @Override
+        public void changed(Signal.Changed signal) {
+            text = "c " + claimText(signal.claim());
+        }
+
+        @Override
+        public void revoked(Signal.Revoked signal) {
+            text = "r " + claimText(signal.claim());
+        }
+
+        @Override
+        public void sessionEnded(Signal.SessionEnded signal) {
+            text = "e " + signal.session();
+        }
+
+        /** Without the partition: a ledger has one. */
+        @Override
+        public void resubscribed(Signal.Resubscribed signal) {
+            text = "p";
+        }
     }
 
     /** The signal of a line; empty if the line is not one that we know. */
@@ -49,7 +75,7 @@ public final class SignalCodec {
         }
     }
 
-    private static String text(ClaimRef claim) {
+    private static String claimText(ClaimRef claim) {
         return claim.session() + " " + claim.claim() + " "
                 + HEX.formatHex(claim.resource().utf8());
     }

@@ -2,8 +2,10 @@ package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.SignalHandler;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -11,41 +13,60 @@ import org.jspecify.annotations.Nullable;
  * Takes what the store pushes. Signals are hints: a grant is believed only for a claim that waits and of which nothing
  * contrary was heard; everything else makes the engine ask.
  */
-public final class SignalHandler implements Consumer<Signal> {
+public final class SignalReceiver implements Consumer<Signal> {
 
     private final Partitions partitions;
+    private final Reaction reaction = new Reaction();
 
-    public SignalHandler(Partitions partitions) {
+    public SignalReceiver(Partitions partitions) {
         this.partitions = partitions;
     }
 
     @Override
     public void accept(Signal signal) {
-        Trampoline.react(() -> take(signal));
+        Trampoline.react(() -> signal.accept(reaction));
     }
 
-    private void take(Signal signal) {
-        if (signal instanceof Signal.Granted granted) {
-            granted(granted);
-        } else if (signal instanceof Signal.Changed changed) {
-            Claim claim = find(changed.claim());
+    /** What becomes of each signal. */
+    private final class Reaction implements SignalHandler {
+
+        @Override
+        public void granted(Signal.Granted signal) {
+            Claim claim = find(signal.claim());
+            if (claim != null && waits(claim)) {
+                believe(claim, signal.grant());
+            }
+        }
+
+        @Override
+        public void changed(Signal.Changed signal) {
+            Claim claim = find(signal.claim());
             if (claim != null && waits(claim)) {
                 claim.partition().driver.poll(claim);
             }
-        } else if (signal instanceof Signal.Revoked revoked) {
-            Claim claim = find(revoked.claim());
+        }
+
+        @Override
+        public void revoked(Signal.Revoked signal) {
+            Claim claim = find(signal.claim());
             if (claim != null) {
                 contradict(claim);
                 claim.partition().driver.poll(claim);
             } else {
-                partitions.users().forEach(user -> user.revoked(revoked.claim()));
+                partitions.users().forEach(user -> user.revoked(signal.claim()));
             }
-        } else if (signal instanceof Signal.SessionEnded ended) {
-            partitions.used().forEach(partition -> ended(partition.keeper, ended.session()));
-        } else if (signal instanceof Signal.Resubscribed gap) {
+        }
+
+        @Override
+        public void sessionEnded(Signal.SessionEnded signal) {
+            partitions.used().forEach(partition -> ended(partition.keeper, signal.session()));
+        }
+
+        @Override
+        public void resubscribed(Signal.Resubscribed signal) {
             partitions.used().stream()
                     .filter(partition ->
-                            gap.partition().isEmpty() || gap.partition().getAsInt() == partition.number)
+                            signal.partition().isEmpty() || signal.partition().getAsInt() == partition.number)
                     .forEach(partition -> partition.poller.pollAll());
         }
     }
@@ -57,24 +78,13 @@ public final class SignalHandler implements Consumer<Signal> {
         }
     }
 
-    private void granted(Signal.Granted granted) {
-        Claim claim = find(granted.claim());
-        if (claim == null || !waits(claim)) {
-            return;
-        }
-        if (claim.own != null
-                || claim.contradiction != null
-                || claim.partition().keeper.inDoubt(claim.session)) {
-            claim.partition().driver.poll(claim);
+    private static void believe(Claim claim, Reply.Granted grant) {
+        Partition partition = claim.partition();
+        if (claim.own != null || claim.contradiction != null || partition.keeper.inDoubt(claim.session)) {
+            partition.driver.poll(claim);
         } else {
             // The steps seen matter for a lease of its own only.
-            claim.partition()
-                    .driver
-                    .take(
-                            claim,
-                            granted.grant(),
-                            claim.partition().context.clock().now(),
-                            0);
+            partition.driver.take(claim, grant, partition.context.clock().now(), 0);
         }
     }
 
