@@ -117,7 +117,7 @@ public final class EtcdCluster implements AutoCloseable {
     /** The member that leads; waits until there is exactly one that says so. */
     public EtcdServer leader() {
         List<EtcdServer> leaders = new ArrayList<>();
-        Until.isSo("a member leads", () -> {
+        Until.await("a member leads", () -> {
             leaders.clear();
             members.stream().filter(EtcdServer::isLeader).forEach(leaders::add);
             return leaders.size() == 1;

@@ -232,7 +232,7 @@ public final class EtcdServer implements AutoCloseable {
     }
 
     void awaitService() {
-        Until.isSo("etcd serves on port " + port, () -> {
+        Until.await("etcd serves on port " + port, () -> {
             if (!process.isAlive()) {
                 throw new IllegalStateException("etcd did not start: " + process.log());
             }

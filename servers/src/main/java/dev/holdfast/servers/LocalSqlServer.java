@@ -108,7 +108,7 @@ public abstract class LocalSqlServer extends SqlServer {
     }
 
     private void awaitAnswer() {
-        Until.isSo("a database server answers on port " + port, () -> {
+        Until.await("a database server answers on port " + port, () -> {
             if (!process.isAlive()) {
                 throw new IllegalStateException("The database server did not start: " + process.log());
             }

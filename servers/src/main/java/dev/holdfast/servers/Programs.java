@@ -76,7 +76,7 @@ public final class Programs implements AutoCloseable {
     @CanIgnoreReturnValue
     public List<MatchResult> awaitLines(String regex, int count) {
         try {
-            Until.isSo(
+            Until.await(
                     count + " lines match '" + regex + "'", () -> lines(regex).size() >= count);
         } catch (IllegalStateException e) {
             throw new IllegalStateException(e.getMessage() + " in:\n" + String.join("\n", lines()), e);

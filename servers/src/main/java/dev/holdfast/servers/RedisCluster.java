@@ -107,7 +107,7 @@ public final class RedisCluster implements AutoCloseable {
     public void announceMove(int slot, RedisServer from, RedisServer to) {
         // Who takes a slot gives itself a new epoch unless the newest it knows of is its own. If the giver has a newer
         // one that it has not heard of, the giver's messages win, and in the end each says that the other has the slot.
-        Until.isSo("the nodes agree who has which slots", this::agrees);
+        Until.await("the nodes agree who has which slots", this::agrees);
         to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "IMPORTING", idOf(from));
         from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "MIGRATING", idOf(to));
     }
@@ -229,17 +229,17 @@ public final class RedisCluster implements AutoCloseable {
                     .command(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots)
                             .toArray(String[]::new));
         }
-        Until.isSo("every node knows every other", () -> nodes().stream().allMatch(this::knowsAll));
+        Until.await("every node knows every other", () -> nodes().stream().allMatch(this::knowsAll));
         for (int i = 0; i < replicas.size(); i++) {
             replicas.get(i).command("CLUSTER", "REPLICATE", idOf(primaries.get(i)));
         }
-        Until.isSo("the cluster serves all slots", this::isOk);
-        Until.isSo(
+        Until.await("the cluster serves all slots", this::isOk);
+        Until.await(
                 "every replica is linked",
                 () -> replicas.stream()
                         .allMatch(node -> node.info("role").equals("slave")
                                 && node.info("master_link_status").equals("up")));
-        Until.isSo("the nodes agree who has which slots", this::agrees);
+        Until.await("the nodes agree who has which slots", this::agrees);
         giveUpAfter(PATIENCE_MILLIS);
     }
 

@@ -98,7 +98,7 @@ public final class RedisSentinels implements AutoCloseable {
     public RedisServer primary() {
         AtomicReference<@Nullable RedisServer> found = new AtomicReference<>();
         try {
-            Until.isSo("the Sentinels agree on a primary", () -> {
+            Until.await("the Sentinels agree on a primary", () -> {
                 found.set(agreedPrimary());
                 return found.get() != null;
             });
@@ -121,7 +121,7 @@ public final class RedisSentinels implements AutoCloseable {
         giveUpAfter(FAIL_OVER_MILLIS);
         try {
             fault.accept(old);
-            Until.isSo("there is another primary", () -> primary() != old);
+            Until.await("there is another primary", () -> primary() != old);
         } finally {
             giveUpAfter(PATIENCE_MILLIS);
         }
@@ -194,7 +194,7 @@ public final class RedisSentinels implements AutoCloseable {
                     .option("replicaof", "127.0.0.1 " + portOf(primary))
                     .start());
         }
-        Until.isSo(
+        Until.await(
                 "the replicas are linked",
                 () -> servers.stream()
                         .skip(1)
@@ -229,7 +229,7 @@ public final class RedisSentinels implements AutoCloseable {
                         "1000");
             }
         }
-        Until.isSo(
+        Until.await(
                 "the Sentinels know each other and the replicas",
                 () -> sentinels.stream()
                         .allMatch(sentinel -> size(sentinel, "SENTINELS") == SENTINELS - 1

@@ -263,7 +263,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     private void awaitAnswer() {
-        Until.isSo("Redis answers on port " + port, () -> {
+        Until.await("Redis answers on port " + port, () -> {
             if (!process.isAlive()) {
                 throw new IllegalStateException("Redis did not start: " + process.log());
             }

@@ -64,7 +64,7 @@ public final class ServerProcess implements AutoCloseable {
         process.destroyForcibly();
         children.forEach(ProcessHandle::destroyForcibly);
         awaitEnd();
-        children.forEach(child -> Until.isSo("process " + child.pid() + " is gone", () -> isGone(child)));
+        children.forEach(child -> Until.await("process " + child.pid() + " is gone", () -> isGone(child)));
     }
 
     /** Ends it in order: SIGTERM. Returns when it is gone. */

@@ -22,7 +22,7 @@ public final class Signals {
         send("STOP", process);
         Path threads = Path.of("/proc", String.valueOf(process.pid()), "task");
         if (Files.isDirectory(threads)) {
-            Until.isSo(
+            Until.await(
                     "process " + process.pid() + " stands",
                     () -> children(threads).stream().allMatch(thread -> isStopped(state(thread))));
         }

@@ -17,7 +17,7 @@ final class Until {
      *
      * @throws IllegalStateException if it is not so within {@link #DEADLINE}
      */
-    static void isSo(String what, BooleanSupplier condition) {
+    static void await(String what, BooleanSupplier condition) {
         long start = System.nanoTime();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - start > DEADLINE.toNanos()) {

@@ -90,7 +90,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         nodes.stream()
                 .filter(node -> node.process().isAlive() && !node.process().isPaused())
                 .forEach(ZooKeeperServer::awaitService);
-        Until.isSo("a node leads", () -> findLeader() != null);
+        Until.await("a node leads", () -> findLeader() != null);
     }
 
     /** The nodes. */
@@ -105,7 +105,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
     /** The node that leads; waits for one. */
     public ZooKeeperServer leader() {
-        Until.isSo("a node leads", () -> findLeader() != null);
+        Until.await("a node leads", () -> findLeader() != null);
         ZooKeeperServer leader = findLeader();
         return leader == null ? leader() : leader;
     }

@@ -239,7 +239,7 @@ public final class ZooKeeperServer implements AutoCloseable {
     }
 
     void awaitService() {
-        Until.isSo("ZooKeeper serves on port " + port, () -> {
+        Until.await("ZooKeeper serves on port " + port, () -> {
             if (!process.isAlive()) {
                 throw new IllegalStateException("ZooKeeper did not start: " + process.log());
             }

@@ -78,7 +78,7 @@ class FaultProxyTest {
     void swallowsRepliesButNotRequests() {
         proxy.swallow(FaultProxy.Direction.TO_CLIENT);
         CompletableFuture<Object> asked = CompletableFuture.supplyAsync(() -> client.command("SET", "a", "1"));
-        Until.isSo(
+        Until.await(
                 "the request has taken effect",
                 () -> server.command("EXISTS", "a").contains(1L));
         assertThat(asked).isNotDone();
@@ -112,7 +112,7 @@ class FaultProxyTest {
             assertThat(open.getInputStream().available()).isZero();
             assertThat(proxy.silent()).as("with that of every test").isEqualTo(2);
         }
-        Until.isSo("it is seen that the client gave it up", () -> proxy.silent() == 1);
+        Until.await("it is seen that the client gave it up", () -> proxy.silent() == 1);
         assertThat(proxy.connections()).as("which the server does not hear of").isGreaterThanOrEqualTo(2);
     }
 

@@ -30,8 +30,8 @@ class RedisClusterTest {
             assertThat(to.command("WAIT", "1", "20000")).containsExactly(1L);
             cluster.letTakeOver(heir);
             to.kill();
-            Until.isSo("the replica has taken over", () -> heir.info("role").equals("master"));
-            Until.isSo("the cluster serves all slots again", cluster::isOk);
+            Until.await("the replica has taken over", () -> heir.info("role").equals("master"));
+            Until.await("the cluster serves all slots again", cluster::isOk);
             assertThat(heir.command("GET", key)).containsExactly("1");
         }
     }

@@ -34,9 +34,9 @@ class RedisSentinelsTest {
                     all.sentinels().stream().map(RedisServer::process).toList();
             watching.forEach(ServerProcess::pause);
             long pausedAt = System.nanoTime();
-            Until.isSo("they stood still for long", () -> System.nanoTime() - pausedAt > 3_000_000_000L);
+            Until.await("they stood still for long", () -> System.nanoTime() - pausedAt > 3_000_000_000L);
             watching.forEach(ServerProcess::resume);
-            Until.isSo(
+            Until.await(
                     "they have noticed it",
                     () -> watching.stream().noneMatch(one -> one.logged("+tilt").isEmpty()));
 

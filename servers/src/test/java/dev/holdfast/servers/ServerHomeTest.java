@@ -20,10 +20,10 @@ class ServerHomeTest {
 
         Process next = startJvm();
         ProcessHandle server = serverOf(next);
-        Until.isSo("the orphan is gone", () -> !orphan.isAlive());
+        Until.await("the orphan is gone", () -> !orphan.isAlive());
         next.destroy();
         next.onExit().join();
-        Until.isSo("a server ends with its JVM", () -> !server.isAlive());
+        Until.await("a server ends with its JVM", () -> !server.isAlive());
     }
 
     /** Starts a server, tells its pid, and stays. */

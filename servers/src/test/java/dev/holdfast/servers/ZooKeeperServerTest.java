@@ -39,9 +39,9 @@ class ZooKeeperServerTest {
             List<ZooKeeperServer> followers = ensemble.followers();
             assertThat(followers).hasSize(2);
             first.kill();
-            Until.isSo("another leads", () -> followers.contains(ensemble.leader()));
+            Until.await("another leads", () -> followers.contains(ensemble.leader()));
             ensemble.restart(first);
-            Until.isSo("it follows", () -> first.mode().equals("follower"));
+            Until.await("it follows", () -> first.mode().equals("follower"));
         }
     }
 
@@ -50,7 +50,7 @@ class ZooKeeperServerTest {
         try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
             ZooKeeperServer follower = ensemble.followers().get(0);
             ensemble.isolate(follower);
-            Until.isSo("it has given its leader up", () -> follower.mode().isEmpty());
+            Until.await("it has given its leader up", () -> follower.mode().isEmpty());
             ensemble.heal();
             ensemble.awaitService();
             assertThat(follower.mode()).isNotEmpty();

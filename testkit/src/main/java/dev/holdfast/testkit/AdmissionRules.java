@@ -27,12 +27,12 @@ abstract class AdmissionRules extends Harness {
     void mutexHasOneHolder() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        bob.mutex("ledger").tried().isRefused(Refusal.TAKEN);
-        alice.mutex("ledger").tried().isRefused(Refusal.TAKEN);
-        Probe waits = bob.mutex("ledger").isQueued();
-        waits.isWaiting();
-        held.isHeld();
+        Probe held = alice.mutex("ledger").expectGranted();
+        bob.mutex("ledger").tried().expectRefused(Refusal.TAKEN);
+        alice.mutex("ledger").tried().expectRefused(Refusal.TAKEN);
+        Probe waits = bob.mutex("ledger").expectQueued();
+        waits.expectWaiting();
+        held.expectHeld();
     }
 
     @Test
@@ -42,10 +42,10 @@ abstract class AdmissionRules extends Harness {
         Client bob = bench.other("bob");
         for (Kind kind : List.of(Kind.ELECTION, Kind.TASK)) {
             ResourceSpec spec = new ResourceSpec(kind, 1, Order.FAIR);
-            Probe held = alice.probe("one-" + kind, spec, 1).isGranted();
-            bob.probe("one-" + kind, spec, 1).tried().isRefused(Refusal.TAKEN);
+            Probe held = alice.probe("one-" + kind, spec, 1).expectGranted();
+            bob.probe("one-" + kind, spec, 1).tried().expectRefused(Refusal.TAKEN);
             held.release();
-            bob.probe("one-" + kind, spec, 1).tried().isGranted();
+            bob.probe("one-" + kind, spec, 1).tried().expectGranted();
         }
     }
 
@@ -54,9 +54,9 @@ abstract class AdmissionRules extends Harness {
     void resourcesAreIndependent() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        alice.mutex("a").isGranted();
-        bob.mutex("b").tried().isGranted();
-        bob.mutex("a/b").tried().isGranted();
+        alice.mutex("a").expectGranted();
+        bob.mutex("b").tried().expectGranted();
+        bob.mutex("a/b").tried().expectGranted();
     }
 
     @Test
@@ -65,17 +65,17 @@ abstract class AdmissionRules extends Harness {
         bench.needsAdmission(Admission.SHARED);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe one = alice.reader("catalogue").isGranted();
-        Probe two = bob.reader("catalogue").isGranted();
-        bob.writer("catalogue").tried().isRefused(Refusal.TAKEN);
+        Probe one = alice.reader("catalogue").expectGranted();
+        Probe two = bob.reader("catalogue").expectGranted();
+        bob.writer("catalogue").tried().expectRefused(Refusal.TAKEN);
         one.release();
-        bob.writer("catalogue").tried().isRefused(Refusal.TAKEN);
+        bob.writer("catalogue").tried().expectRefused(Refusal.TAKEN);
         two.release();
-        Probe writes = bob.writer("catalogue").isGranted();
-        alice.reader("catalogue").tried().isRefused(Refusal.TAKEN);
-        alice.writer("catalogue").tried().isRefused(Refusal.TAKEN);
+        Probe writes = bob.writer("catalogue").expectGranted();
+        alice.reader("catalogue").tried().expectRefused(Refusal.TAKEN);
+        alice.writer("catalogue").tried().expectRefused(Refusal.TAKEN);
         writes.release();
-        alice.reader("catalogue").tried().isGranted();
+        alice.reader("catalogue").tried().expectGranted();
     }
 
     @Test
@@ -85,15 +85,15 @@ abstract class AdmissionRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe reads = alice.reader("catalogue").isGranted();
-        Probe writer = bob.writer("catalogue").isQueued();
-        Probe later = alice.reader("catalogue").isQueued();
-        alice.reader("catalogue").tried().isRefused(Refusal.TAKEN);
+        Probe reads = alice.reader("catalogue").expectGranted();
+        Probe writer = bob.writer("catalogue").expectQueued();
+        Probe later = alice.reader("catalogue").expectQueued();
+        alice.reader("catalogue").tried().expectRefused(Refusal.TAKEN);
         reads.release();
-        writer.isHeld();
-        later.isWaiting();
+        writer.expectHeld();
+        later.expectWaiting();
         writer.release();
-        later.isHeld();
+        later.expectHeld();
     }
 
     @Test
@@ -102,16 +102,16 @@ abstract class AdmissionRules extends Harness {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe two = alice.permits("gpu", 2, 4).isGranted();
-        Probe one = bob.permits("gpu", 1, 4).isGranted();
-        bob.permits("gpu", 2, 4).tried().isRefused(Refusal.TAKEN);
-        bob.permits("gpu", 1, 4).tried().isGranted();
-        alice.permits("gpu", 1, 4).tried().isRefused(Refusal.TAKEN);
+        Probe two = alice.permits("gpu", 2, 4).expectGranted();
+        Probe one = bob.permits("gpu", 1, 4).expectGranted();
+        bob.permits("gpu", 2, 4).tried().expectRefused(Refusal.TAKEN);
+        bob.permits("gpu", 1, 4).tried().expectGranted();
+        alice.permits("gpu", 1, 4).tried().expectRefused(Refusal.TAKEN);
         two.release();
-        alice.permits("gpu", 2, 4).tried().isGranted();
+        alice.permits("gpu", 2, 4).tried().expectGranted();
         one.release();
-        alice.permits("gpu", 1, 4).tried().isGranted();
-        alice.permits("gpu", 1, 4).tried().isRefused(Refusal.TAKEN);
+        alice.permits("gpu", 1, 4).tried().expectGranted();
+        alice.permits("gpu", 1, 4).tried().expectRefused(Refusal.TAKEN);
     }
 
     @Test
@@ -121,11 +121,11 @@ abstract class AdmissionRules extends Harness {
         int half = Integer.MAX_VALUE / 2 + 1;
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        alice.permits("wide", half, Integer.MAX_VALUE).isGranted();
-        bob.permits("wide", half, Integer.MAX_VALUE).tried().isRefused(Refusal.TAKEN);
-        bob.permits("wide", Integer.MAX_VALUE, Integer.MAX_VALUE).tried().isRefused(Refusal.TAKEN);
-        bob.permits("wide", half - 1, Integer.MAX_VALUE).tried().isGranted();
-        bob.permits("wide", 1, Integer.MAX_VALUE).tried().isRefused(Refusal.TAKEN);
+        alice.permits("wide", half, Integer.MAX_VALUE).expectGranted();
+        bob.permits("wide", half, Integer.MAX_VALUE).tried().expectRefused(Refusal.TAKEN);
+        bob.permits("wide", Integer.MAX_VALUE, Integer.MAX_VALUE).tried().expectRefused(Refusal.TAKEN);
+        bob.permits("wide", half - 1, Integer.MAX_VALUE).tried().expectGranted();
+        bob.permits("wide", 1, Integer.MAX_VALUE).tried().expectRefused(Refusal.TAKEN);
     }
 
     @Test
@@ -134,18 +134,18 @@ abstract class AdmissionRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe holder = alice.mutex("ledger").isGranted();
+        Probe holder = alice.mutex("ledger").expectGranted();
         List<Probe> queue = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
-            queue.add((i % 3 == 0 ? alice : bob).mutex("ledger").isQueued());
+            queue.add((i % 3 == 0 ? alice : bob).mutex("ledger").expectQueued());
         }
         for (Probe next : queue) {
             holder.release();
-            next.isHeld();
+            next.expectHeld();
             holder = next;
         }
         for (Probe gone : queue.subList(0, queue.size() - 1)) {
-            gone.isGone();
+            gone.expectGone();
         }
     }
 
@@ -156,13 +156,13 @@ abstract class AdmissionRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.permits("gpu", 3, 4).isGranted();
-        Probe waits = bob.permits("gpu", 2, 4).isQueued();
-        alice.permits("gpu", 1, 4).tried().isRefused(Refusal.TAKEN);
-        Probe behind = alice.permits("gpu", 1, 4).isQueued();
+        Probe held = alice.permits("gpu", 3, 4).expectGranted();
+        Probe waits = bob.permits("gpu", 2, 4).expectQueued();
+        alice.permits("gpu", 1, 4).tried().expectRefused(Refusal.TAKEN);
+        Probe behind = alice.permits("gpu", 1, 4).expectQueued();
         waits.withdraw();
-        behind.isHeld();
-        held.isHeld();
+        behind.expectHeld();
+        held.expectHeld();
     }
 
     @Test
@@ -172,18 +172,18 @@ abstract class AdmissionRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe two = alice.permits("gpu", 2, 4).isGranted();
-        Probe other = alice.permits("gpu", 2, 4).isGranted();
-        Probe heavy = bob.permits("gpu", 4, 4).isQueued();
-        Probe light = bob.permits("gpu", 1, 4).isQueued();
+        Probe two = alice.permits("gpu", 2, 4).expectGranted();
+        Probe other = alice.permits("gpu", 2, 4).expectGranted();
+        Probe heavy = bob.permits("gpu", 4, 4).expectQueued();
+        Probe light = bob.permits("gpu", 1, 4).expectQueued();
         two.release();
-        heavy.isWaiting();
-        light.isWaiting();
+        heavy.expectWaiting();
+        light.expectWaiting();
         other.release();
-        heavy.isHeld();
-        light.isWaiting();
+        heavy.expectHeld();
+        light.expectWaiting();
         heavy.release();
-        light.isHeld();
+        light.expectHeld();
     }
 
     @Test
@@ -193,20 +193,20 @@ abstract class AdmissionRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe writes = alice.writer("catalogue").isGranted();
+        Probe writes = alice.writer("catalogue").expectGranted();
         List<Probe> readers = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            readers.add(bob.reader("catalogue").isQueued());
+            readers.add(bob.reader("catalogue").expectQueued());
         }
-        Probe next = bob.writer("catalogue").isQueued();
-        Probe last = alice.reader("catalogue").isQueued();
+        Probe next = bob.writer("catalogue").expectQueued();
+        Probe last = alice.reader("catalogue").expectQueued();
         writes.release();
-        readers.forEach(Probe::isHeld);
-        next.isWaiting();
-        last.isWaiting();
+        readers.forEach(Probe::expectHeld);
+        next.expectWaiting();
+        last.expectWaiting();
         readers.forEach(Probe::release);
-        next.isHeld();
-        last.isWaiting();
+        next.expectHeld();
+        last.expectWaiting();
     }
 
     @Test
@@ -216,15 +216,15 @@ abstract class AdmissionRules extends Harness {
         Bench.needs(bench.traits.has(Feature.BARGING), "the store has no barging resources");
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.permits("gpu", 3, 4).with(Order.BARGING).isGranted();
-        Probe waits = bob.permits("gpu", 2, 4).with(Order.BARGING).isQueued();
+        Probe held = alice.permits("gpu", 3, 4).with(Order.BARGING).expectGranted();
+        Probe waits = bob.permits("gpu", 2, 4).with(Order.BARGING).expectQueued();
         Probe barges = alice.permits("gpu", 1, 4).with(Order.BARGING).tried();
         Reply answer = Bench.send(bench.first, barges.command());
         assertThat(answer).isInstanceOfAny(Reply.Granted.class, Reply.Refused.class);
-        alice.permits("gpu", 2, 4).with(Order.BARGING).tried().isRefused(Refusal.TAKEN);
-        waits.isWaiting();
+        alice.permits("gpu", 2, 4).with(Order.BARGING).tried().expectRefused(Refusal.TAKEN);
+        waits.expectWaiting();
         held.release();
-        waits.isHeld();
+        waits.expectHeld();
         int heldNow = bench.info(held.ref().resource()).holders().stream()
                 .mapToInt(ResourceInfo.Party::weight)
                 .sum();
@@ -236,18 +236,18 @@ abstract class AdmissionRules extends Harness {
     void otherKindIsRefused() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         Probe election = bob.probe("ledger", new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1);
-        election.isRefused(Refusal.MISMATCH);
-        election.tried().isRefused(Refusal.MISMATCH);
-        election.isGone();
+        election.expectRefused(Refusal.MISMATCH);
+        election.tried().expectRefused(Refusal.MISMATCH);
+        election.expectGone();
         if (bench.traits.admissions().contains(Admission.COUNTED)) {
-            bob.permits("ledger", 1, 2).isRefused(Refusal.MISMATCH);
+            bob.permits("ledger", 1, 2).expectRefused(Refusal.MISMATCH);
         }
-        held.isHeld();
+        held.expectHeld();
         held.release();
-        election.isGranted();
-        alice.mutex("ledger").isRefused(Refusal.MISMATCH);
+        election.expectGranted();
+        alice.mutex("ledger").expectRefused(Refusal.MISMATCH);
     }
 
     @Test
@@ -256,14 +256,14 @@ abstract class AdmissionRules extends Harness {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.permits("gpu", 2, 2).isGranted();
-        Probe waits = bob.permits("gpu", 1, 2).isQueued();
-        alice.permits("gpu", 1, 4).isRefused(Refusal.MISMATCH);
+        Probe held = alice.permits("gpu", 2, 2).expectGranted();
+        Probe waits = bob.permits("gpu", 1, 2).expectQueued();
+        alice.permits("gpu", 1, 4).expectRefused(Refusal.MISMATCH);
         held.release();
-        waits.isHeld();
-        alice.permits("gpu", 1, 4).isRefused(Refusal.MISMATCH);
+        waits.expectHeld();
+        alice.permits("gpu", 1, 4).expectRefused(Refusal.MISMATCH);
         waits.release();
-        alice.permits("gpu", 1, 4).isGranted();
+        alice.permits("gpu", 1, 4).expectGranted();
     }
 
     @Test
@@ -271,11 +271,11 @@ abstract class AdmissionRules extends Harness {
     void otherOrderIsRefused() {
         Bench.needs(bench.traits.has(Feature.BARGING), "the store has no barging resources");
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
-        alice.mutex("ledger").with(Order.BARGING).isRefused(Refusal.MISMATCH);
+        Probe held = alice.mutex("ledger").expectGranted();
+        alice.mutex("ledger").with(Order.BARGING).expectRefused(Refusal.MISMATCH);
         held.release();
-        alice.mutex("ledger").with(Order.BARGING).isGranted();
-        alice.mutex("ledger").isRefused(Refusal.MISMATCH);
+        alice.mutex("ledger").with(Order.BARGING).expectGranted();
+        alice.mutex("ledger").expectRefused(Refusal.MISMATCH);
     }
 
     @Test
@@ -283,11 +283,11 @@ abstract class AdmissionRules extends Harness {
     void deadHoldersDeclareNothing() {
         Client alice = bench.shortLived("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         bench.until("the session has ended", held::isOver);
         bob.probe("ledger", new ResourceSpec(Kind.TASK, 1, Order.FAIR), 1)
                 .tried()
-                .isGranted();
+                .expectGranted();
     }
 
     @Test
@@ -297,13 +297,13 @@ abstract class AdmissionRules extends Harness {
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe dead = dies.mutex("ledger").isQueued();
-        Probe lives = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe dead = dies.mutex("ledger").expectQueued();
+        Probe lives = bob.mutex("ledger").expectQueued();
         bench.until("the session has ended", dead::isOver);
         held.release();
-        lives.isHeld();
-        dead.isGone();
+        lives.expectHeld();
+        dead.expectGone();
     }
 
     @Test
@@ -314,10 +314,10 @@ abstract class AdmissionRules extends Harness {
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");
-        alice.permits("gpu", 2, 4).isGranted();
-        dies.permits("gpu", 4, 4).isQueued();
-        Probe behind = bob.permits("gpu", 2, 4).isQueued();
-        behind.isWaiting();
+        alice.permits("gpu", 2, 4).expectGranted();
+        dies.permits("gpu", 4, 4).expectQueued();
+        Probe behind = bob.permits("gpu", 2, 4).expectQueued();
+        behind.expectWaiting();
         bench.until("the claim behind the dead one holds", behind::holds);
     }
 
@@ -326,16 +326,16 @@ abstract class AdmissionRules extends Harness {
     void refusedTryLeavesNothing() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         Probe tried = bob.mutex("ledger").tried();
         for (int i = 0; i < 3; i++) {
-            tried.isRefused(Refusal.TAKEN);
+            tried.expectRefused(Refusal.TAKEN);
         }
-        tried.isGone();
+        tried.expectGone();
         assertThat(bob.waiting()).isEmpty();
         held.release();
-        tried.isGone();
-        tried.isGranted();
+        tried.expectGone();
+        tried.expectGranted();
     }
 
     @Test
@@ -345,25 +345,25 @@ abstract class AdmissionRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe two = alice.permits("gpu", 2, 4).isGranted();
-        Probe one = alice.permits("gpu", 2, 4).isGranted();
-        Probe heavy = bob.permits("gpu", 4, 4).isQueued();
-        Probe light = bob.permits("gpu", 2, 4).isQueued();
+        Probe two = alice.permits("gpu", 2, 4).expectGranted();
+        Probe one = alice.permits("gpu", 2, 4).expectGranted();
+        Probe heavy = bob.permits("gpu", 4, 4).expectQueued();
+        Probe light = bob.permits("gpu", 2, 4).expectQueued();
         ResourceName gpu = two.ref().resource();
         alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 3), Reply.Done.class);
-        heavy.isGone();
-        heavy.isRefused(Refusal.TOO_HEAVY);
-        heavy.isGone();
-        two.isHeld();
-        one.isHeld();
-        light.isWaiting();
-        bob.permits("gpu", 1, 3).isRefused(Refusal.MISMATCH);
+        heavy.expectGone();
+        heavy.expectRefused(Refusal.TOO_HEAVY);
+        heavy.expectGone();
+        two.expectHeld();
+        one.expectHeld();
+        light.expectWaiting();
+        bob.permits("gpu", 1, 3).expectRefused(Refusal.MISMATCH);
         assertThat(bench.info(gpu).spec().capacity()).isEqualTo(3);
         assertThat(bench.info(gpu).declared()).isEqualTo(light.spec());
         alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 6), Reply.Done.class);
-        light.isHeld();
-        alice.permits("gpu", 1, 4).tried().isRefused(Refusal.TAKEN);
-        bob.permits("gpu", 4, 4).isQueued();
+        light.expectHeld();
+        alice.permits("gpu", 1, 4).tried().expectRefused(Refusal.TAKEN);
+        bob.permits("gpu", 4, 4).expectQueued();
     }
 
     @Test
@@ -372,15 +372,15 @@ abstract class AdmissionRules extends Harness {
         bench.needsAdmission(Admission.COUNTED);
         bench.needsFifo();
         Client alice = bench.client("alice");
-        Probe held = alice.permits("gpu", 1, 4).isGranted();
-        Probe heavy = alice.permits("gpu", 4, 4).isQueued();
-        Probe behind = alice.permits("gpu", 2, 4).isQueued();
+        Probe held = alice.permits("gpu", 1, 4).expectGranted();
+        Probe heavy = alice.permits("gpu", 4, 4).expectQueued();
+        Probe behind = alice.permits("gpu", 2, 4).expectQueued();
         alice.send(
                 new Command.Resize(
                         held.ref().resource(), alice.sessionOf(held.ref().resource()), 0, 3),
                 Reply.Done.class);
-        heavy.isGone();
-        behind.isHeld();
+        heavy.expectGone();
+        behind.expectHeld();
     }
 
     @Test
@@ -388,19 +388,19 @@ abstract class AdmissionRules extends Harness {
     void resizingIsForTheUse() {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
-        Probe held = alice.permits("gpu", 1, 1).isGranted();
+        Probe held = alice.permits("gpu", 1, 1).expectGranted();
         ResourceName gpu = held.ref().resource();
         alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 2), Reply.Done.class);
         held.release();
         alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 2), Reply.Absent.class);
-        alice.permits("gpu", 1, 1).isGranted();
-        alice.permits("gpu", 1, 1).tried().isRefused(Refusal.TAKEN);
-        Probe mutex = alice.mutex("ledger").isGranted();
+        alice.permits("gpu", 1, 1).expectGranted();
+        alice.permits("gpu", 1, 1).tried().expectRefused(Refusal.TAKEN);
+        Probe mutex = alice.mutex("ledger").expectGranted();
         Reply.Refused refused = alice.send(
                 new Command.Resize(
                         mutex.ref().resource(), alice.sessionOf(mutex.ref().resource()), 0, 2),
                 Reply.Refused.class);
         assertThat(refused.reason()).isEqualTo(Refusal.MISMATCH);
-        bench.other("bob").mutex("ledger").tried().isRefused(Refusal.TAKEN);
+        bench.other("bob").mutex("ledger").tried().expectRefused(Refusal.TAKEN);
     }
 }

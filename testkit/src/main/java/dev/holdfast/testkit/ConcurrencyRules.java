@@ -141,7 +141,7 @@ abstract class ConcurrencyRules extends Harness {
                 Reply answer = Bench.send(client.store, claim.command());
                 if (thread % 2 == 0) {
                     claim.withdraw();
-                    claim.isGone();
+                    claim.expectGone();
                 } else {
                     assertThat(answer).isInstanceOfAny(Reply.Granted.class, Reply.Queued.class);
                     TokenBlock block = await(claim);
@@ -156,7 +156,7 @@ abstract class ConcurrencyRules extends Harness {
             assertThat(client.waiting()).isEmpty();
         });
         assertThat(bench.inspect("")).isEmpty();
-        bench.client("last").mutex("hot").tried().isGranted();
+        bench.client("last").mutex("hot").tried().expectGranted();
     }
 
     @Test
@@ -169,14 +169,14 @@ abstract class ConcurrencyRules extends Harness {
                 Probe claim = client.mutex("hot");
                 Probe second = client.mutex("hot");
                 TokenBlock block = await(claim);
-                second.isQueued();
+                second.expectQueued();
                 detector.enter(1);
                 detector.see(block);
                 stay(claim);
                 detector.exit(1);
                 client.close();
-                claim.isGone();
-                second.isGone();
+                claim.expectGone();
+                second.expectGone();
             }
         });
         assertThat(bench.inspect("")).isEmpty();
@@ -243,7 +243,7 @@ abstract class ConcurrencyRules extends Harness {
     /** Gives others the time to come in where they must not. */
     private static void stay(Probe claim) {
         LockSupport.parkNanos(20_000);
-        claim.isHeld();
+        claim.expectHeld();
     }
 
     private static TokenBlock await(Probe claim) {

@@ -30,7 +30,7 @@ abstract class IdentityRules extends Harness {
         assertThat(held.tried().granted().tokens()).isEqualTo(block);
         assertThat(alice.held()).containsExactly(held.ref());
         held.release();
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -39,19 +39,19 @@ abstract class IdentityRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe first = bob.mutex("ledger").isQueued();
-        Probe second = alice.mutex("ledger").isQueued();
-        first.isQueued();
-        first.repeated().isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe first = bob.mutex("ledger").expectQueued();
+        Probe second = alice.mutex("ledger").expectQueued();
+        first.expectQueued();
+        first.repeated().expectQueued();
         assertThat(bob.waiting()).containsExactly(first.ref());
         held.release();
-        first.isHeld();
-        second.isWaiting();
+        first.expectHeld();
+        second.expectWaiting();
         first.release();
-        second.isHeld();
+        second.expectHeld();
         second.release();
-        first.isGone();
+        first.expectGone();
         assertThat(bob.held()).isEmpty();
     }
 
@@ -59,13 +59,13 @@ abstract class IdentityRules extends Harness {
     @DisplayName("I2: a late duplicate of an Acquire does nothing after the release")
     void lateDuplicateAfterRelease() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         alice.raiseEpoch();
         held.release();
-        held.isStale();
-        held.isGone();
-        bench.other("bob").mutex("ledger").tried().isGranted();
-        held.isStale();
+        held.expectStale();
+        held.expectGone();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
+        held.expectStale();
         assertThat(alice.held()).isEmpty();
         assertThat(alice.waiting()).isEmpty();
     }
@@ -74,12 +74,12 @@ abstract class IdentityRules extends Harness {
     @DisplayName("I2: a late duplicate of an Acquire does nothing after the withdrawal of the grant")
     void lateDuplicateAfterWithdrawal() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").repeated().isGranted();
+        Probe held = alice.mutex("ledger").repeated().expectGranted();
         alice.raiseEpoch();
         held.withdrawUnknown();
-        held.isStale();
-        held.isGone();
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        held.expectStale();
+        held.expectGone();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -87,14 +87,14 @@ abstract class IdentityRules extends Harness {
     void lateDuplicateAfterLeavingTheQueue() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = bob.mutex("ledger").isGranted();
-        Probe waits = alice.mutex("ledger").isQueued();
+        Probe held = bob.mutex("ledger").expectGranted();
+        Probe waits = alice.mutex("ledger").expectQueued();
         alice.raiseEpoch();
         waits.withdrawUnknown();
-        waits.isStale();
+        waits.expectStale();
         held.release();
-        waits.isGone();
-        bob.mutex("ledger").tried().isGranted();
+        waits.expectGone();
+        bob.mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -104,9 +104,9 @@ abstract class IdentityRules extends Harness {
         Probe slow = alice.mutex("ledger");
         alice.raiseEpoch();
         slow.withdrawUnknown();
-        slow.isStale();
-        slow.isGone();
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        slow.expectStale();
+        slow.expectGone();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
         assertThat(alice.waiting()).isEmpty();
     }
 
@@ -114,20 +114,20 @@ abstract class IdentityRules extends Harness {
     @DisplayName("I3: stale speaks of the sending alone: under the present epoch the same claim goes through")
     void staleIsNoRefusal() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe waits = alice.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe waits = alice.mutex("ledger").expectQueued();
         Probe early = alice.mutex("other");
         alice.raiseEpoch();
-        early.isStale();
-        held.isStale();
-        waits.isStale();
+        early.expectStale();
+        held.expectStale();
+        waits.expectStale();
         TokenBlock block = held.block();
-        waits.isWaiting();
-        early.under(1).isGranted();
+        waits.expectWaiting();
+        early.under(1).expectGranted();
         assertThat(held.under(1).granted().tokens()).isEqualTo(block);
-        waits.under(1).isQueued();
+        waits.under(1).expectQueued();
         held.release();
-        waits.isHeld();
+        waits.expectHeld();
     }
 
     @Test
@@ -135,17 +135,17 @@ abstract class IdentityRules extends Harness {
     void identityIsComplete() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe one = alice.mutex("one").numbered(77).isGranted();
-        Probe two = alice.mutex("two").numbered(77).isGranted();
-        Probe other = bob.mutex("one").numbered(77).isQueued();
-        bob.mutex("two").numbered(77).tried().isRefused(Refusal.TAKEN);
+        Probe one = alice.mutex("one").numbered(77).expectGranted();
+        Probe two = alice.mutex("two").numbered(77).expectGranted();
+        Probe other = bob.mutex("one").numbered(77).expectQueued();
+        bob.mutex("two").numbered(77).tried().expectRefused(Refusal.TAKEN);
         two.release();
-        one.isHeld();
-        other.isWaiting();
+        one.expectHeld();
+        other.expectWaiting();
         other.withdraw();
-        one.isHeld();
+        one.expectHeld();
         one.release();
-        other.isGone();
+        other.expectGone();
     }
 
     @Test
@@ -153,8 +153,8 @@ abstract class IdentityRules extends Harness {
     void yieldIsAllOrNothing() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe waits = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe waits = bob.mutex("ledger").expectQueued();
         TokenBlock block = held.block();
         Probe stale = alice.mutex("ledger");
         alice.raiseEpoch();
@@ -165,11 +165,11 @@ abstract class IdentityRules extends Harness {
                         Reply.Refused.class,
                         refused -> assertThat(refused.reason()).isEqualTo(Refusal.MISMATCH));
         assertThat(held.block()).isEqualTo(block);
-        waits.isWaiting();
-        stale.isGone();
-        other.isGone();
+        waits.expectWaiting();
+        stale.expectGone();
+        other.expectGone();
         held.release();
-        waits.isHeld();
+        waits.expectHeld();
     }
 
     @Test
@@ -177,7 +177,7 @@ abstract class IdentityRules extends Harness {
     void yieldForTooHeavyAClaim() {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
-        Probe held = alice.permits("gpu", 2, 4).isGranted();
+        Probe held = alice.permits("gpu", 2, 4).expectGranted();
         alice.send(
                 new Command.Resize(
                         held.ref().resource(), alice.sessionOf(held.ref().resource()), 0, 2),
@@ -187,8 +187,8 @@ abstract class IdentityRules extends Harness {
                 .isInstanceOfSatisfying(
                         Reply.Refused.class,
                         refused -> assertThat(refused.reason()).isEqualTo(Refusal.TOO_HEAVY));
-        held.isHeld();
-        heavy.isGone();
+        held.expectHeld();
+        heavy.expectGone();
     }
 
     @Test
@@ -196,12 +196,12 @@ abstract class IdentityRules extends Harness {
     void repeatedYield() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe waits = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe waits = bob.mutex("ledger").expectQueued();
         Probe next = alice.mutex("ledger");
         assertThat(held.yieldFor(next)).isInstanceOf(Reply.Queued.class);
-        waits.isHeld();
-        Probe last = bob.mutex("ledger").isQueued();
+        waits.expectHeld();
+        Probe last = bob.mutex("ledger").expectQueued();
         assertThat(held.yieldFor(next)).isInstanceOf(Reply.Queued.class);
         assertThat(alice.waiting()).containsExactly(next.ref());
         waits.release();
@@ -210,9 +210,9 @@ abstract class IdentityRules extends Harness {
                 .isInstanceOfSatisfying(
                         Reply.Granted.class,
                         granted -> assertThat(granted.tokens()).isEqualTo(block));
-        last.isWaiting();
+        last.expectWaiting();
         next.release();
-        last.isHeld();
+        last.expectHeld();
     }
 
     @Test
@@ -220,31 +220,31 @@ abstract class IdentityRules extends Harness {
     void yieldOfAGoneGrant() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe waits = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe waits = bob.mutex("ledger").expectQueued();
         held.release();
-        waits.isHeld();
+        waits.expectHeld();
         Probe next = alice.mutex("ledger");
         assertThat(held.yieldFor(next)).isInstanceOf(Reply.Queued.class);
         waits.release();
-        next.isHeld();
-        held.isGone();
+        next.expectHeld();
+        held.expectGone();
     }
 
     @Test
     @DisplayName("I6: a late duplicate of a Yield does nothing once both halves are settled")
     void lateDuplicateOfAYield() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         Probe next = alice.mutex("ledger").repeated();
         assertThat(held.yieldFor(next)).isInstanceOf(bench.yieldedAlone());
         alice.raiseEpoch();
         next.withdrawUnknown();
         held.withdrawUnknown();
         assertThat(held.yieldFor(next)).isInstanceOf(Reply.Stale.class);
-        next.isGone();
-        held.isGone();
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        next.expectGone();
+        held.expectGone();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -253,18 +253,18 @@ abstract class IdentityRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe first = bob.mutex("ledger").isQueued();
-        Probe second = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe first = bob.mutex("ledger").expectQueued();
+        Probe second = bob.mutex("ledger").expectQueued();
         Probe next = alice.mutex("ledger");
         assertThat(held.yieldFor(next)).isInstanceOf(Reply.Queued.class);
-        held.isGone();
-        first.isHeld();
-        next.isWaiting();
+        held.expectGone();
+        first.expectHeld();
+        next.expectWaiting();
         first.release();
-        second.isHeld();
+        second.expectHeld();
         second.release();
-        next.isHeld();
+        next.expectHeld();
     }
 
     @Test
@@ -274,15 +274,15 @@ abstract class IdentityRules extends Harness {
                 bench.traits.has(Feature.KNOWN_WAITERS),
                 "the store can't know that nobody waits, so a Yield always gives way");
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         long before = held.block().last();
         Probe next = alice.mutex("ledger");
         assertThat(held.yieldFor(next))
                 .isInstanceOfSatisfying(
                         Reply.Granted.class,
                         granted -> assertThat(granted.tokens().first()).isGreaterThan(before));
-        held.isGone();
-        next.isHeld();
+        held.expectGone();
+        next.expectHeld();
     }
 
     @Test
@@ -292,14 +292,14 @@ abstract class IdentityRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe reads = alice.reader("catalogue").isGranted();
-        Probe writer = bob.writer("catalogue").isQueued();
+        Probe reads = alice.reader("catalogue").expectGranted();
+        Probe writer = bob.writer("catalogue").expectQueued();
         Probe again = alice.reader("catalogue");
         assertThat(reads.yieldFor(again)).isInstanceOf(Reply.Queued.class);
-        writer.isHeld();
-        again.isWaiting();
+        writer.expectHeld();
+        again.expectWaiting();
         writer.release();
-        again.isHeld();
+        again.expectHeld();
     }
 
     @Test
@@ -307,14 +307,14 @@ abstract class IdentityRules extends Harness {
     void endingTwice() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe next = bob.mutex("ledger").isQueued();
-        Probe last = alice.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe next = bob.mutex("ledger").expectQueued();
+        Probe last = alice.mutex("ledger").expectQueued();
         held.release();
         alice.send(new Command.Release(held.ref()), Reply.Absent.class);
         held.withdraw();
         held.withdrawUnknown();
-        next.isHeld();
-        last.isWaiting();
+        next.expectHeld();
+        last.expectWaiting();
     }
 }

@@ -102,10 +102,10 @@ abstract class InputRules extends Harness {
         Client bob = bench.other("bob");
         List<Probe> held = new ArrayList<>();
         for (String name : NAMES) {
-            held.add(alice.mutex(name).tried().isGranted());
+            held.add(alice.mutex(name).tried().expectGranted());
         }
         for (String name : NAMES) {
-            bob.mutex(name).tried().isRefused(Refusal.TAKEN);
+            bob.mutex(name).tried().expectRefused(Refusal.TAKEN);
         }
         assertThat(bench.inspect(""))
                 .extracting(info -> info.name().value())
@@ -123,10 +123,10 @@ abstract class InputRules extends Harness {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         for (String name : List.of("a\u0000b", "😀".repeat(128), "'; --", "%", "\uffff", "a\r\nb")) {
-            Probe held = alice.mutex(name).isGranted();
-            Probe waits = bob.mutex(name).isQueued();
+            Probe held = alice.mutex(name).expectGranted();
+            Probe waits = bob.mutex(name).expectQueued();
             held.release();
-            waits.isHeld();
+            waits.expectHeld();
         }
     }
 
@@ -136,7 +136,7 @@ abstract class InputRules extends Harness {
         for (String label :
                 List.of("", "'; DROP TABLE x; --", "😀".repeat(64), "x".repeat(256), "a\u0000b\r\n", "null")) {
             Client client = Client.open(bench.first, Duration.ofHours(1), label);
-            Probe held = client.mutex("label").isGranted();
+            Probe held = client.mutex("label").expectGranted();
             assertThat(bench.info(held.ref().resource()).holders())
                     .singleElement()
                     .satisfies(party -> assertThat(party.label()).isEqualTo(label));
@@ -150,18 +150,18 @@ abstract class InputRules extends Harness {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         long greatest = Long.MAX_VALUE;
-        Probe held = alice.mutex("ledger").numbered(greatest).isGranted();
-        Probe near = bob.mutex("ledger").numbered(greatest - 1).isQueued();
+        Probe held = alice.mutex("ledger").numbered(greatest).expectGranted();
+        Probe near = bob.mutex("ledger").numbered(greatest - 1).expectQueued();
         assertThat(alice.held()).containsExactly(held.ref());
         long epoch = Long.MAX_VALUE - 1;
         assertThat(alice.keepAlive(epoch)).isInstanceOf(Reply.SessionAlive.class);
-        alice.mutex("other").under(epoch - 1).isStale();
-        alice.mutex("other").under(epoch).isGranted();
+        alice.mutex("other").under(epoch - 1).expectStale();
+        alice.mutex("other").under(epoch).expectGranted();
         held.release();
-        near.isHeld();
+        near.expectHeld();
         if (bench.traits.admissions().contains(Admission.COUNTED)) {
             int most = Integer.MAX_VALUE;
-            Probe all = alice.permits("wide", most, most).under(epoch).isGranted();
+            Probe all = alice.permits("wide", most, most).under(epoch).expectGranted();
             assertThat(bench.info(all.ref().resource()).holders().get(0).weight())
                     .isEqualTo(most);
         }
@@ -172,7 +172,7 @@ abstract class InputRules extends Harness {
     void closedConnectionRefuses() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         bench.first.close();
         bench.first.close();
         CompletableFuture<Reply> answer = bench.first
@@ -185,7 +185,7 @@ abstract class InputRules extends Harness {
                     assertThat(failure.reason()).isEqualTo(StoreException.Reason.CLOSED);
                     assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
                 });
-        bob.mutex("ledger").tried().isRefused(Refusal.TAKEN);
+        bob.mutex("ledger").tried().expectRefused(Refusal.TAKEN);
         bench.needsPortableSessions();
         assertThat(held.stateThrough(bench.second)).isInstanceOf(Reply.Granted.class);
         assertThat(Bench.send(bench.second, new Command.KeepAlive(alice.sessionOf(held), 0)))
@@ -211,9 +211,9 @@ abstract class InputRules extends Harness {
                     .isTrue();
             assertThat(answer.join()).isInstanceOf(Reply.Granted.class);
         }
-        held.isHeld();
+        held.expectHeld();
         held.release();
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -233,7 +233,7 @@ abstract class InputRules extends Harness {
         Client alice = bench.client("alice");
         List<Probe> held = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
-            held.add(alice.mutex("name/" + i).isGranted());
+            held.add(alice.mutex("name/" + i).expectGranted());
         }
         assertThat(alice.held()).hasSize(1_000);
         assertThat(bench.inspect("name/").stream().map(info -> info.name()).distinct())

@@ -56,7 +56,7 @@ abstract class LatchRules extends Harness {
         assertThat(countDown(alice, 1, "b", 7)).isEqualTo(new Reply.Count(1, 0));
         assertThat(countDown(alice, 1, "c", 1)).isEqualTo(new Reply.Count(1, 0));
         assertThat(set(alice, 1, 5)).isEqualTo(new Reply.Count(1, 0));
-        bench.other("bob").pass("start").tried().isGranted();
+        bench.other("bob").pass("start").tried().expectGranted();
     }
 
     @Test
@@ -99,13 +99,13 @@ abstract class LatchRules extends Harness {
         set(alice, 1, 2);
         List<Probe> waiting = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            waiting.add((i % 2 == 0 ? alice : bob).pass("start").isQueued());
+            waiting.add((i % 2 == 0 ? alice : bob).pass("start").expectQueued());
         }
         countDown(alice, 1, "a", 1);
-        waiting.forEach(Probe::isWaiting);
-        bob.pass("start").tried().isRefused(Refusal.TAKEN);
+        waiting.forEach(Probe::expectWaiting);
+        bob.pass("start").tried().expectRefused(Refusal.TAKEN);
         countDown(bob, 1, "b", 1);
-        waiting.forEach(Probe::isHeld);
+        waiting.forEach(Probe::expectHeld);
     }
 
     @Test
@@ -115,16 +115,16 @@ abstract class LatchRules extends Harness {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         set(alice, 1, 1);
-        Probe waits = bob.pass("start").isQueued();
+        Probe waits = bob.pass("start").expectQueued();
         countDown(alice, 1, "a", 1);
         set(alice, 2, 1);
-        Probe later = bob.pass("start").isQueued();
-        waits.isHeld();
-        waits.isGranted();
-        later.isWaiting();
+        Probe later = bob.pass("start").expectQueued();
+        waits.expectHeld();
+        waits.expectGranted();
+        later.expectWaiting();
         waits.release();
-        waits.isGone();
-        later.isWaiting();
+        waits.expectGone();
+        later.expectWaiting();
     }
 
     @Test
@@ -133,15 +133,15 @@ abstract class LatchRules extends Harness {
         bench.needsAdmission(Admission.LATCH);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe unset = bob.pass("start").tried().isGranted();
+        Probe unset = bob.pass("start").tried().expectGranted();
         assertThat(set(alice, 1, 1)).isEqualTo(new Reply.Count(1, 1));
-        unset.isHeld();
-        Probe waits = bob.pass("start").isQueued();
+        unset.expectHeld();
+        Probe waits = bob.pass("start").expectQueued();
         unset.release();
-        waits.isWaiting();
+        waits.expectWaiting();
         countDown(alice, 1, "a", 1);
-        waits.isHeld();
-        alice.pass("start").tried().isGranted();
+        waits.expectHeld();
+        alice.pass("start").tried().expectGranted();
     }
 
     @Test
@@ -150,13 +150,13 @@ abstract class LatchRules extends Harness {
         bench.needsAdmission(Admission.LATCH);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe one = alice.pass("start").isGranted();
-        Probe two = bob.pass("start").tried().isGranted();
+        Probe one = alice.pass("start").expectGranted();
+        Probe two = bob.pass("start").tried().expectGranted();
         one.release();
         two.withdraw();
         assertThat(bench.inspect("")).isEmpty();
         assertThat(alice.held()).isEmpty();
-        bob.mutex("start").tried().isGranted();
+        bob.mutex("start").tried().expectGranted();
     }
 
     @Test
@@ -167,10 +167,10 @@ abstract class LatchRules extends Harness {
         Client bob = bench.other("bob");
         set(alice, 1, 1);
         alice.close();
-        bob.mutex("start").tried().isRefused(Refusal.MISMATCH);
+        bob.mutex("start").tried().expectRefused(Refusal.MISMATCH);
         assertThat(bench.inspect("")).hasSize(1);
         countDown(bob, 1, "a", 1);
-        Probe mutex = bob.mutex("start").tried().isGranted();
+        Probe mutex = bob.mutex("start").tried().expectGranted();
         assertThat(bob.send(new Command.SetCount(START, bob.sessionOf(START), 0, 2, 1), Reply.Refused.class)
                         .reason())
                 .isEqualTo(Refusal.MISMATCH);
@@ -189,15 +189,15 @@ abstract class LatchRules extends Harness {
         Client bob = bench.other("bob");
         Client carol = bench.other("carol");
         set(alice, 1, 1);
-        Probe leaves = bob.pass("start").isQueued();
-        Probe closes = carol.pass("start").isQueued();
-        Probe stays = bob.pass("start").isQueued();
+        Probe leaves = bob.pass("start").expectQueued();
+        Probe closes = carol.pass("start").expectQueued();
+        Probe stays = bob.pass("start").expectQueued();
         leaves.withdraw();
         carol.close();
         countDown(alice, 1, "a", 1);
-        leaves.isGone();
-        closes.isGone();
-        stays.isHeld();
+        leaves.expectGone();
+        closes.expectGone();
+        stays.expectHeld();
     }
 
     @Test
@@ -221,6 +221,6 @@ abstract class LatchRules extends Harness {
         alice.send(new Command.SetCount(START, alice.sessionOf(START), 0, 1, 1), Reply.Unsupported.class);
         alice.send(new Command.CountDown(START, 1, "a", 1), Reply.Unsupported.class);
         alice.send(alice.pass("start").command(), Reply.Unsupported.class);
-        alice.mutex("start").tried().isGranted();
+        alice.mutex("start").tried().expectGranted();
     }
 }

@@ -27,13 +27,13 @@ abstract class LeaseRules extends Harness {
         Client alice = bench.client("alice");
         // Ready before the lease begins: without a clock to move, it runs.
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).isGranted();
-        Probe next = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).expectGranted();
+        Probe next = bob.mutex("ledger").expectQueued();
         bench.until("the next claim holds", next::holds);
-        held.isGone();
+        held.expectGone();
         assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
         alice.send(new Command.Release(held.ref()), Reply.Absent.class);
-        next.isHeld();
+        next.expectHeld();
     }
 
     @Test
@@ -43,11 +43,11 @@ abstract class LeaseRules extends Harness {
         Probe held = bench.client("alice")
                 .mutex("ledger")
                 .with(Lease.bounded(Duration.ofSeconds(7)))
-                .isGranted();
+                .expectGranted();
         bench.pass(Duration.ofSeconds(7).minus(INSTANT));
-        held.isHeld();
+        held.expectHeld();
         bench.pass(INSTANT);
-        held.isGone();
+        held.expectGone();
     }
 
     @Test
@@ -55,7 +55,7 @@ abstract class LeaseRules extends Harness {
     void keepAliveDoesNotRenewBounded() {
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).isGranted();
+        Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).expectGranted();
         bench.until("the bounded grant has ended", () -> {
             assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
             return held.isOver();
@@ -67,14 +67,14 @@ abstract class LeaseRules extends Harness {
     void boundedEndsWithItsSession() {
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
-        Probe closed = alice.mutex("closed").with(Lease.bounded(HOUR)).isGranted();
+        Probe closed = alice.mutex("closed").with(Lease.bounded(HOUR)).expectGranted();
         alice.close();
-        closed.isGone();
-        bench.other("bob").mutex("closed").tried().isGranted();
+        closed.expectGone();
+        bench.other("bob").mutex("closed").tried().expectGranted();
         Client dies = bench.shortLived("dies");
-        Probe expired = dies.mutex("expired").with(Lease.bounded(HOUR)).isGranted();
+        Probe expired = dies.mutex("expired").with(Lease.bounded(HOUR)).expectGranted();
         bench.until("the session has ended", expired::isOver);
-        bench.other("bob").mutex("expired").tried().isGranted();
+        bench.other("bob").mutex("expired").tried().expectGranted();
     }
 
     @Test
@@ -84,15 +84,15 @@ abstract class LeaseRules extends Harness {
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");
-        Probe closed = alice.mutex("closed").with(Lease.detached(HOUR)).isGranted();
-        Probe expired = dies.mutex("expired").with(Lease.detached(HOUR)).isGranted();
-        Probe witness = dies.mutex("witness").isGranted();
+        Probe closed = alice.mutex("closed").with(Lease.detached(HOUR)).expectGranted();
+        Probe expired = dies.mutex("expired").with(Lease.detached(HOUR)).expectGranted();
+        Probe witness = dies.mutex("witness").expectGranted();
         alice.close();
         bench.until("the session has ended", witness::isOver);
         assertThat(closed.stateThrough(bob.store)).isInstanceOf(Reply.Granted.class);
         assertThat(expired.stateThrough(bob.store)).isInstanceOf(Reply.Granted.class);
-        bob.mutex("closed").tried().isRefused(Refusal.TAKEN);
-        bob.mutex("expired").tried().isRefused(Refusal.TAKEN);
+        bob.mutex("closed").tried().expectRefused(Refusal.TAKEN);
+        bob.mutex("expired").tried().expectRefused(Refusal.TAKEN);
         assertThat(alice.held()).containsExactly(closed.ref());
     }
 
@@ -102,12 +102,12 @@ abstract class LeaseRules extends Harness {
         bench.needsDetached();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe before = bob.mutex("ledger").isGranted();
-        Probe detached = alice.mutex("ledger").with(Lease.detached(HOUR)).isQueued();
+        Probe before = bob.mutex("ledger").expectGranted();
+        Probe detached = alice.mutex("ledger").with(Lease.detached(HOUR)).expectQueued();
         before.release();
-        detached.isHeld();
+        detached.expectHeld();
         alice.close();
-        detached.isHeld();
+        detached.expectHeld();
     }
 
     @Test
@@ -117,11 +117,11 @@ abstract class LeaseRules extends Harness {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         Probe held =
-                alice.mutex("ledger").with(Lease.detached(bench.shortTtl())).isGranted();
+                alice.mutex("ledger").with(Lease.detached(bench.shortTtl())).expectGranted();
         alice.close();
-        Probe next = bob.mutex("ledger").isQueued();
+        Probe next = bob.mutex("ledger").expectQueued();
         bench.until("the next claim holds", next::holds);
-        held.isGone();
+        held.expectGone();
         assertThat(alice.held()).isEmpty();
     }
 
@@ -132,17 +132,17 @@ abstract class LeaseRules extends Harness {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         Client carol = bench.other("carol");
-        Probe first = bob.mutex("granted").isGranted();
-        Probe second = bob.mutex("waiting").isGranted();
-        alice.mutex("granted").with(Lease.detached(HOUR)).isQueued();
-        alice.mutex("waiting").with(Lease.detached(HOUR)).isQueued();
-        Probe afterGranted = carol.mutex("granted").isQueued();
-        Probe afterWaiting = carol.mutex("waiting").isQueued();
+        Probe first = bob.mutex("granted").expectGranted();
+        Probe second = bob.mutex("waiting").expectGranted();
+        alice.mutex("granted").with(Lease.detached(HOUR)).expectQueued();
+        alice.mutex("waiting").with(Lease.detached(HOUR)).expectQueued();
+        Probe afterGranted = carol.mutex("granted").expectQueued();
+        Probe afterWaiting = carol.mutex("waiting").expectQueued();
         first.release();
         alice.close();
-        afterGranted.isHeld();
+        afterGranted.expectHeld();
         second.release();
-        afterWaiting.isHeld();
+        afterWaiting.expectHeld();
         assertThat(alice.held()).isEmpty();
     }
 
@@ -153,8 +153,8 @@ abstract class LeaseRules extends Harness {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         Duration length = Duration.ofSeconds(10);
-        Probe before = bob.mutex("ledger").isGranted();
-        Probe bounded = alice.mutex("ledger").with(Lease.bounded(length)).isQueued();
+        Probe before = bob.mutex("ledger").expectGranted();
+        Probe bounded = alice.mutex("ledger").with(Lease.bounded(length)).expectQueued();
         bench.pass(Duration.ofSeconds(60));
         before.release();
         bench.pass(Duration.ofSeconds(60));
@@ -163,7 +163,7 @@ abstract class LeaseRules extends Harness {
         assertThat(bounded.grant().remaining()).contains(Duration.ofSeconds(4));
         assertThat(bounded.granted().remaining()).contains(Duration.ofSeconds(4));
         bench.pass(Duration.ofSeconds(4));
-        bounded.isGone();
+        bounded.expectGone();
     }
 
     @Test
@@ -177,7 +177,7 @@ abstract class LeaseRules extends Harness {
         bench.pass(Duration.ofSeconds(4));
         assertThat(bounded.granted().remaining()).contains(Duration.ofSeconds(6));
         bench.pass(Duration.ofSeconds(6));
-        bounded.isGone();
+        bounded.expectGone();
     }
 
     @Test
@@ -199,7 +199,7 @@ abstract class LeaseRules extends Harness {
     void extensionSetsWhatIsLeft() {
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).isGranted();
+        Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).expectGranted();
         Reply.Extended longer = held.extend(1, HOUR);
         assertThat(longer.seq()).isEqualTo(1);
         assertThat(longer.remaining()).isPositive().isLessThanOrEqualTo(HOUR).isGreaterThan(Duration.ofMinutes(50));
@@ -215,7 +215,7 @@ abstract class LeaseRules extends Harness {
     void lateExtensionsDoNothing() {
         bench.needsFixedLeases();
         Probe held =
-                bench.client("alice").mutex("ledger").with(Lease.bounded(HOUR)).isGranted();
+                bench.client("alice").mutex("ledger").with(Lease.bounded(HOUR)).expectGranted();
         Duration two = Duration.ofHours(2);
         assertThat(held.extend(5, two).seq()).isEqualTo(5);
         for (long late : new long[] {5, 4, 1}) {
@@ -232,15 +232,15 @@ abstract class LeaseRules extends Harness {
     void extensionNeverRevives() {
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).isGranted();
+        Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).expectGranted();
         bench.until("the grant has ended", held::isOver);
         alice.send(new Command.Extend(held.ref(), 1, HOUR), Reply.Absent.class);
-        held.isGone();
-        Probe bySession = bench.other("bob").mutex("ledger").tried().isGranted();
+        held.expectGone();
+        Probe bySession = bench.other("bob").mutex("ledger").tried().expectGranted();
         alice.send(new Command.Extend(bySession.ref(), 1, bench.shortTtl()), Reply.Absent.class);
-        Probe waits = alice.mutex("ledger").with(Lease.bounded(HOUR)).isQueued();
+        Probe waits = alice.mutex("ledger").with(Lease.bounded(HOUR)).expectQueued();
         alice.send(new Command.Extend(waits.ref(), 1, HOUR), Reply.Absent.class);
-        waits.isWaiting();
+        waits.expectWaiting();
     }
 
     @Test
@@ -249,7 +249,7 @@ abstract class LeaseRules extends Harness {
     void detachedIsServedById() {
         bench.needsDetached();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").with(Lease.detached(HOUR)).isGranted();
+        Probe held = alice.mutex("ledger").with(Lease.detached(HOUR)).expectGranted();
         alice.raiseEpoch();
         alice.close();
         assertThat(held.stateThrough(bench.second)).isInstanceOf(Reply.Granted.class);
@@ -257,8 +257,8 @@ abstract class LeaseRules extends Harness {
                 Bench.send(bench.second, new Command.Extend(held.ref(), 1, Duration.ofHours(3)), Reply.Extended.class);
         assertThat(extended.remaining()).isGreaterThan(HOUR);
         Bench.send(bench.second, new Command.Release(held.ref()), Reply.Released.class);
-        held.isGone();
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        held.expectGone();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -266,11 +266,11 @@ abstract class LeaseRules extends Harness {
     void detachedIsWithdrawnById() {
         bench.needsDetached();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").with(Lease.detached(HOUR)).isGranted();
+        Probe held = alice.mutex("ledger").with(Lease.detached(HOUR)).expectGranted();
         alice.close();
         Bench.send(bench.second, new Command.Withdraw(held.ref(), Command.Sending.FIRST), Reply.Done.class);
-        held.isGone();
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        held.expectGone();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -281,13 +281,13 @@ abstract class LeaseRules extends Harness {
         Client alice = bench.client("alice");
         Probe detached = alice.mutex("ledger").with(Lease.detached(HOUR));
         alice.send(detached.command(), Reply.Unsupported.class);
-        detached.isGone();
+        detached.expectGone();
         if (!fixed) {
             Probe bounded = alice.mutex("ledger").with(Lease.bounded(HOUR));
             alice.send(bounded.command(), Reply.Unsupported.class);
-            bounded.isGone();
+            bounded.expectGone();
         }
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -297,7 +297,7 @@ abstract class LeaseRules extends Harness {
         Probe held = bench.client("alice")
                 .mutex("ledger")
                 .with(Lease.bounded(Command.MAX_DURATION))
-                .isGranted();
+                .expectGranted();
         assertThat(held.grant().remaining().orElseThrow()).isGreaterThan(Command.MAX_DURATION.minus(HOUR));
         assertThat(held.extend(1, Command.MAX_DURATION).remaining()).isGreaterThan(Command.MAX_DURATION.minus(HOUR));
     }

@@ -75,7 +75,7 @@ abstract class PartitionRules extends Harness {
                 1);
         alice.send(strange, Reply.SessionEnded.class);
         assertThat(bench.inspect(here)).isEmpty();
-        right.isGranted();
+        right.expectGranted();
     }
 
     @Test
@@ -83,14 +83,14 @@ abstract class PartitionRules extends Harness {
     void sessionsLiveByThemselves() {
         needsParts();
         Client alice = bench.client("alice");
-        Probe ends = alice.mutex(here).isGranted();
-        Probe stays = alice.mutex(there).isGranted();
+        Probe ends = alice.mutex(here).expectGranted();
+        Probe stays = alice.mutex(there).expectGranted();
         Bench.send(bench.first, new Command.KeepAlive(alice.sessionOf(ends), 7), Reply.SessionAlive.class);
-        alice.mutex(here).isStale();
-        alice.mutex(there).tried().isRefused(Refusal.TAKEN);
+        alice.mutex(here).expectStale();
+        alice.mutex(there).tried().expectRefused(Refusal.TAKEN);
         Bench.send(bench.first, new Command.CloseSession(alice.sessionOf(ends)), Reply.Done.class);
-        ends.isGone();
-        stays.isHeld();
+        ends.expectGone();
+        stays.expectHeld();
         assertThat(alice.held()).containsExactly(stays.ref());
         stays.release();
     }
@@ -100,13 +100,13 @@ abstract class PartitionRules extends Harness {
     void deadlinesAreOfTheirParts() {
         needsParts();
         Client alice = bench.shortLived("alice");
-        Probe kept = alice.mutex(here).isGranted();
-        Probe left = alice.mutex(there).isGranted();
+        Probe kept = alice.mutex(here).expectGranted();
+        Probe left = alice.mutex(there).expectGranted();
         bench.pass(alice.ttl.dividedBy(2));
         Bench.send(bench.first, new Command.KeepAlive(alice.sessionOf(kept), 0), Reply.SessionAlive.class);
         bench.pass(alice.ttl.dividedBy(2).plus(Duration.ofSeconds(1)));
-        left.isGone();
-        kept.isHeld();
+        left.expectGone();
+        kept.expectHeld();
     }
 
     @Test
@@ -114,8 +114,8 @@ abstract class PartitionRules extends Harness {
     void pollsGoToAllParts() {
         needsParts();
         Client alice = bench.client("alice");
-        Probe one = alice.mutex(here).isGranted();
-        Probe two = alice.mutex(there).isGranted();
+        Probe one = alice.mutex(here).expectGranted();
+        Probe two = alice.mutex(there).expectGranted();
         Probe none = alice.mutex(here);
         Reply.Polled polled = Bench.send(
                 bench.first, new Command.Poll(List.of(two.ref(), none.ref(), one.ref())), Reply.Polled.class);
@@ -130,7 +130,7 @@ abstract class PartitionRules extends Harness {
         needsParts();
         Client alice = bench.client("alice");
         List<ResourceName> names = IntStream.range(0, 40)
-                .mapToObj(i -> alice.mutex("part/" + i).isGranted().ref().resource())
+                .mapToObj(i -> alice.mutex("part/" + i).expectGranted().ref().resource())
                 .toList();
         assertThat(bench.inspect("part/")).extracting(info -> info.name()).containsExactlyInAnyOrderElementsOf(names);
         Reply.Inspected one = Bench.send(
@@ -148,8 +148,8 @@ abstract class PartitionRules extends Harness {
         Client bob = bench.other("bob");
         long before = 0;
         for (int i = 0; i < 20; i++) {
-            Probe held = (i % 2 == 0 ? alice : bob).mutex(here).isGranted();
-            alice.mutex(there + i).isGranted();
+            Probe held = (i % 2 == 0 ? alice : bob).mutex(here).expectGranted();
+            alice.mutex(there + i).expectGranted();
             assertThat(held.block().first()).isGreaterThan(before);
             before = held.block().last();
             held.release();

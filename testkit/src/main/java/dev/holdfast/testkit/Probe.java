@@ -71,13 +71,13 @@ record Probe(
     // Asking.
 
     @CanIgnoreReturnValue
-    Probe isGranted() {
+    Probe expectGranted() {
         Reply.Granted unused = granted();
         return this;
     }
 
     @CanIgnoreReturnValue
-    Probe isQueued() {
+    Probe expectQueued() {
         Reply.Queued unused = queued();
         return this;
     }
@@ -90,7 +90,7 @@ record Probe(
         return client.send(command(), Reply.Queued.class);
     }
 
-    void isRefused(Refusal reason) {
+    void expectRefused(Refusal reason) {
         Reply.Refused refused = client.send(command(), Reply.Refused.class);
         if (refused.reason() != reason) {
             throw new AssertionError(
@@ -98,11 +98,11 @@ record Probe(
         }
     }
 
-    void isStale() {
+    void expectStale() {
         client.send(command(), Reply.Stale.class);
     }
 
-    void isOfEndedSession() {
+    void expectEndedSession() {
         client.send(command(), Reply.SessionEnded.class);
     }
 
@@ -129,7 +129,7 @@ record Probe(
         return state instanceof Reply.Absent || state instanceof Reply.SessionEnded || state instanceof Reply.Refused;
     }
 
-    void isHeld() {
+    void expectHeld() {
         Reply.Granted unused = grant();
     }
 
@@ -142,14 +142,14 @@ record Probe(
         throw new AssertionError("The claim " + ref + " was to hold, but a poll answers " + state);
     }
 
-    void isWaiting() {
+    void expectWaiting() {
         ClaimReply state = state();
         if (!(state instanceof Reply.Queued)) {
             throw new AssertionError("The claim " + ref + " was to wait, but a poll answers " + state);
         }
     }
 
-    void isGone() {
+    void expectGone() {
         ClaimReply state = state();
         if (state instanceof Reply.Granted || state instanceof Reply.Queued) {
             throw new AssertionError("The claim " + ref + " was to be gone, but a poll answers " + state);

@@ -28,8 +28,8 @@ abstract class ReleaseRules extends Harness {
     void releaseByAStranger() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").numbered(5).isGranted();
-        Probe waits = bob.mutex("ledger").numbered(6).isQueued();
+        Probe held = alice.mutex("ledger").numbered(5).expectGranted();
+        Probe waits = bob.mutex("ledger").numbered(6).expectQueued();
         Probe sameNumber = bob.mutex("ledger").numbered(5);
         Probe otherNumber = alice.mutex("ledger").numbered(7);
         for (Probe stranger : List.of(sameNumber, otherNumber)) {
@@ -37,8 +37,8 @@ abstract class ReleaseRules extends Harness {
             stranger.withdraw();
             stranger.client().send(new Command.ShrinkTo(stranger.ref(), 1), Reply.Absent.class);
         }
-        held.isHeld();
-        waits.isWaiting();
+        held.expectHeld();
+        waits.expectWaiting();
     }
 
     @Test
@@ -46,13 +46,13 @@ abstract class ReleaseRules extends Harness {
     void lateReleaseDoesNotTouchTheSuccessor() {
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");
-        Probe held = dies.mutex("ledger").isGranted();
-        Probe next = bob.mutex("ledger").isQueued();
+        Probe held = dies.mutex("ledger").expectGranted();
+        Probe next = bob.mutex("ledger").expectQueued();
         bench.until("the next claim holds", next::holds);
         dies.send(new Command.Release(held.ref()), Reply.Absent.class);
         held.withdraw();
-        next.isHeld();
-        bob.mutex("ledger").tried().isRefused(Refusal.TAKEN);
+        next.expectHeld();
+        bob.mutex("ledger").tried().expectRefused(Refusal.TAKEN);
     }
 
     @Test
@@ -60,12 +60,12 @@ abstract class ReleaseRules extends Harness {
     void releaseOfAWaiter() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe waits = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe waits = bob.mutex("ledger").expectQueued();
         bob.send(new Command.Release(waits.ref()), Reply.Absent.class);
-        waits.isWaiting();
+        waits.expectWaiting();
         held.release();
-        waits.isHeld();
+        waits.expectHeld();
     }
 
     @Test
@@ -73,13 +73,13 @@ abstract class ReleaseRules extends Harness {
     void oneOfSeveralIsReleased() {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
-        Probe one = alice.permits("gpu", 1, 3).isGranted();
-        Probe two = alice.permits("gpu", 1, 3).isGranted();
-        Probe three = alice.permits("gpu", 1, 3).isGranted();
+        Probe one = alice.permits("gpu", 1, 3).expectGranted();
+        Probe two = alice.permits("gpu", 1, 3).expectGranted();
+        Probe three = alice.permits("gpu", 1, 3).expectGranted();
         two.release();
-        one.isHeld();
-        two.isGone();
-        three.isHeld();
+        one.expectHeld();
+        two.expectGone();
+        three.expectHeld();
         assertThat(alice.held()).containsExactlyInAnyOrder(one.ref(), three.ref());
     }
 
@@ -88,24 +88,24 @@ abstract class ReleaseRules extends Harness {
     void forcedRelease() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").wanting(16).isGranted();
+        Probe held = alice.mutex("ledger").wanting(16).expectGranted();
         ResourceName ledger = held.ref().resource();
         TokenBlock block = held.block();
-        Probe next = bob.mutex("ledger").isQueued();
+        Probe next = bob.mutex("ledger").expectQueued();
         bob.send(new Command.ForceRelease(ledger, block.first() - 1), Reply.Absent.class);
         if (bench.traits.tokenSource() != TokenSource.QUORUM) {
             // The members of a quorum have more tokens for a grant than they give together.
             bob.send(new Command.ForceRelease(ledger, block.last() + 1), Reply.Absent.class);
         }
         bob.send(new Command.ForceRelease(new ResourceName("other"), block.first()), Reply.Absent.class);
-        held.isHeld();
+        held.expectHeld();
         long token = tokenOf(held, "alice", bob);
         bob.send(new Command.ForceRelease(ledger, token), Reply.Released.class);
-        held.isGone();
-        next.isHeld();
+        held.expectGone();
+        next.expectHeld();
         bob.send(new Command.ForceRelease(ledger, token), Reply.Absent.class);
         alice.send(new Command.Release(held.ref()), Reply.Absent.class);
-        next.isHeld();
+        next.expectHeld();
         assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
     }
 
@@ -137,13 +137,13 @@ abstract class ReleaseRules extends Harness {
         bench.needsAdmission(Admission.SHARED);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe one = alice.reader("catalogue").wanting(4).isGranted();
-        Probe two = bob.reader("catalogue").wanting(4).isGranted();
-        Probe three = alice.reader("catalogue").wanting(4).isGranted();
+        Probe one = alice.reader("catalogue").wanting(4).expectGranted();
+        Probe two = bob.reader("catalogue").wanting(4).expectGranted();
+        Probe three = alice.reader("catalogue").wanting(4).expectGranted();
         alice.send(new Command.ForceRelease(two.ref().resource(), tokenOf(two, "bob", alice)), Reply.Released.class);
-        one.isHeld();
-        two.isGone();
-        three.isHeld();
+        one.expectHeld();
+        two.expectGone();
+        three.expectHeld();
     }
 
     @Test
@@ -152,18 +152,18 @@ abstract class ReleaseRules extends Harness {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.permits("gpu", 5, 6).isGranted();
+        Probe held = alice.permits("gpu", 5, 6).expectGranted();
         for (int i = 0; i < 3; i++) {
             alice.send(new Command.ShrinkTo(held.ref(), 3), Reply.Done.class);
         }
         alice.send(new Command.ShrinkTo(held.ref(), 6), Reply.Done.class);
-        bob.permits("gpu", 4, 6).tried().isRefused(Refusal.TAKEN);
-        Probe rest = bob.permits("gpu", 3, 6).tried().isGranted();
-        bob.permits("gpu", 1, 6).tried().isRefused(Refusal.TAKEN);
+        bob.permits("gpu", 4, 6).tried().expectRefused(Refusal.TAKEN);
+        Probe rest = bob.permits("gpu", 3, 6).tried().expectGranted();
+        bob.permits("gpu", 1, 6).tried().expectRefused(Refusal.TAKEN);
         held.release();
-        bob.permits("gpu", 4, 6).tried().isRefused(Refusal.TAKEN);
+        bob.permits("gpu", 4, 6).tried().expectRefused(Refusal.TAKEN);
         rest.release();
-        bob.permits("gpu", 6, 6).tried().isGranted();
+        bob.permits("gpu", 6, 6).tried().expectGranted();
     }
 
     @Test
@@ -173,18 +173,18 @@ abstract class ReleaseRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe writes = alice.writer("catalogue").isGranted();
+        Probe writes = alice.writer("catalogue").expectGranted();
         TokenBlock block = writes.block();
-        Probe reader = bob.reader("catalogue").isQueued();
-        Probe writer = bob.writer("catalogue").isQueued();
+        Probe reader = bob.reader("catalogue").expectQueued();
+        Probe writer = bob.writer("catalogue").expectQueued();
         alice.send(new Command.ShrinkTo(writes.ref(), 1), Reply.Done.class);
-        reader.isHeld();
-        writer.isWaiting();
+        reader.expectHeld();
+        writer.expectWaiting();
         assertThat(writes.block()).isEqualTo(block);
         reader.release();
-        writer.isWaiting();
+        writer.expectWaiting();
         writes.release();
-        writer.isHeld();
+        writer.expectHeld();
     }
 
     @Test
@@ -192,13 +192,13 @@ abstract class ReleaseRules extends Harness {
     void shrinkingNeedsAGrant() {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
-        Probe held = alice.permits("gpu", 4, 4).isGranted();
-        Probe waits = alice.permits("gpu", 3, 4).isQueued();
+        Probe held = alice.permits("gpu", 4, 4).expectGranted();
+        Probe waits = alice.permits("gpu", 3, 4).expectQueued();
         alice.send(new Command.ShrinkTo(waits.ref(), 1), Reply.Absent.class);
         held.release();
         alice.send(new Command.ShrinkTo(held.ref(), 1), Reply.Absent.class);
-        waits.isHeld();
-        bench.other("bob").permits("gpu", 2, 4).tried().isRefused(Refusal.TAKEN);
+        waits.expectHeld();
+        bench.other("bob").permits("gpu", 2, 4).tried().expectRefused(Refusal.TAKEN);
     }
 
     @Test
@@ -209,23 +209,23 @@ abstract class ReleaseRules extends Harness {
         Client dies = bench.shortLived("dies");
         List<Probe> ended = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            Probe released = alice.mutex("released-" + i).isGranted();
-            Probe left = bob.mutex("released-" + i).isQueued();
+            Probe released = alice.mutex("released-" + i).expectGranted();
+            Probe left = bob.mutex("released-" + i).expectQueued();
             left.withdraw();
             released.release();
-            Probe forced = alice.mutex("forced-" + i).isGranted();
+            Probe forced = alice.mutex("forced-" + i).expectGranted();
             alice.send(
                     new Command.ForceRelease(
                             forced.ref().resource(), forced.block().first()),
                     Reply.Released.class);
-            Probe expires = dies.mutex("expires-" + i).isGranted();
+            Probe expires = dies.mutex("expires-" + i).expectGranted();
             Probe tried = bob.mutex("expires-" + i).tried();
-            tried.isRefused(Refusal.TAKEN);
+            tried.expectRefused(Refusal.TAKEN);
             ended.addAll(List.of(released, left, forced, expires, tried));
         }
         if (bench.traits.fixedLease() != FixedLease.NONE) {
             Probe bounded =
-                    bob.mutex("bounded").with(Lease.bounded(bench.shortTtl())).isGranted();
+                    bob.mutex("bounded").with(Lease.bounded(bench.shortTtl())).expectGranted();
             bench.until("the bounded grant has ended", bounded::isOver);
             ended.add(bounded);
         }
@@ -241,11 +241,11 @@ abstract class ReleaseRules extends Harness {
     @DisplayName("R6: of a grant, a withdrawal is the release")
     void withdrawalOfAGrant() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe next = bench.other("bob").mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe next = bench.other("bob").mutex("ledger").expectQueued();
         held.withdraw();
-        held.isGone();
-        next.isHeld();
+        held.expectGone();
+        next.expectHeld();
         assertThat(alice.held()).isEmpty();
     }
 }

@@ -60,11 +60,11 @@ abstract class SessionRules extends Harness {
     @DisplayName("S2: a session lives until its ttl is over, and no longer")
     void sessionLivesForItsTtl() {
         Client alice = bench.shortLived("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         bench.pass(alice.ttl.minus(INSTANT));
-        held.isHeld();
+        held.expectHeld();
         bench.pass(INSTANT);
-        held.isGone();
+        held.expectGone();
     }
 
     @Test
@@ -72,63 +72,63 @@ abstract class SessionRules extends Harness {
     void sessionEndsByItself() {
         Client alice = bench.shortLived("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe next = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe next = bob.mutex("ledger").expectQueued();
         bench.until("the next claim holds", next::holds);
-        held.isGone();
+        held.expectGone();
     }
 
     @Test
     @DisplayName("S3: a keep-alive moves the deadline to a whole ttl from then")
     void keepAliveMovesTheDeadline() {
         Client alice = bench.shortLived("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         bench.pass(alice.ttl.minus(INSTANT));
         assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
         bench.pass(alice.ttl.minus(INSTANT));
-        held.isHeld();
+        held.expectHeld();
         bench.pass(INSTANT);
-        held.isGone();
+        held.expectGone();
     }
 
     @Test
     @DisplayName("S3: no other command keeps a session alive")
     void onlyKeepAliveMovesTheDeadline() {
         Client alice = bench.shortLived("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         bench.pass(alice.ttl.dividedBy(2));
-        held.isHeld();
-        held.isGranted();
-        alice.mutex("other").isGranted().release();
+        held.expectHeld();
+        held.expectGranted();
+        alice.mutex("other").expectGranted().release();
         assertThat(alice.held()).hasSize(1);
         bench.pass(alice.ttl.dividedBy(2).plus(MOMENT));
-        held.isGone();
+        held.expectGone();
     }
 
     @Test
     @DisplayName("S4: a keep-alive that comes too late does not bring the session back")
     void lateKeepAliveNeverRevives() {
         Client alice = bench.shortLived("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         bench.until("the session has ended", held::isOver);
         assertThat(alice.keepAlive(5)).isInstanceOf(Reply.SessionEnded.class);
-        held.isGone();
-        alice.mutex("other").isOfEndedSession();
-        bench.other("bob").mutex("ledger").tried().isGranted();
+        held.expectGone();
+        alice.mutex("other").expectEndedSession();
+        bench.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
     @DisplayName("S4: a session that others were admitted past stays dead, also when the clock is stepped back")
     void passedOverSessionStaysDead() {
         Client alice = bench.shortLived("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         bench.pass(alice.ttl.plus(MOMENT));
-        Probe next = bench.other("bob").mutex("ledger").isGranted();
+        Probe next = bench.other("bob").mutex("ledger").expectGranted();
         bench.pass(alice.ttl.dividedBy(2).negated());
         assertThat(alice.keepAlive(1)).isInstanceOf(Reply.SessionEnded.class);
-        held.isGone();
-        alice.mutex("other").isOfEndedSession();
-        next.isHeld();
+        held.expectGone();
+        alice.mutex("other").expectEndedSession();
+        next.expectHeld();
     }
 
     @Test
@@ -138,7 +138,7 @@ abstract class SessionRules extends Harness {
         alice.close();
         alice.close();
         assertThat(alice.keepAlive(3)).isInstanceOf(Reply.SessionEnded.class);
-        alice.mutex("ledger").isOfEndedSession();
+        alice.mutex("ledger").expectEndedSession();
     }
 
     @Test
@@ -147,17 +147,17 @@ abstract class SessionRules extends Harness {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         Client carol = bench.other("carol");
-        Probe aliceHolds = alice.mutex("a").isGranted();
-        Probe bobHolds = bob.mutex("b").isGranted();
-        Probe bobWaits = bob.mutex("a").isQueued();
-        Probe aliceWaits = alice.mutex("b").isQueued();
-        Probe carolWaits = carol.mutex("b").isQueued();
+        Probe aliceHolds = alice.mutex("a").expectGranted();
+        Probe bobHolds = bob.mutex("b").expectGranted();
+        Probe bobWaits = bob.mutex("a").expectQueued();
+        Probe aliceWaits = alice.mutex("b").expectQueued();
+        Probe carolWaits = carol.mutex("b").expectQueued();
         alice.close();
-        aliceHolds.isGone();
-        aliceWaits.isGone();
-        bobWaits.isHeld();
+        aliceHolds.expectGone();
+        aliceWaits.expectGone();
+        bobWaits.expectHeld();
         bobHolds.release();
-        carolWaits.isHeld();
+        carolWaits.expectHeld();
     }
 
     @Test
@@ -165,9 +165,9 @@ abstract class SessionRules extends Harness {
     void closingIsForOneSession() {
         Client alice = bench.client("alice");
         Client twin = bench.client("alice");
-        Probe kept = twin.mutex("ledger").isGranted();
+        Probe kept = twin.mutex("ledger").expectGranted();
         alice.close();
-        kept.isHeld();
+        kept.expectHeld();
         assertThat(twin.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
     }
 
@@ -175,14 +175,14 @@ abstract class SessionRules extends Harness {
     @DisplayName("S6: a keep-alive raises the epoch, and one below it is stale and moves nothing")
     void staleKeepAliveMovesNothing() {
         Client alice = bench.shortLived("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         assertThat(alice.keepAlive(2)).isInstanceOf(Reply.SessionAlive.class);
         assertThat(alice.keepAlive(1)).isInstanceOf(Reply.Stale.class);
         assertThat(alice.keepAlive(2)).isInstanceOf(Reply.SessionAlive.class);
         bench.pass(alice.ttl.dividedBy(2));
         assertThat(alice.keepAlive(1)).isInstanceOf(Reply.Stale.class);
         bench.pass(alice.ttl.dividedBy(2).plus(MOMENT));
-        held.isGone();
+        held.expectGone();
     }
 
     @Test
@@ -190,14 +190,14 @@ abstract class SessionRules extends Harness {
             "S6: every command that carries an epoch is stale below the session's, and goes through at it and above")
     void epochsAreCheckedEverywhere() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         alice.raiseEpoch();
         assertThat(alice.keepAlive(0)).isInstanceOf(Reply.Stale.class);
-        alice.mutex("other").under(0).isStale();
+        alice.mutex("other").under(0).expectStale();
         assertThat(held.yieldFor(alice.mutex("ledger").under(0))).isInstanceOf(Reply.Stale.class);
-        alice.mutex("other").under(1).isGranted();
-        alice.mutex("third").under(2).isGranted();
-        alice.mutex("fourth").under(1).isGranted();
+        alice.mutex("other").under(1).expectGranted();
+        alice.mutex("third").under(2).expectGranted();
+        alice.mutex("fourth").under(1).expectGranted();
     }
 
     @Test
@@ -206,11 +206,11 @@ abstract class SessionRules extends Harness {
         Client alice = bench.client("alice");
         alice.raiseEpoch();
         if (bench.traits.admissions().contains(Admission.COUNTED)) {
-            alice.permits("permits", 1, 1).isGranted();
-            Probe second = alice.permits("permits", 1, 1).isQueued();
+            alice.permits("permits", 1, 1).expectGranted();
+            Probe second = alice.permits("permits", 1, 1).expectQueued();
             ResourceName permits = second.ref().resource();
             alice.send(new Command.Resize(permits, alice.sessionOf(permits), 0, 2), Reply.Stale.class);
-            second.isWaiting();
+            second.expectWaiting();
         }
         Bench.needs(
                 bench.traits.admissions().contains(Admission.LATCH)
@@ -230,16 +230,16 @@ abstract class SessionRules extends Harness {
     void retiredSessionKeepsWhatItHas() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe yields = alice.mutex("yields").isGranted();
-        Probe waits = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe yields = alice.mutex("yields").expectGranted();
+        Probe waits = bob.mutex("ledger").expectQueued();
         alice.retire();
         alice.retire();
-        held.isHeld();
-        alice.mutex("other").under(1_000_000).isStale();
+        held.expectHeld();
+        alice.mutex("other").under(1_000_000).expectStale();
         assertThat(alice.keepAlive(1_000_000)).isInstanceOf(Reply.Stale.class);
         held.release();
-        waits.isHeld();
+        waits.expectHeld();
         assertThat(yields.yieldFor(alice.mutex("yields"))).isInstanceOf(Reply.Stale.class);
     }
 
@@ -247,29 +247,29 @@ abstract class SessionRules extends Harness {
     @DisplayName("S7: retiring does not move the deadline, and an ended session can be retired")
     void retiringDoesNotMoveTheDeadline() {
         Client alice = bench.shortLived("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         bench.pass(alice.ttl.minus(INSTANT));
         alice.retire();
-        held.isHeld();
+        held.expectHeld();
         bench.pass(MOMENT);
-        held.isGone();
+        held.expectGone();
         alice.retire();
-        held.isGone();
+        held.expectGone();
     }
 
     @Test
     @DisplayName("S8: what needs a live session says so when it has ended, whatever the epoch")
     void endedSessionIsNamedAsSuch() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         alice.raiseEpoch();
         alice.close();
         assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionEnded.class);
-        alice.mutex("other").under(0).isOfEndedSession();
-        alice.mutex("other").under(1).isOfEndedSession();
+        alice.mutex("other").under(0).expectEndedSession();
+        alice.mutex("other").under(1).expectEndedSession();
         assertThat(held.yieldFor(alice.mutex("ledger"))).isInstanceOf(Reply.SessionEnded.class);
         if (bench.traits.admissions().contains(Admission.COUNTED)) {
-            Probe permit = bench.other("bob").permits("permits", 1, 1).isGranted();
+            Probe permit = bench.other("bob").permits("permits", 1, 1).expectGranted();
             alice.send(
                     new Command.Resize(
                             permit.ref().resource(),
@@ -299,19 +299,19 @@ abstract class SessionRules extends Harness {
                 Command.Waiting.QUEUE,
                 1);
         Bench.send(bench.first, foreign, Reply.SessionEnded.class);
-        own.tried().isGranted();
+        own.tried().expectGranted();
     }
 
     @Test
     @DisplayName("S9: ending claims needs neither a live session nor its present epoch")
     void endingNeedsNoEpoch() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("held").isGranted();
-        Probe withdrawn = alice.mutex("withdrawn").isGranted();
+        Probe held = alice.mutex("held").expectGranted();
+        Probe withdrawn = alice.mutex("withdrawn").expectGranted();
         alice.raiseEpoch();
         held.release();
         withdrawn.withdraw();
-        withdrawn.isGone();
+        withdrawn.expectGone();
         alice.close();
         Bench.send(bench.first, new Command.Release(held.ref()), Reply.Absent.class);
         withdrawn.withdraw();
@@ -322,12 +322,12 @@ abstract class SessionRules extends Harness {
     void sessionIsNotTiedToAConnection() {
         bench.needsPortableSessions();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         Client moved = alice.through(bench.second);
         assertThat(moved.keepAlive(1)).isInstanceOf(Reply.SessionAlive.class);
-        moved.mutex("ledger").under(1).tried().isRefused(Refusal.TAKEN);
+        moved.mutex("ledger").under(1).tried().expectRefused(Refusal.TAKEN);
         Bench.send(bench.second, new Command.Release(held.ref()), Reply.Released.class);
-        held.isGone();
+        held.expectGone();
     }
 
     @Test

@@ -29,8 +29,8 @@ public final class SilentConnections {
      * @param silence silences the connections that are open
      * @param silent how many are silent
      */
-    public static void areOutlasted(
-            Holdfast client, Holdfast other, Duration ttl, Runnable silence, LongSupplier silent) throws Exception {
+    public static void outlast(Holdfast client, Holdfast other, Duration ttl, Runnable silence, LongSupplier silent)
+            throws Exception {
         Hold hold = client.lock("ledger").acquire(Duration.ofMinutes(1));
         long token = hold.fencingToken();
         Queue<Loss> losses = new ConcurrentLinkedQueue<>();

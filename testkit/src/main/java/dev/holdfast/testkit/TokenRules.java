@@ -29,17 +29,17 @@ abstract class TokenRules extends Harness {
     void tokensRiseHoweverAGrantEnds() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe released = alice.mutex("ledger").wanting(8).isGranted();
+        Probe released = alice.mutex("ledger").wanting(8).expectGranted();
         TokenBlock first = released.block();
         released.release();
-        Probe withdrawn = bob.mutex("ledger").wanting(8).isGranted();
+        Probe withdrawn = bob.mutex("ledger").wanting(8).expectGranted();
         TokenBlock second = withdrawn.block();
         assertAbove(second, first);
         withdrawn.withdraw();
         Client closes = bench.client("closes");
         TokenBlock third = closes.mutex("ledger").wanting(8).granted().tokens();
         assertAbove(third, second);
-        Probe queued = bob.mutex("ledger").wanting(8).isQueued();
+        Probe queued = bob.mutex("ledger").wanting(8).expectQueued();
         closes.close();
         TokenBlock fourth = queued.block();
         assertAbove(fourth, third);
@@ -52,7 +52,7 @@ abstract class TokenRules extends Harness {
     @DisplayName("T1: tokens rise over the expiry of a session")
     void tokensRiseOverExpiry() {
         Client dies = bench.shortLived("dies");
-        Probe held = dies.mutex("ledger").wanting(100).isGranted();
+        Probe held = dies.mutex("ledger").wanting(100).expectGranted();
         TokenBlock first = held.block();
         bench.until("the session has ended", held::isOver);
         assertAbove(bench.other("bob").mutex("ledger").granted().tokens(), first);
@@ -63,7 +63,7 @@ abstract class TokenRules extends Harness {
     void tokensRiseOverForce() {
         Client alice = bench.client("alice");
         TokenBlock first = alice.mutex("ledger").wanting(100).granted().tokens();
-        Probe next = bench.other("bob").mutex("ledger").isQueued();
+        Probe next = bench.other("bob").mutex("ledger").expectQueued();
         alice.send(new Command.ForceRelease(next.ref().resource(), first.first()), Reply.Released.class);
         assertAbove(next.block(), first);
     }
@@ -88,7 +88,7 @@ abstract class TokenRules extends Harness {
     @DisplayName("T1: tokens rise when the store's clock is stepped back")
     void tokensRiseOverAStepBack() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").wanting(100).isGranted();
+        Probe held = alice.mutex("ledger").wanting(100).expectGranted();
         TokenBlock first = held.block();
         held.release();
         bench.pass(Duration.ofMinutes(-30));
@@ -100,7 +100,7 @@ abstract class TokenRules extends Harness {
     @DisplayName("T2: tokens rise also when the store has forgotten all that it ever forgets of a name")
     void tokensRiseOverForgetting() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         TokenBlock first = held.block();
         if (bench.traits.has(Feature.ADVANCE)) {
             first = alice.send(
@@ -117,11 +117,11 @@ abstract class TokenRules extends Harness {
     @DisplayName("T2: the counter of a name outlives the name's use by others in between")
     void counterOutlivesOtherUse() {
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").wanting(1_000).isGranted();
+        Probe held = alice.mutex("ledger").wanting(1_000).expectGranted();
         TokenBlock first = held.block();
         held.release();
         for (int i = 0; i < 50; i++) {
-            alice.mutex("passing-" + i).isGranted().release();
+            alice.mutex("passing-" + i).expectGranted().release();
         }
         assertAbove(alice.mutex("ledger").granted().tokens(), first);
     }
@@ -185,7 +185,7 @@ abstract class TokenRules extends Harness {
     void tokensFollowTheClock() {
         Bench.needs(bench.traits.tokenSource() == TokenSource.CLOCKED, "the store's tokens don't follow a clock");
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         long before = held.block().last();
         held.release();
         bench.pass(Duration.ofMinutes(30));
@@ -213,7 +213,7 @@ abstract class TokenRules extends Harness {
     void advanceActsOncePerBlock() {
         bench.needsAdvance();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").wanting(4).isGranted();
+        Probe held = alice.mutex("ledger").wanting(4).expectGranted();
         TokenBlock first = held.block();
         TokenBlock second = advance(held, first.last(), 0);
         assertAbove(second, first);
@@ -232,7 +232,7 @@ abstract class TokenRules extends Harness {
     void advanceAboveAtLeast() {
         bench.needsAdvance();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         long far = held.block().last() + 10_000_000;
         TokenBlock raised = advance(held, held.block().last(), far);
         assertThat(raised.first()).isGreaterThan(far);
@@ -248,14 +248,14 @@ abstract class TokenRules extends Harness {
         bench.needsAdvance();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         Command.Advance alone = new Command.Advance(held.ref(), held.block().last(), 4, 0);
         boolean awaitedAlone = alice.send(alone, Reply.Advanced.class).awaited();
-        Probe waits = bob.mutex("ledger").isQueued();
+        Probe waits = bob.mutex("ledger").expectQueued();
         Command.Advance watched = new Command.Advance(held.ref(), held.block().last(), 4, 0);
         boolean awaited = alice.send(watched, Reply.Advanced.class).awaited();
-        held.isHeld();
-        waits.isWaiting();
+        held.expectHeld();
+        waits.expectWaiting();
         assertThat(awaited).isTrue();
         assertThat(awaitedAlone).isEqualTo(!bench.traits.has(Feature.KNOWN_WAITERS));
     }
@@ -266,16 +266,16 @@ abstract class TokenRules extends Harness {
         bench.needsAdvance();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         TokenBlock block = held.block();
-        Probe waits = bob.mutex("ledger").isQueued();
+        Probe waits = bob.mutex("ledger").expectQueued();
         bob.send(new Command.Advance(waits.ref(), block.last(), 1, 0), Reply.Absent.class);
         Probe never = bob.mutex("ledger");
         bob.send(new Command.Advance(never.ref(), block.last(), 1, 0), Reply.Absent.class);
         assertThat(held.block()).isEqualTo(block);
         held.release();
         alice.send(new Command.Advance(held.ref(), block.last(), 1, 0), Reply.Absent.class);
-        waits.isHeld();
+        waits.expectHeld();
     }
 
     @Test
@@ -283,9 +283,9 @@ abstract class TokenRules extends Harness {
     void advanceMayBeUnsupported() {
         Bench.needs(!bench.traits.has(Feature.ADVANCE), "the store has Advance");
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         alice.send(new Command.Advance(held.ref(), held.block().last(), 1, 0), Reply.Unsupported.class);
-        held.isHeld();
+        held.expectHeld();
     }
 
     private static TokenBlock advance(Probe held, long blockEnd, long atLeast) {

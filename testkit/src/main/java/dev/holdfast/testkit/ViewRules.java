@@ -34,9 +34,9 @@ abstract class ViewRules extends Harness {
         List<String> names = new ArrayList<>();
         for (int i = 0; i < 23; i++) {
             names.add("job-" + i);
-            alice.mutex("job-" + i).isGranted();
+            alice.mutex("job-" + i).expectGranted();
         }
-        alice.mutex("idle").isGranted().release();
+        alice.mutex("idle").expectGranted().release();
         for (int limit : new int[] {1, 5, 23, 1_000}) {
             assertThat(pages("", limit)).containsExactlyInAnyOrderElementsOf(names);
         }
@@ -49,7 +49,7 @@ abstract class ViewRules extends Harness {
         Client alice = bench.client("alice");
         // U+FF5E sorts after the emoji in UTF-16, and before it in UTF-8.
         List<String> names = List.of("b", "a", "B", "a/b", "a b", "é", "z", "😀", "～", "aa", "10", "9");
-        names.forEach(name -> alice.mutex(name).isGranted());
+        names.forEach(name -> alice.mutex(name).expectGranted());
         List<String> ordered = Stream.of("10", "9", "B", "a", "a b", "a/b", "aa", "b", "z", "é", "～", "😀")
                 .toList();
         for (int limit : new int[] {1, 3, 100}) {
@@ -62,13 +62,13 @@ abstract class ViewRules extends Harness {
     void inspectionIsStable() {
         Bench.needs(bench.traits.has(Feature.ORDERED_INSPECTION), "the store inspects in no order");
         Client alice = bench.client("alice");
-        Probe b = alice.mutex("b").isGranted();
-        List.of("a", "c", "d", "f").forEach(name -> alice.mutex(name).isGranted());
+        Probe b = alice.mutex("b").expectGranted();
+        List.of("a", "c", "d", "f").forEach(name -> alice.mutex(name).expectGranted());
         Reply.Inspected first = alice.send(new Command.Inspect("", Optional.empty(), 2), Reply.Inspected.class);
         assertThat(first.resources()).extracting(info -> info.name().value()).containsExactly("a", "b");
         b.release();
-        alice.mutex("aa").isGranted();
-        alice.mutex("e").isGranted();
+        alice.mutex("aa").expectGranted();
+        alice.mutex("e").expectGranted();
         List<String> rest = new ArrayList<>();
         Optional<String> cursor = first.cursor();
         while (cursor.isPresent()) {
@@ -84,7 +84,7 @@ abstract class ViewRules extends Harness {
     void prefixIsPlainText() {
         Client alice = bench.client("alice");
         List.of("job%1", "job_1", "job-1", "jobx1", "Job-1", "job", "j*b", "j?b", "j[a]b", "jo\\b", "über/1")
-                .forEach(name -> alice.mutex(name).isGranted());
+                .forEach(name -> alice.mutex(name).expectGranted());
         assertThat(pages("job%", 100)).containsExactly("job%1");
         assertThat(pages("job_", 100)).containsExactly("job_1");
         assertThat(pages("Job", 100)).containsExactly("Job-1");
@@ -103,10 +103,10 @@ abstract class ViewRules extends Harness {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice@host: Ünïcode 😀");
         Client bob = bench.other("bob");
-        Probe three = alice.permits("gpu", 3, 4).wanting(8).isGranted();
-        Probe one = bob.permits("gpu", 1, 4).isGranted();
-        Probe waits = bob.permits("gpu", 2, 4).isQueued();
-        Probe last = alice.permits("gpu", 4, 4).isQueued();
+        Probe three = alice.permits("gpu", 3, 4).wanting(8).expectGranted();
+        Probe one = bob.permits("gpu", 1, 4).expectGranted();
+        Probe waits = bob.permits("gpu", 2, 4).expectQueued();
+        Probe last = alice.permits("gpu", 4, 4).expectQueued();
         ResourceInfo info = bench.info(three.ref().resource());
         assertThat(info.spec()).isEqualTo(three.spec());
         assertThat(info.declared()).isEqualTo(three.spec());
@@ -136,11 +136,11 @@ abstract class ViewRules extends Harness {
     @DisplayName("V3: what is left of a hold is told as it would end without renewal")
     void inspectionTellsWhatIsLeft() {
         Client alice = bench.client("alice");
-        Probe bySession = alice.mutex("by-session").isGranted();
+        Probe bySession = alice.mutex("by-session").expectGranted();
         assertThat(left(bySession)).isPositive().isLessThanOrEqualTo(alice.ttl);
         if (bench.traits.fixedLease() != FixedLease.NONE) {
             Duration minute = Duration.ofMinutes(1);
-            Probe bounded = alice.mutex("bounded").with(Lease.bounded(minute)).isGranted();
+            Probe bounded = alice.mutex("bounded").with(Lease.bounded(minute)).expectGranted();
             assertThat(left(bounded)).isPositive().isLessThanOrEqualTo(minute);
         }
     }
@@ -151,12 +151,12 @@ abstract class ViewRules extends Harness {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        alice.permits("gpu/2", 1, 2).isGranted();
+        alice.permits("gpu/2", 1, 2).expectGranted();
         List<ClaimRef> all = new ArrayList<>();
         for (int i = 0; i < MANY; i++) {
             all.add((i % 2 == 0 ? alice : bob)
                     .permits("gpu", 1 + i % 3, 2 * MANY + 1)
-                    .isGranted()
+                    .expectGranted()
                     .ref());
         }
         for (int limit : new int[] {MANY / 3, MANY - 1, MANY, 10_000}) {
@@ -176,13 +176,13 @@ abstract class ViewRules extends Harness {
         Client alice = bench.client("alice");
         List<Probe> held = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            held.add(alice.permits("gpu", 1, 10).isGranted());
+            held.add(alice.permits("gpu", 1, 10).expectGranted());
         }
         List<ClaimRef> told = holdersOf("gpu", 2, () -> {
             held.get(0).release();
             held.get(1).release();
             held.get(4).release();
-            alice.permits("gpu", 1, 10).isGranted();
+            alice.permits("gpu", 1, 10).expectGranted();
         });
         assertThat(told).doesNotHaveDuplicates();
         assertThat(told)
@@ -201,9 +201,9 @@ abstract class ViewRules extends Harness {
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");
         Duration length = Duration.ofSeconds(10);
-        Probe before = alice.mutex("ledger").isGranted();
-        Probe bounded = bob.mutex("ledger").with(Lease.bounded(length)).isQueued();
-        Probe mortal = dies.mutex("mortal").isGranted();
+        Probe before = alice.mutex("ledger").expectGranted();
+        Probe bounded = bob.mutex("ledger").with(Lease.bounded(length)).expectQueued();
+        Probe mortal = dies.mutex("mortal").expectGranted();
         before.release();
         assertThat(bench.inspect("")).hasSize(2);
         bench.pass(dies.ttl.minusMillis(100));
@@ -212,7 +212,7 @@ abstract class ViewRules extends Harness {
         assertThat(bench.inspect(""))
                 .extracting(info -> info.name())
                 .containsExactly(bounded.ref().resource());
-        mortal.isGone();
+        mortal.expectGone();
         assertThat(bounded.grant().remaining()).contains(length);
     }
 
@@ -224,10 +224,10 @@ abstract class ViewRules extends Harness {
         List<ClaimRef> held = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
         for (int i = 0; i < 11; i++) {
-            held.add(alice.mutex("held-" + i).isGranted().ref());
-            bob.mutex("taken-" + i).isGranted();
-            waiting.add(alice.mutex("taken-" + i).isQueued().ref());
-            waiting.add(alice.mutex("held-" + i).isQueued().ref());
+            held.add(alice.mutex("held-" + i).expectGranted().ref());
+            bob.mutex("taken-" + i).expectGranted();
+            waiting.add(alice.mutex("taken-" + i).expectQueued().ref());
+            waiting.add(alice.mutex("held-" + i).expectQueued().ref());
         }
         for (int limit : new int[] {1, 4, 33, 1_000}) {
             List<List<ClaimRef>> all = alice.audit(limit);
@@ -243,19 +243,19 @@ abstract class ViewRules extends Harness {
     void auditFollowsTheClaims() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe waits = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe waits = bob.mutex("ledger").expectQueued();
         assertThat(bob.waiting()).containsExactly(waits.ref());
         held.release();
-        waits.isHeld();
+        waits.expectHeld();
         assertThat(alice.held()).isEmpty();
         assertThat(bob.held()).containsExactly(waits.ref());
         assertThat(bob.waiting()).isEmpty();
         Probe next = alice.mutex("ledger");
         Probe again = bob.mutex("ledger");
-        next.isQueued();
+        next.expectQueued();
         assertThat(waits.yieldFor(again)).isInstanceOf(Reply.Queued.class);
-        next.isHeld();
+        next.expectHeld();
         assertThat(alice.held()).containsExactly(next.ref());
         assertThat(bob.held()).isEmpty();
         assertThat(bob.waiting()).containsExactly(again.ref());
@@ -269,7 +269,7 @@ abstract class ViewRules extends Harness {
         for (int i = 0; held.size() < 9; i++) {
             Probe one = alice.mutex("held-" + i);
             if (held.isEmpty() || alice.sessionOf(one).equals(alice.sessionOf(held.get(0)))) {
-                held.add(one.isGranted());
+                held.add(one.expectGranted());
             }
         }
         List<ClaimRef> found = new ArrayList<>();
@@ -283,7 +283,7 @@ abstract class ViewRules extends Harness {
             if (page == 1) {
                 held.get(0).release();
                 held.get(8).release();
-                alice.mutex("a-new-one").isGranted();
+                alice.mutex("a-new-one").expectGranted();
             }
             page++;
         } while (cursor.isPresent());
@@ -296,19 +296,19 @@ abstract class ViewRules extends Harness {
     void auditOfAnEndedSession() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe taken = bob.mutex("taken").isGranted();
-        alice.mutex("held").isGranted();
-        alice.mutex("taken").isQueued();
+        Probe taken = bob.mutex("taken").expectGranted();
+        alice.mutex("held").expectGranted();
+        alice.mutex("taken").expectQueued();
         Optional<Probe> detached = bench.traits.has(Feature.DETACHED_GRANTS)
                 ? Optional.of(alice.mutex("detached")
                         .with(Lease.detached(Duration.ofHours(1)))
-                        .isGranted())
+                        .expectGranted())
                 : Optional.empty();
         alice.close();
         assertThat(alice.waiting()).isEmpty();
         assertThat(alice.held())
                 .containsExactlyElementsOf(detached.map(Probe::ref).stream().toList());
-        taken.isHeld();
+        taken.expectHeld();
     }
 
     private List<String> pages(String prefix, int limit) {

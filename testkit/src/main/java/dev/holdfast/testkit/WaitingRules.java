@@ -29,8 +29,8 @@ abstract class WaitingRules extends Harness {
         Client bob = bench.other("bob");
         Client alice = bench.client("alice");
         for (String end : List.of("release", "withdraw", "force", "yield", "close")) {
-            Probe held = alice.mutex("by-" + end).isGranted();
-            Probe next = bob.mutex("by-" + end).isQueued();
+            Probe held = alice.mutex("by-" + end).expectGranted();
+            Probe next = bob.mutex("by-" + end).expectQueued();
             switch (end) {
                 case "release" -> held.release();
                 case "withdraw" -> held.withdraw();
@@ -43,8 +43,8 @@ abstract class WaitingRules extends Harness {
                     assertThat(held.yieldFor(alice.mutex("by-yield"))).isInstanceOf(Reply.Queued.class);
                 default -> alice.close();
             }
-            next.isHeld();
-            held.isGone();
+            next.expectHeld();
+            held.expectGone();
         }
     }
 
@@ -53,16 +53,16 @@ abstract class WaitingRules extends Harness {
     void withdrawnClaimNeverHolds() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe withdrawn = bob.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe withdrawn = bob.mutex("ledger").expectQueued();
         withdrawn.withdraw();
-        withdrawn.isGone();
+        withdrawn.expectGone();
         held.release();
-        withdrawn.isGone();
+        withdrawn.expectGone();
         assertThat(bench.toldSecond)
                 .noneMatch(signal -> signal instanceof Signal.Granted granted
                         && granted.claim().equals(withdrawn.ref()));
-        alice.mutex("ledger").tried().isGranted();
+        alice.mutex("ledger").tried().expectGranted();
     }
 
     @Test
@@ -71,18 +71,18 @@ abstract class WaitingRules extends Harness {
         bench.needsFifo();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe first = bob.mutex("ledger").isQueued();
-        Probe second = alice.mutex("ledger").isQueued();
-        Probe third = bob.mutex("ledger").isQueued();
-        Probe fourth = alice.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe first = bob.mutex("ledger").expectQueued();
+        Probe second = alice.mutex("ledger").expectQueued();
+        Probe third = bob.mutex("ledger").expectQueued();
+        Probe fourth = alice.mutex("ledger").expectQueued();
         first.withdraw();
         third.withdraw();
         held.release();
-        second.isHeld();
-        fourth.isWaiting();
+        second.expectHeld();
+        fourth.expectWaiting();
         second.release();
-        fourth.isHeld();
+        fourth.expectHeld();
     }
 
     @Test
@@ -90,7 +90,7 @@ abstract class WaitingRules extends Harness {
     void recheckIsWithinAThirdOfTheTtl() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        alice.mutex("ledger").isGranted();
+        alice.mutex("ledger").expectGranted();
         Probe waits = bob.mutex("ledger");
         Duration most = bob.ttl.dividedBy(3).plusMillis(1);
         assertThat(waits.queued().recheckIn()).isPositive().isLessThanOrEqualTo(most);
@@ -101,7 +101,7 @@ abstract class WaitingRules extends Harness {
     @DisplayName("W3: a waiting claim is told to look again when the session of the holder may have ended")
     void recheckFollowsTheHoldersSession() {
         Client dies = bench.shortLived("dies");
-        dies.mutex("ledger").isGranted();
+        dies.mutex("ledger").expectGranted();
         Reply.Queued queued = bench.other("bob").mutex("ledger").queued();
         assertThat(queued.recheckIn()).isPositive().isLessThanOrEqualTo(dies.ttl);
     }
@@ -112,7 +112,7 @@ abstract class WaitingRules extends Harness {
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).isGranted();
+        alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).expectGranted();
         Reply.Queued queued = bob.mutex("ledger").queued();
         assertThat(queued.recheckIn()).isPositive().isLessThanOrEqualTo(bench.shortTtl());
     }
@@ -121,9 +121,9 @@ abstract class WaitingRules extends Harness {
     @DisplayName("W3: a waiting claim is told to look again when a claim before it may have died")
     void recheckFollowsTheClaimsBefore() {
         bench.needsFifo();
-        bench.client("alice").mutex("ledger").isGranted();
+        bench.client("alice").mutex("ledger").expectGranted();
         Client dies = bench.shortLived("dies");
-        dies.mutex("ledger").isQueued();
+        dies.mutex("ledger").expectQueued();
         Reply.Queued queued = bench.other("bob").mutex("ledger").queued();
         assertThat(queued.recheckIn()).isPositive().isLessThanOrEqualTo(dies.ttl);
     }
@@ -136,12 +136,12 @@ abstract class WaitingRules extends Harness {
         Probe held = alice.mutex("ledger");
         assertThat(held.granted().awaited()).isFalse();
         assertThat(held.grant().awaited()).isFalse();
-        Probe waits = bench.other("bob").mutex("ledger").isQueued();
+        Probe waits = bench.other("bob").mutex("ledger").expectQueued();
         assertThat(held.grant().awaited()).isTrue();
         assertThat(held.granted().awaited()).isTrue();
         waits.withdraw();
         assertThat(held.grant().awaited()).isFalse();
-        Probe own = alice.mutex("ledger").isQueued();
+        Probe own = alice.mutex("ledger").expectQueued();
         assertThat(held.grant().awaited()).isTrue();
         own.withdraw();
         assertThat(held.grant().awaited()).isFalse();
@@ -153,8 +153,8 @@ abstract class WaitingRules extends Harness {
         Bench.needs(bench.traits.has(Feature.KNOWN_WAITERS), "the store does not know who waits");
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe waits = dies.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe waits = dies.mutex("ledger").expectQueued();
         assertThat(held.grant().awaited()).isTrue();
         bench.until("the waiter has died", waits::isOver);
         assertThat(held.grant().awaited()).isFalse();
@@ -166,9 +166,9 @@ abstract class WaitingRules extends Harness {
         Bench.needs(bench.traits.has(Feature.PUSH), "the store pushes nothing");
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").isGranted();
-        Probe waits = bob.mutex("ledger").wanting(16).isQueued();
-        Probe behind = alice.mutex("ledger").isQueued();
+        Probe held = alice.mutex("ledger").expectGranted();
+        Probe waits = bob.mutex("ledger").wanting(16).expectQueued();
+        Probe behind = alice.mutex("ledger").expectQueued();
         held.release();
         bench.soon("the waiter is told", () -> bench.toldSecond.stream().anyMatch(signal -> isAbout(signal, waits)));
         Signal told = bench.toldSecond.stream()
@@ -178,7 +178,7 @@ abstract class WaitingRules extends Harness {
         if (told instanceof Signal.Granted granted) {
             assertThat(granted.grant()).isEqualTo(waits.grant());
         }
-        behind.isWaiting();
+        behind.expectWaiting();
     }
 
     @Test
@@ -187,15 +187,15 @@ abstract class WaitingRules extends Harness {
         Bench.needs(bench.traits.has(Feature.PUSH), "the store pushes nothing");
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").isGranted();
+        Probe held = alice.mutex("ledger").expectGranted();
         Probe waits = bench.other("bob")
                 .mutex("ledger")
                 .with(Lease.bounded(Duration.ofHours(1)))
-                .isQueued();
+                .expectQueued();
         held.release();
         bench.soon("the waiter is told", () -> bench.toldSecond.stream().anyMatch(signal -> isAbout(signal, waits)));
         assertThat(bench.toldSecond).contains(new Signal.Changed(waits.ref()));
-        waits.isHeld();
+        waits.expectHeld();
     }
 
     @Test
@@ -205,15 +205,15 @@ abstract class WaitingRules extends Harness {
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");
-        Probe forced = alice.mutex("forced").isGranted();
-        Probe expires = dies.mutex("expires").isGranted();
+        Probe forced = alice.mutex("forced").expectGranted();
+        Probe expires = dies.mutex("expires").expectGranted();
         bob.send(
                 new Command.ForceRelease(forced.ref().resource(), forced.block().first()), Reply.Released.class);
         bench.soon("the holder is told", () -> bench.told.contains(new Signal.Revoked(forced.ref())));
-        Probe next = bob.mutex("expires").isQueued();
+        Probe next = bob.mutex("expires").expectQueued();
         bench.until("the session has ended", next::holds);
         bench.soon("the session is told", () -> bench.told.contains(new Signal.SessionEnded(dies.sessionOf(expires))));
-        expires.isGone();
+        expires.expectGone();
         assertThat(bench.toldSecond)
                 .doesNotContain(new Signal.Revoked(forced.ref()), new Signal.SessionEnded(dies.sessionOf(expires)));
     }
@@ -247,8 +247,8 @@ abstract class WaitingRules extends Harness {
 
     /** Waits behind another, who gives way. */
     private static Probe isAdmitted(Client holder, Client waiter, String name) {
-        Probe held = holder.mutex(name).isGranted();
-        Probe waits = waiter.mutex(name).isQueued();
+        Probe held = holder.mutex(name).expectGranted();
+        Probe waits = waiter.mutex(name).expectQueued();
         held.release();
         return waits;
     }
@@ -264,10 +264,10 @@ abstract class WaitingRules extends Harness {
     void pollAnswersInOrder() {
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe held = alice.mutex("a").isGranted();
-        Probe waits = bob.mutex("a").isQueued();
+        Probe held = alice.mutex("a").expectGranted();
+        Probe waits = bob.mutex("a").expectQueued();
         Probe never = alice.mutex("never");
-        Probe gone = alice.mutex("b").isGranted();
+        Probe gone = alice.mutex("b").expectGranted();
         gone.release();
         List<ClaimRef> refs = List.of(never.ref(), waits.ref(), held.ref(), gone.ref(), waits.ref());
         Reply.Polled polled = bob.send(new Command.Poll(refs), Reply.Polled.class);
@@ -289,7 +289,7 @@ abstract class WaitingRules extends Harness {
         Client alice = bench.client("alice");
         List<ClaimRef> refs = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
-            refs.add(alice.mutex("many-" + i).isGranted().ref());
+            refs.add(alice.mutex("many-" + i).expectGranted().ref());
         }
         Reply.Polled polled = alice.send(new Command.Poll(refs), Reply.Polled.class);
         assertThat(polled.states()).hasSize(300).allMatch(state -> state instanceof Reply.Granted);
@@ -302,14 +302,14 @@ abstract class WaitingRules extends Harness {
         bench.needsAdmission(Admission.EXCLUSIVE);
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
-        Probe holder = alice.mutex("ledger").isGranted();
+        Probe holder = alice.mutex("ledger").expectGranted();
         List<Probe> queue = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
-            queue.add((i % 2 == 0 ? bob : alice).mutex("ledger").isQueued());
+            queue.add((i % 2 == 0 ? bob : alice).mutex("ledger").expectQueued());
         }
         for (Probe next : queue) {
             holder.release();
-            next.isHeld();
+            next.expectHeld();
             holder = next;
         }
     }

@@ -55,7 +55,7 @@ final class BrokenSubject implements StoreUnderTest {
     public boolean forgetIdle() {
         Client passerBy = Client.open(first, Duration.ofHours(1), "passer-by");
         for (int i = 0; i < RESTING; i++) {
-            passerBy.mutex("passing-" + i).isGranted().release();
+            passerBy.mutex("passing-" + i).expectGranted().release();
         }
         passerBy.close();
         return true;

@@ -42,7 +42,7 @@ final class ReferenceSubject implements StoreUnderTest {
         // It remembers the newest 65,536; those are not the test's any more after this.
         Client passerBy = Client.open(first, Duration.ofHours(1), "passer-by");
         for (int i = 0; i < 65_536; i++) {
-            passerBy.mutex("passing-" + i).isGranted().release();
+            passerBy.mutex("passing-" + i).expectGranted().release();
         }
         passerBy.close();
         return true;

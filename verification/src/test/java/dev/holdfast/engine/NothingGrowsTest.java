@@ -63,7 +63,7 @@ class NothingGrowsTest {
         return engine.primitives().lock(new ResourceName(name), Order.FAIR);
     }
 
-    private void isClean() {
+    private void expectClean() {
         assertThat(engine.primitives().local.resources()).isEmpty();
     }
 
@@ -78,7 +78,7 @@ class NothingGrowsTest {
             each.acquire().close();
             locks.add(each);
         }
-        isClean();
+        expectClean();
         assertThat(world.time().timers()).isEqualTo(timers);
         assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 1);
         assertThat(locks).hasSize(100_000);
@@ -98,7 +98,7 @@ class NothingGrowsTest {
 
         world.advance(Duration.ofMinutes(7));
 
-        isClean();
+        expectClean();
         assertThatThrownBy(holds.get(0)::close).isInstanceOf(LockLostException.class);
     }
 
@@ -121,7 +121,7 @@ class NothingGrowsTest {
         }
         world.advance(Duration.ofMinutes(2));
 
-        isClean();
+        expectClean();
     }
 
     @Test
@@ -134,7 +134,7 @@ class NothingGrowsTest {
         world.advance(Duration.ofMinutes(1));
 
         assertThat(hold.isHeld()).isFalse();
-        isClean();
+        expectClean();
     }
 
     @Test
@@ -152,21 +152,21 @@ class NothingGrowsTest {
 
         waiting.forEach(each -> each.cancel(false));
         held.close();
-        isClean();
+        expectClean();
     }
 
     @Test
     @DisplayName("a gate is there while its lock is held or waited for, and only then")
     void gateOfAUsedLock() throws Exception {
         Actor bob = world.actor("bob");
-        isClean();
+        expectClean();
         Hold hold = lock.acquire();
         assertThat(engine.primitives().local.resources()).hasSize(1);
         Doing<Hold> waiting = bob.startWaiting(() -> lock.acquire());
         hold.close();
         assertThat(engine.primitives().local.resources()).hasSize(1);
         bob.run(waiting.result()::close);
-        isClean();
+        expectClean();
     }
 
     @Test
@@ -177,21 +177,21 @@ class NothingGrowsTest {
         int timers = world.time().timers();
 
         assertThat(lock.tryLock()).isFalse();
-        isClean();
+        expectClean();
         Doing<Boolean> timedOut = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.SECONDS));
         world.advance(Duration.ofSeconds(1));
         assertThat(timedOut.result()).isFalse();
-        isClean();
+        expectClean();
         Doing<Hold> interrupted = bob.startWaiting(() -> lock.acquire());
         bob.interrupt();
         assertThatThrownBy(interrupted::result).isInstanceOf(InterruptedException.class);
-        isClean();
+        expectClean();
         lock.acquireAsync().toCompletableFuture().cancel(true);
-        isClean();
+        expectClean();
         link.failNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
         assertThatThrownBy(lock::lock).isInstanceOf(dev.holdfast.StoreRefusedException.class);
         world.advance(Duration.ofSeconds(20));
-        isClean();
+        expectClean();
 
         assertThat(world.time().timers()).isLessThanOrEqualTo(timers);
         theirs.close();
@@ -217,7 +217,7 @@ class NothingGrowsTest {
         }
         world.time().settle();
         assertThat(world.time().timers()).isEqualTo(timers);
-        isClean();
+        expectClean();
     }
 
     @Test
@@ -227,7 +227,7 @@ class NothingGrowsTest {
         world.releaseByForce("ledger");
         assertThat(engine.primitives().local.resources()).hasSize(1);
         assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
-        isClean();
+        expectClean();
     }
 
     @Test
@@ -241,7 +241,7 @@ class NothingGrowsTest {
 
         world.advance(Duration.ofSeconds(30));
 
-        isClean();
+        expectClean();
     }
 
     @Test
@@ -264,7 +264,7 @@ class NothingGrowsTest {
             world.time().settle();
             election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS);
         }
-        isClean();
+        expectClean();
         assertThat(engine.primitives().elections.isEmpty()).isTrue();
         assertThat(world.time().timers()).isEqualTo(timers);
     }
@@ -297,7 +297,7 @@ class NothingGrowsTest {
             world.advance(Duration.ofMinutes(1));
         }
         world.advance(hour.multipliedBy(2));
-        isClean();
+        expectClean();
         assertThat(engine.primitives().tasks.isEmpty()).isTrue();
         assertThat(world.time().timers()).isLessThanOrEqualTo(timers);
     }
@@ -314,7 +314,7 @@ class NothingGrowsTest {
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             world.advance(Duration.ofSeconds(5));
         }
-        isClean();
+        expectClean();
         assertThat(world.time().timers()).isBetween(1, timers + 3);
     }
 }

@@ -42,13 +42,13 @@ class BoundedOpeningTest {
         return store();
     }
 
-    private static void isLate(Supplier<LockStore> opening) {
+    private static void expectLate(Supplier<LockStore> opening) {
         assertThatThrownBy(() -> BoundedOpening.uninterruptibly(BRIEFLY, opening))
                 .isInstanceOf(StoreException.class)
                 .hasMessageContaining(BRIEFLY.toString());
     }
 
-    private void isClosedWhenItIsOpen() throws InterruptedException {
+    private void awaitClosing() throws InterruptedException {
         assertThat(closed.getCount()).isEqualTo(1);
         answers.countDown();
         assertThat(closed.await(60, TimeUnit.SECONDS)).isTrue();
@@ -76,9 +76,9 @@ class BoundedOpeningTest {
 
     @Test
     void whatIsOpenTooLateIsClosed() throws Exception {
-        isLate(this::silent);
+        expectLate(this::silent);
 
-        isClosedWhenItIsOpen();
+        awaitClosing();
     }
 
     @Test
@@ -88,17 +88,17 @@ class BoundedOpeningTest {
         assertThatThrownBy(() -> BoundedOpening.within(AS_LONG_AS_IT_TAKES, this::silent))
                 .isInstanceOf(InterruptedException.class);
 
-        isClosedWhenItIsOpen();
+        awaitClosing();
     }
 
     @Test
     void anInterruptIsKeptForOthers() throws Exception {
         Thread.currentThread().interrupt();
 
-        isLate(this::silent);
+        expectLate(this::silent);
 
         assertThat(Thread.interrupted()).isTrue();
-        isClosedWhenItIsOpen();
+        awaitClosing();
     }
 
     @Test
@@ -122,7 +122,7 @@ class BoundedOpeningTest {
         }
         assertThat(Thread.interrupted()).isTrue();
         assertThat(hasReturned.join()).isTrue();
-        isClosedWhenItIsOpen();
+        awaitClosing();
     }
 
     @Test
@@ -136,7 +136,7 @@ class BoundedOpeningTest {
                 .isInstanceOf(StoreException.class)
                 .hasMessageContaining("16 attempts");
 
-        isClosedWhenItIsOpen();
+        awaitClosing();
         opensAgain();
     }
 

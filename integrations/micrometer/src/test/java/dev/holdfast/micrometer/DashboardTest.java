@@ -86,7 +86,7 @@ class DashboardTest {
                     .forEach(target -> queries.add(target.get("expr").asText()));
         }
         assertThat(queries).hasSizeGreaterThan(15);
-        queries.forEach(DashboardTest::isAnswerable);
+        queries.forEach(DashboardTest::expectAnswerable);
         Set<String> used = queries.stream()
                 .flatMap(query -> SELECTOR.matcher(query).results())
                 .map(found -> found.group(1))
@@ -103,18 +103,18 @@ class DashboardTest {
                 .map(rule -> rule.group(1) == null ? rule.group(2) : rule.group(1))
                 .toList();
         assertThat(queries).hasSize(rules.split("- alert: ", -1).length - 1);
-        queries.forEach(DashboardTest::isAnswerable);
+        queries.forEach(DashboardTest::expectAnswerable);
     }
 
     /** Each metric, label and value that a query names is exposed. */
-    private static void isAnswerable(String query) {
+    private static void expectAnswerable(String query) {
         List<MatchResult> selectors = SELECTOR.matcher(query).results().toList();
         assertThat(selectors).as(query).isNotEmpty();
         for (MatchResult selector : selectors) {
             assertThat(EXPOSED).as(query).containsKey(selector.group(1));
             Map<String, Set<String>> labels = EXPOSED.getOrDefault(selector.group(1), Map.of());
             if (selector.group(2) != null) {
-                MATCHER.matcher(selector.group(2)).results().forEach(matcher -> isExposed(query, labels, matcher));
+                MATCHER.matcher(selector.group(2)).results().forEach(matcher -> expectExposed(query, labels, matcher));
             }
             Matcher grouping = GROUPING.matcher(query);
             while (grouping.find()) {
@@ -123,7 +123,7 @@ class DashboardTest {
         }
     }
 
-    private static void isExposed(String query, Map<String, Set<String>> labels, MatchResult matcher) {
+    private static void expectExposed(String query, Map<String, Set<String>> labels, MatchResult matcher) {
         assertThat(labels).as(query).containsKey(matcher.group(1));
         if (!matcher.group(3).startsWith("$")) {
             assertThat(labels.get(matcher.group(1)))

@@ -35,7 +35,7 @@ class TestStoreResetTest {
         store.close();
     }
 
-    private void isAsGoodAsNew() throws InterruptedException {
+    private void expectAsGoodAsNew() throws InterruptedException {
         Hold hold = lock.tryAcquire().orElseThrow();
         hold.close();
         store.assertNothingHeld();
@@ -59,7 +59,7 @@ class TestStoreResetTest {
         assertThat(store.client().state().isConnected()).isFalse();
         store.slowDown(Duration.ofSeconds(3));
         store.reset();
-        isAsGoodAsNew();
+        expectAsGoodAsNew();
     }
 
     @Test
@@ -72,7 +72,7 @@ class TestStoreResetTest {
             throw new AssertionError("should not happen any more");
         });
         store.reset();
-        isAsGoodAsNew();
+        expectAsGoodAsNew();
         store.advance(Duration.ofHours(1));
         assertThat(other.isHeld()).isFalse();
     }
@@ -105,7 +105,7 @@ class TestStoreResetTest {
         store.awaitWaiting("report", 1);
         store.reset();
         assertThat(waiting).failsWithin(LONG).withThrowableThat().withCauseInstanceOf(LockWaitTimeoutException.class);
-        isAsGoodAsNew();
+        expectAsGoodAsNew();
     }
 
     @Test
@@ -130,7 +130,7 @@ class TestStoreResetTest {
         refuses("the program has not finished: 'report' was lost and is not closed.");
         assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         store.reset();
-        isAsGoodAsNew();
+        expectAsGoodAsNew();
     }
 
     @Test
@@ -144,7 +144,7 @@ class TestStoreResetTest {
         other.close();
         waiting.get(LONG.toSeconds(), TimeUnit.SECONDS).close();
         store.reset();
-        isAsGoodAsNew();
+        expectAsGoodAsNew();
     }
 
     @Test
@@ -154,7 +154,7 @@ class TestStoreResetTest {
         refuses("others have not finished: 'report' is held.");
         other.close();
         store.reset();
-        isAsGoodAsNew();
+        expectAsGoodAsNew();
     }
 
     @Test
@@ -164,7 +164,7 @@ class TestStoreResetTest {
         refuses("'ready' is in use.");
         assertThat(store.client().latch("ready").countDown()).isZero();
         store.reset();
-        isAsGoodAsNew();
+        expectAsGoodAsNew();
     }
 
     @Test

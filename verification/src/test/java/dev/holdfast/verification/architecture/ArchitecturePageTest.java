@@ -37,7 +37,7 @@ class ArchitecturePageTest {
                 .results()
                 .map(found -> found.group(1))
                 .toList();
-        assertThat(modules).hasSizeGreaterThan(10).allSatisfy(this::isNamed);
+        assertThat(modules).hasSizeGreaterThan(10).allSatisfy(this::expectNamed);
     }
 
     @Test
@@ -49,7 +49,7 @@ class ArchitecturePageTest {
                     .flatMap(file -> PACKAGE.matcher(file).results())
                     .map(ArchitecturePageTest::shortName)
                     .toList();
-            assertThat(packages).hasSizeGreaterThan(30).allSatisfy(this::isNamed);
+            assertThat(packages).hasSizeGreaterThan(30).allSatisfy(this::expectNamed);
         }
     }
 
@@ -57,7 +57,7 @@ class ArchitecturePageTest {
         return found.group(1).replace('/', '.');
     }
 
-    private void isNamed(String what) {
+    private void expectNamed(String what) {
         assertThat(page).as("the page").contains("`" + what + "`");
     }
 }

@@ -227,7 +227,7 @@ class BlockedCallbacksTest {
         };
 
         @BeforeEach
-        void isElected() {
+        void elect() {
             campaign = holdfast.election("region").campaign(candidate);
         }
 

@@ -38,7 +38,7 @@ class MultiLockFailureTest extends MultiLockFixture {
 
         private final Holdfast carol = world.client(world.builder("carol", link).storeTimeout(Duration.ofMinutes(10)));
 
-        private void isSilentFor(String name) {
+        private void beSilentFor(String name) {
             link.cutFor(command -> command instanceof Release
                     || (command instanceof Acquire acquire
                             && acquire.resource().value().equals(name)));
@@ -47,7 +47,7 @@ class MultiLockFailureTest extends MultiLockFixture {
         @Test
         @DisplayName("also while what it has can't be given back")
         void givingBack() {
-            isSilentFor("b");
+            beSilentFor("b");
             Doing<MultiHold> waiting =
                     caller.startWaiting(() -> carol.lockAll("a", "b").acquire(WAIT));
             Eventually.holds("b is asked for", () -> asked().contains("b"));
@@ -64,7 +64,7 @@ class MultiLockFailureTest extends MultiLockFixture {
         @DisplayName("also where it only tries, since it came with a later part")
         void trying() throws Exception {
             Hold later = caller.call(() -> carol.lock("b").acquire());
-            isSilentFor("a");
+            beSilentFor("a");
             Doing<MultiHold> waiting =
                     caller.startWaiting(() -> carol.lockAll("a", "b").acquire(WAIT));
             Eventually.holds("a is asked for", () -> asked().contains("a"));
@@ -79,7 +79,7 @@ class MultiLockFailureTest extends MultiLockFixture {
         @Test
         @DisplayName("also without a thread that waits")
         void stage() {
-            isSilentFor("b");
+            beSilentFor("b");
             CompletableFuture<MultiHold> waiting = carol.lockAll("a", "b")
                     .acquireAsync(AcquireOptions.defaults().withMaxWait(WAIT))
                     .toCompletableFuture();

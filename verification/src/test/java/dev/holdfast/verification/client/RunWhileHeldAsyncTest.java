@@ -36,7 +36,7 @@ class RunWhileHeldAsyncTest {
         return result;
     }
 
-    private void isFree() {
+    private void expectFree() {
         Eventually.holds("the lock is free", () -> world.holderOf("ledger").isEmpty());
     }
 
@@ -48,7 +48,7 @@ class RunWhileHeldAsyncTest {
         assertThat(result).isNotDone();
         work.complete("done");
         assertThat(result.join()).isEqualTo("done");
-        isFree();
+        expectFree();
     }
 
     @Test
@@ -61,7 +61,7 @@ class RunWhileHeldAsyncTest {
                 .cause()
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("no paper");
-        isFree();
+        expectFree();
     }
 
     @Test
@@ -72,7 +72,7 @@ class RunWhileHeldAsyncTest {
                 })
                 .toCompletableFuture();
         assertThatThrownBy(result::join).cause().hasMessage("no paper");
-        isFree();
+        expectFree();
     }
 
     @Test
@@ -93,7 +93,7 @@ class RunWhileHeldAsyncTest {
         CompletableFuture<String> result = start();
         assertThat(result.cancel(false)).isTrue();
         assertThat(work).isCancelled();
-        isFree();
+        expectFree();
     }
 
     @Test
@@ -108,7 +108,7 @@ class RunWhileHeldAsyncTest {
         Eventually.holds("it waits", () -> world.waitersOf("ledger") == 1);
         result.cancel(false);
         other.close();
-        isFree();
+        expectFree();
         assertThat(hold.get()).isNull();
     }
 }

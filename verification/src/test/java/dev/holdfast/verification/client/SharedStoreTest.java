@@ -27,9 +27,9 @@ class SharedStoreTest {
     @Test
     @DisplayName("each learn of their own grants")
     void eachIsTold() {
-        isServedWhenBobLeaves(alice, "a");
-        isServedWhenBobLeaves(carol, "b");
-        isServedWhenBobLeaves(alice, "c");
+        expectServiceWhenBobLeaves(alice, "a");
+        expectServiceWhenBobLeaves(carol, "b");
+        expectServiceWhenBobLeaves(alice, "c");
     }
 
     @Test
@@ -51,15 +51,15 @@ class SharedStoreTest {
         assertThat(link.isClosed()).isFalse();
         assertThat(hers.isHeld()).isTrue();
         hers.close();
-        isServedWhenBobLeaves(alice, "a");
+        expectServiceWhenBobLeaves(alice, "a");
 
         Holdfast dave = world.client("dave", link);
-        isServedWhenBobLeaves(dave, "b");
+        expectServiceWhenBobLeaves(dave, "b");
         alice.close();
-        isServedWhenBobLeaves(dave, "c");
+        expectServiceWhenBobLeaves(dave, "c");
     }
 
-    private void isServedWhenBobLeaves(Holdfast client, String name) {
+    private void expectServiceWhenBobLeaves(Holdfast client, String name) {
         Hold his = bob.lock(name).acquireAsync().toCompletableFuture().join();
         CompletableFuture<Hold> waiting = client.lock(name).acquireAsync().toCompletableFuture();
         assertThat(waiting).isNotDone();

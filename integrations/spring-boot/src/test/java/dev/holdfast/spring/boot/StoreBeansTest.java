@@ -156,7 +156,7 @@ class StoreBeansTest {
         }
     }
 
-    private void isAsked(String name, UnaryOperator<ApplicationContextRunner> with) {
+    private void expectAsked(String name, UnaryOperator<ApplicationContextRunner> with) {
         with.apply(runner)
                 .run(context ->
                         assertThat(context.getStartupFailure()).rootCause().hasMessage("asked " + name));
@@ -165,31 +165,32 @@ class StoreBeansTest {
     @Test
     @DisplayName("is the only one")
     void single() {
-        isAsked("the only one", with -> with.withUserConfiguration(Single.class));
+        expectAsked("the only one", with -> with.withUserConfiguration(Single.class));
     }
 
     @Test
     @DisplayName("is the primary one of several")
     void primary() {
-        isAsked("orders", with -> with.withUserConfiguration(PrimaryAndOther.class));
+        expectAsked("orders", with -> with.withUserConfiguration(PrimaryAndOther.class));
     }
 
     @Test
     @DisplayName("is the one that is marked, though another is primary")
     void marked() {
-        isAsked("locks", with -> with.withUserConfiguration(PrimaryAndMarked.class));
+        expectAsked("locks", with -> with.withUserConfiguration(PrimaryAndMarked.class));
     }
 
     @Test
     @DisplayName("is the one that the property names")
     void named() {
-        isAsked("stock", with -> with.withUserConfiguration(Two.class).withPropertyValues("holdfast.store=bean:stock"));
+        expectAsked(
+                "stock", with -> with.withUserConfiguration(Two.class).withPropertyValues("holdfast.store=bean:stock"));
     }
 
     @Test
     @DisplayName("is none that may not be injected")
     void hidden() {
-        isAsked("plain", with -> with.withUserConfiguration(HiddenAndPlain.class));
+        expectAsked("plain", with -> with.withUserConfiguration(HiddenAndPlain.class));
     }
 
     @Test
@@ -242,7 +243,7 @@ class StoreBeansTest {
     @Test
     @DisplayName("is none for etcd or ZooKeeper where their classes are not")
     void withoutTheirClasses() {
-        isAsked(
+        expectAsked(
                 "the only one",
                 with -> with.withUserConfiguration(Single.class)
                         .withClassLoader(new FilteredClassLoader(

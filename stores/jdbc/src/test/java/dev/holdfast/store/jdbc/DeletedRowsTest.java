@@ -95,7 +95,7 @@ class DeletedRowsTest {
         return one.poll(claim);
     }
 
-    private void isGranted(ClaimRef claim) {
+    private void expectGranted(ClaimRef claim) {
         newToken(state(claim));
     }
 
@@ -144,7 +144,7 @@ class DeletedRowsTest {
         for (int next : new int[] {1, 2, 4, 5}) {
             one.release(held);
             held = waiting.get(next);
-            isGranted(held);
+            expectGranted(held);
         }
         for (int gone : new int[] {0, 3, 6}) {
             assertThat(state(waiting.get(gone))).isInstanceOf(Reply.Absent.class);
@@ -153,7 +153,7 @@ class DeletedRowsTest {
         held = granted(two, ResourceSpec.MUTEX, 1);
         ClaimRef last = queued(one, ResourceSpec.MUTEX, 1);
         two.release(held);
-        isGranted(last);
+        expectGranted(last);
         endAll();
     }
 
@@ -183,7 +183,7 @@ class DeletedRowsTest {
             } else {
                 ClaimRef behind = queued(two, ResourceSpec.MUTEX, 1);
                 one.release(held);
-                isGranted(behind);
+                expectGranted(behind);
                 held = behind;
             }
             assertThat(one.send(new Command.Release(held))).isInstanceOfAny(Reply.Released.class, Reply.Absent.class);
@@ -202,8 +202,8 @@ class DeletedRowsTest {
         tables.deleteClaim(waiting.get(0));
         tables.deleteClaim(waiting.get(3));
         one.release(held);
-        isGranted(waiting.get(1));
-        isGranted(waiting.get(2));
+        expectGranted(waiting.get(1));
+        expectGranted(waiting.get(2));
         one.release(waiting.get(1));
         one.release(waiting.get(2));
         newToken(tried(two, PERMITS, 10));
@@ -252,11 +252,11 @@ class DeletedRowsTest {
         ClaimRef waits = queued(one, PERMITS, 3);
         ClaimRef behind = queued(two, PERMITS, 4);
         tables.deleteClaim(held.get(2));
-        isGranted(waits);
+        expectGranted(waits);
         assertThat(state(behind)).isInstanceOf(Reply.Queued.class);
         assertThat(two.send(new Command.Release(held.get(2)))).isInstanceOf(Reply.Absent.class);
         one.release(held.get(3));
-        isGranted(behind);
+        expectGranted(behind);
         tables.deleteClaim(behind);
         newToken(tried(one, PERMITS, 4));
         assertThat(tried(one, PERMITS, 1)).isInstanceOf(Reply.Refused.class);
@@ -282,10 +282,10 @@ class DeletedRowsTest {
             assertThat(state(writer)).isInstanceOf(Reply.Queued.class);
             one.release(readers.get(left));
         }
-        isGranted(writer);
+        expectGranted(writer);
         tables.deleteClaim(behind.get(0));
         one.release(writer);
-        isGranted(behind.get(1));
+        expectGranted(behind.get(1));
         endAll();
     }
 
@@ -297,7 +297,7 @@ class DeletedRowsTest {
         ClaimRef held = granted(one, ResourceSpec.MUTEX, 1, DETACHED);
         ClaimRef waits = queued(two, ResourceSpec.MUTEX, 1);
         tables.deleteClaim(held);
-        isGranted(waits);
+        expectGranted(waits);
         assertThat(one.send(new Command.Extend(held, 1, Duration.ofHours(1)))).isInstanceOf(Reply.Absent.class);
         two.release(waits);
         tables.deleteClaim(granted(one, ResourceSpec.MUTEX, 1, DETACHED));
@@ -320,7 +320,7 @@ class DeletedRowsTest {
         ClaimRef second = queued(two, PERMITS, 7);
         tables.run("DELETE FROM holdfast_session WHERE id = " + Session.numberOf(gone.session));
         gone.send(new Command.KeepAlive(gone.session, 0), Reply.SessionEnded.class);
-        isGranted(second);
+        expectGranted(second);
         assertThat(state(first)).isInstanceOf(Reply.Absent.class);
         assertThat(state(stays)).isInstanceOf(Reply.Granted.class);
         endAll();
@@ -347,7 +347,7 @@ class DeletedRowsTest {
         for (ClaimRef next : waiting) {
             assertThat(state(next)).isInstanceOf(Reply.Queued.class);
             one.release(held);
-            isGranted(next);
+            expectGranted(next);
             held = next;
         }
         endAll();
@@ -378,7 +378,7 @@ class DeletedRowsTest {
         ClaimRef writer = queued(one, READ_WRITE, Integer.MAX_VALUE);
         one.release(held);
         two.close();
-        isGranted(writer);
+        expectGranted(writer);
         endAll();
     }
 

@@ -203,16 +203,16 @@ class ReadOnlyServersTest {
     void codes() {
         PostgresProduct postgres = new PostgresProduct("PostgreSQL", PostgresProduct.CLOCK, "holdfast_", true);
         MysqlProduct mysql = new MysqlProduct("MySQL", MysqlProduct.CLOCK, false);
-        isReadOnly(postgres, new SQLException("cannot execute UPDATE in a read-only transaction", "25006"));
+        expectReadOnly(postgres, new SQLException("cannot execute UPDATE in a read-only transaction", "25006"));
         for (int code : new int[] {1290, 1792, 1836}) {
-            isReadOnly(mysql, new SQLException("read-only", "HY000", code));
+            expectReadOnly(mysql, new SQLException("read-only", "HY000", code));
         }
         assertThat(postgres.isReadOnly(new SQLException("denied", "42501"))).isFalse();
         assertThat(mysql.isReadOnly(new SQLException("a lock wait", "HY000", 1205)))
                 .isFalse();
     }
 
-    private static void isReadOnly(Product product, SQLException failure) {
+    private static void expectReadOnly(Product product, SQLException failure) {
         assertThat(product.isReadOnly(failure)).isTrue();
         StoreException told = product.translated(failure, StoreException.Effect.NONE);
         assertThat(told.reason()).isEqualTo(StoreException.Reason.DENIED);

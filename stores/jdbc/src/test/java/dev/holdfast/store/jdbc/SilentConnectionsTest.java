@@ -83,7 +83,7 @@ class SilentConnectionsTest {
                         .sessionTtl(Duration.ofMinutes(2))
                         .storeTimeout(patience)
                         .build()) {
-            SilentConnections.areOutlasted(client, other, ttl, proxy::silence, proxy::silent);
+            SilentConnections.outlast(client, other, ttl, proxy::silence, proxy::silent);
             Awaitility.await("silent connections are given up")
                     .atMost(60, TimeUnit.SECONDS)
                     .until(() -> proxy.silent() == 0);

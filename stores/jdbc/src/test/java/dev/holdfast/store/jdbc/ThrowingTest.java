@@ -108,7 +108,7 @@ class ThrowingTest {
                 tell(clients.one, clients.other, "n" + turn);
                 cameToIt = fault.isOver();
                 if (cameToIt && place != Place.THREAD) {
-                    isLoggedOnce(fault);
+                    expectLoggedOnce(fault);
                 }
                 String when = "after " + place + " " + turn;
                 Awaitility.await("nothing stays " + when)
@@ -148,7 +148,7 @@ class ThrowingTest {
                     Throwable thrown = catchThrowable(() -> client.send(command));
                     cameToIt = fault.isOver();
                     if (cameToIt && place != Place.THREAD) {
-                        isLoggedOnce(fault);
+                        expectLoggedOnce(fault);
                     }
                     assertThat(thrown)
                             .satisfiesAnyOf(
@@ -187,7 +187,7 @@ class ThrowingTest {
                 get(waiting).close();
                 if (isLost) {
                     assertThat(fault.isOver()).isTrue();
-                    isLoggedOnce(fault);
+                    expectLoggedOnce(fault);
                 }
             }
         }
@@ -243,7 +243,7 @@ class ThrowingTest {
                 get(waiting).close();
                 cameToIt = fault.isOver();
                 if (cameToIt) {
-                    isLoggedOnce(fault);
+                    expectLoggedOnce(fault);
                 }
                 Awaitility.await("nothing stays after " + place + " " + turn)
                         .atMost(60, TimeUnit.SECONDS)
@@ -252,7 +252,7 @@ class ThrowingTest {
         }
     }
 
-    private static void isLoggedOnce(FaultInTurn<Place> fault) {
+    private static void expectLoggedOnce(FaultInTurn<Place> fault) {
         Awaitility.await("it is logged: " + fault.text())
                 .atMost(60, TimeUnit.SECONDS)
                 .until(() -> ErrorLog.errors().stream().anyMatch(error -> error.isAbout(fault.text())));

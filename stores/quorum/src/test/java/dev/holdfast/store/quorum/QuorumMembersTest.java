@@ -40,8 +40,8 @@ class QuorumMembersTest extends ScriptedQuorum {
 
     private boolean isGrantedByOneOfThree() {
         SessionId session = session();
-        b.isCutOff();
-        c.isCutOff();
+        b.cutOff();
+        c.cutOff();
         boolean granted = isGranted(acquire("ledger", session));
         time.advance(PATIENCE);
         return granted;
@@ -52,7 +52,7 @@ class QuorumMembersTest extends ScriptedQuorum {
     @DisplayName("Q2: a minority that does not answer delays no command")
     void silentMinorityDelaysNobody() {
         SessionId session = session();
-        b.isCutOff();
+        b.cutOff();
         keptAlive(session);
         Command.Acquire first = acquire("ledger", session);
         assertThat(token(first)).isPositive();
@@ -86,7 +86,7 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(isGranted(held)).isTrue();
         a.losesItsData();
         b.losesItsData();
-        c.isListenedTo(command -> {
+        c.listen(command -> {
             if (command instanceof Command.Release || command instanceof Command.CloseSession) {
                 heard.add(command.getClass().getSimpleName());
             }
@@ -119,12 +119,12 @@ class QuorumMembersTest extends ScriptedQuorum {
     private boolean isGrantedByOneThatWasNotRenewed() {
         SessionId session = session();
         time.advance(Duration.ofSeconds(5));
-        c.isCutOff();
+        c.cutOff();
         assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
         time.advance(PATIENCE);
         c.dropKept();
-        c.isBack();
-        a.isCutOff();
+        c.comeBack();
+        a.cutOff();
         // The client counts on twenty seconds from the keep-alive; at the third member fourteen are left.
         boolean granted = isGranted(acquire("ledger", session));
         time.advance(PATIENCE);
@@ -136,15 +136,15 @@ class QuorumMembersTest extends ScriptedQuorum {
     @DisplayName("Q3: a hold that a keep-alive does not cover is put in doubt before the answer")
     void holdThatIsNotCoveredIsInDoubtFirst() {
         SessionId session = session();
-        c.isCutOff();
+        c.cutOff();
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
         time.advance(PATIENCE.plus(MOMENT));
         c.letGo();
-        c.isBack();
+        c.comeBack();
         time.advance(PATIENCE.multipliedBy(5));
         assertThat(c.names()).as("what the third has of it").isEmpty();
-        a.isCutOff();
+        a.cutOff();
         CompletableFuture<Reply> renewed = send(new Command.KeepAlive(session, 0));
         var unused = renewed.thenAccept(reply -> heard.add(reply.getClass().getSimpleName()));
         assertThat(heard).as("while the first may still answer").isEmpty();
@@ -182,7 +182,7 @@ class QuorumMembersTest extends ScriptedQuorum {
         time.advance(Duration.ofMillis(800));
         // There it begins only now, and ends later than at the two on which the grant rests.
         c.letGo();
-        c.isBack();
+        c.comeBack();
         assertThat(((Reply.Granted) state(bounded)).remaining()).contains(Duration.ofMillis(9_200));
     }
 
@@ -215,7 +215,7 @@ class QuorumMembersTest extends ScriptedQuorum {
             time.advance(PATIENCE);
         }
         c.letGo();
-        c.isBack();
+        c.comeBack();
         for (int i = 0; i < 3; i++) {
             time.advance(PATIENCE);
         }
@@ -229,14 +229,14 @@ class QuorumMembersTest extends ScriptedQuorum {
         SessionId session = session();
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
-        b.isCutOff();
+        b.cutOff();
         release(held);
         assertThat(a.names()).isEmpty();
         assertThat(c.names()).isEmpty();
         assertThat(b.names()).containsExactly("ledger");
         time.advance(PATIENCE.multipliedBy(3));
         b.dropKept();
-        b.isBack();
+        b.comeBack();
         time.advance(PATIENCE.multipliedBy(3));
         assertThat(b.names()).isEmpty();
     }
@@ -251,7 +251,7 @@ class QuorumMembersTest extends ScriptedQuorum {
         assertThat(isGranted(held)).isTrue();
         time.advance(PATIENCE.multipliedBy(2));
         c.letGo();
-        c.isBack();
+        c.comeBack();
         release(held);
         time.advance(PATIENCE.multipliedBy(2));
         assertThat(c.names()).isEmpty();
@@ -277,11 +277,11 @@ class QuorumMembersTest extends ScriptedQuorum {
     private boolean isSecondOwnerMade(QuorumRules rules) {
         with(rules);
         SessionId owner = session();
-        c.isCutOff();
+        c.cutOff();
         assertThat(isGranted(acquire("ledger", owner))).isTrue();
         // The third never had it, and now the second has forgotten it.
         c.dropKept();
-        c.isBack();
+        c.comeBack();
         b.losesItsData();
         return isGranted(acquire("ledger", session()));
     }
@@ -294,7 +294,7 @@ class QuorumMembersTest extends ScriptedQuorum {
         b.losesItsData();
         assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
         keptAlive(session);
-        a.isCutOff();
+        a.cutOff();
         Duration keptOut = LONGEST.plus(LONGEST.dividedBy(10));
         Duration passed = Duration.ZERO;
         int tried = 0;

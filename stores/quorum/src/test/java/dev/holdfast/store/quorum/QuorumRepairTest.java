@@ -104,7 +104,7 @@ class QuorumRepairTest extends ScriptedQuorum {
     @DisplayName("Q9: a member that was cut off when the claim was made has it after the next keep-alive")
     void memberThatWasAwayIsAsked() {
         SessionId session = session();
-        c.isCutOff();
+        c.cutOff();
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
         comesBack(c);
@@ -113,9 +113,9 @@ class QuorumRepairTest extends ScriptedQuorum {
         keptAlive(session);
         keptAlive(session);
         assertThat(c.names()).containsExactly("ledger");
-        a.isCutOff();
+        a.cutOff();
         assertThat(isCoveredByKeepAlive(session)).isTrue();
-        a.isBack();
+        a.comeBack();
         release(held);
         assertThat(c.names()).isEmpty();
     }
@@ -129,19 +129,19 @@ class QuorumRepairTest extends ScriptedQuorum {
     @DisplayName("Q9: a member that answers after the others has it too, and one that is silent is not asked")
     void slowMemberIsAskedAndSilentOneIsNot() {
         SessionId session = session();
-        c.isCutOff();
+        c.cutOff();
         assertThat(isGranted(acquire("ledger", session))).isTrue();
         time.advance(PATIENCE.plus(MOMENT));
         c.dropKept();
         int[] asked = new int[1];
-        c.isListenedTo(command -> asked[0] += command instanceof Command.Acquire ? 1 : 0);
+        c.listen(command -> asked[0] += command instanceof Command.Acquire ? 1 : 0);
         for (int i = 0; i < 3; i++) {
             keptAlive(session);
             time.advance(PATIENCE.plus(MOMENT));
         }
         assertThat(asked[0]).isZero();
         c.dropKept();
-        c.isBack();
+        c.comeBack();
         time.advance(PATIENCE.multipliedBy(5));
         c.keepsAnswers(command -> command instanceof Command.KeepAlive);
         keptAlive(session);
@@ -183,14 +183,14 @@ class QuorumRepairTest extends ScriptedQuorum {
     @DisplayName("Q9: a member that comes back is asked for a few claims at a time")
     void memberIsNotFlooded() {
         SessionId session = session();
-        c.isCutOff();
+        c.cutOff();
         for (int i = 0; i < 60; i++) {
             assertThat(isGranted(acquire("ledger/" + i, session))).isTrue();
         }
         comesBack(c);
         time.advance(PATIENCE.multipliedBy(5));
         List<Command> asked = new ArrayList<>();
-        c.isListenedTo(command -> {
+        c.listen(command -> {
             if (command instanceof Command.Acquire) {
                 asked.add(command);
             }
@@ -199,7 +199,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         keptAlive(session);
         keptAlive(session);
         assertThat(asked).hasSize(16);
-        c.isBack();
+        c.comeBack();
         c.letGo();
         assertThat(asked).hasSize(60);
         assertThat(c.names()).hasSize(60);
@@ -211,7 +211,7 @@ class QuorumRepairTest extends ScriptedQuorum {
     @DisplayName("Q9: a claim that is released while it is claimed again leaves nothing")
     void releaseOvertakesRepair() {
         SessionId session = session();
-        c.isCutOff();
+        c.cutOff();
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
         comesBack(c);
@@ -222,7 +222,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         CompletableFuture<Reply> released = send(new Command.Release(held.claim()));
         assertThat(answered(released)).isInstanceOf(Reply.Released.class);
         c.letGo();
-        c.isBack();
+        c.comeBack();
         time.advance(PATIENCE.multipliedBy(5));
         assertThat(c.names()).isEmpty();
         SessionId other = session();
@@ -253,7 +253,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         heard.clear();
         SessionId session = session();
         SessionId other = session();
-        c.isCutOff();
+        c.cutOff();
         assertThat(isGranted(acquire("ledger", session))).isTrue();
         comesBack(c);
         // What is left of another's try: it was answered, and the release does not come through.
@@ -287,12 +287,12 @@ class QuorumRepairTest extends ScriptedQuorum {
     private boolean isInterruptionCoveredUp(QuorumRules rules) {
         with(rules);
         SessionId session = session();
-        c.isCutOff();
+        c.cutOff();
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
         comesBack(c);
         time.advance(PATIENCE.multipliedBy(5));
-        c.isListenedTo(command -> {
+        c.listen(command -> {
             if (command instanceof Command.Acquire acquire
                     && acquire.claim().resource().equals(held.claim().resource())) {
                 b.forcesRelease("ledger");
@@ -301,7 +301,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         keptAlive(session);
         keptAlive(session);
         time.advance(PATIENCE);
-        c.isListenedTo(command -> {});
+        c.listen(command -> {});
         return state(held) instanceof Reply.Granted;
     }
 
@@ -331,9 +331,9 @@ class QuorumRepairTest extends ScriptedQuorum {
         Command.Acquire held = acquire("ledger", session);
         long token = token(held);
         // The two that stand at it lose their counters, and come back with clocks that are an hour behind.
-        a.hasClockOf(slow);
+        a.setClock(slow);
         comesBackEmpty(a, session);
-        b.hasClockOf(slow);
+        b.setClock(slow);
         comesBackEmpty(b, session);
         release(held);
         return token(acquire("ledger", session)) <= token;
@@ -385,7 +385,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         for (Lease.Binding binding : List.of(Lease.Binding.BOUNDED, Lease.Binding.DETACHED)) {
             with(new QuorumRules());
             SessionId session = session();
-            c.isCutOff();
+            c.cutOff();
             Command.Acquire held = acquire("ledger", session, new Lease(binding, Duration.ofSeconds(20)));
             assertThat(isGranted(held)).isTrue();
             comesBack(c);
@@ -412,12 +412,12 @@ class QuorumRepairTest extends ScriptedQuorum {
         assertThat(isGranted(acquire("ledger", session))).isTrue();
         assertThat(isGranted(acquire("other", session))).isTrue();
         assertThat(members()).allMatch(MemberStatus::isComplete);
-        c.isCutOff();
+        c.cutOff();
         MemberStatus cutOff = members().get(2);
         assertThat(cutOff.problem().orElseThrow()).contains("did not answer within");
         assertThat(cutOff.isComplete()).isFalse();
         c.dropKept();
-        c.isBack();
+        c.comeBack();
         c.losesItsData();
         MemberStatus empty = members().get(2);
         assertThat(empty.problem().orElseThrow()).contains("no client has noticed");
@@ -433,7 +433,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         outlastKeepOut(session);
         assertThat(members()).allMatch(MemberStatus::isComplete);
         assertThat(members().get(2).held()).isEqualTo(2);
-        c.isCutOff();
+        c.cutOff();
         CompletableFuture<List<MemberStatus>> asked = store.members().toCompletableFuture();
         store.close();
         assertThat(asked).isCompletedExceptionally();

@@ -46,10 +46,10 @@ class QuorumTokensTest extends ScriptedQuorum {
         release(first);
         time.advance(PATIENCE.multipliedBy(3));
         c.dropKept();
-        c.isBack();
+        c.comeBack();
         time.advance(PATIENCE.multipliedBy(3));
         keptAlive(session);
-        a.isCutOff();
+        a.cutOff();
         return token(acquire("ledger", session)) > before;
     }
 
@@ -82,7 +82,7 @@ class QuorumTokensTest extends ScriptedQuorum {
         Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
         TokenBlock given = tokens(detached);
         close(session);
-        b.isCutOff();
+        b.cutOff();
         // The other two have it, and the majority that they are has never stood where its tokens are.
         TokenBlock told = told(detached);
         assertThat(told.first()).isGreaterThan(tokenBefore);
@@ -98,7 +98,7 @@ class QuorumTokensTest extends ScriptedQuorum {
         Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST), 8_000);
         TokenBlock given = tokens(detached);
         close(session);
-        a.isCutOff();
+        a.cutOff();
         assertThat(told(detached).last()).as("what the others have").isLessThan(given.last());
         assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
     }
@@ -113,7 +113,7 @@ class QuorumTokensTest extends ScriptedQuorum {
         c.keepsAnswers(command -> command instanceof Command.Acquire);
         Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
         TokenBlock given = tokens(detached);
-        c.isBack();
+        c.comeBack();
         c.letGo();
         close(session);
         TokenBlock told = told(detached);
@@ -123,7 +123,7 @@ class QuorumTokensTest extends ScriptedQuorum {
                 .isEqualTo(told);
         assertThat(answered(send(new Command.Release(detached.claim())))).isInstanceOf(Reply.Released.class);
         SessionId next = session();
-        c.isCutOff();
+        c.cutOff();
         assertThat(token(acquire("ledger", next)))
                 .as("whose majority is that of the first")
                 .isGreaterThan(told.last());

@@ -40,7 +40,7 @@ final class ScriptedMember implements LockStore {
     }
 
     /** Nothing gets there. */
-    void isCutOff() {
+    void cutOff() {
         keepsCommands(command -> true);
     }
 
@@ -55,12 +55,12 @@ final class ScriptedMember implements LockStore {
     }
 
     /** Calls back with each command that is sent there, before it is done. */
-    void isListenedTo(Consumer<Command> by) {
+    void listen(Consumer<Command> by) {
         listener = by;
     }
 
     /** From now on everything goes through. What was kept stays where it is. */
-    void isBack() {
+    void comeBack() {
         commandsKept = NONE;
         answersKept = NONE;
     }
@@ -78,7 +78,7 @@ final class ScriptedMember implements LockStore {
     }
 
     /** From now on it has the clock of another. */
-    void hasClockOf(ScriptedMember other) {
+    void setClock(ScriptedMember other) {
         clock = other.clock;
     }
 

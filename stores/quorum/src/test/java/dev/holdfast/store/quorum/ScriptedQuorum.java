@@ -74,7 +74,7 @@ abstract class ScriptedQuorum {
     void comesBack(ScriptedMember member) {
         time.advance(PATIENCE.plus(MOMENT));
         member.dropKept();
-        member.isBack();
+        member.comeBack();
     }
 
     @AfterEach

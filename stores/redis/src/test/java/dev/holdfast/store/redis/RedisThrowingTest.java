@@ -70,7 +70,7 @@ class RedisThrowingTest {
                 tell(one, other, "n" + turn);
                 cameToIt = fault.isOver();
                 if (cameToIt) {
-                    isLoggedOnce(fault);
+                    expectLoggedOnce(fault);
                 }
                 // Their sessions live: nothing ends by the end of these.
                 Asking.until("nothing stays after " + place + " " + turn, () -> isNothingLeft(observer));
@@ -79,7 +79,7 @@ class RedisThrowingTest {
         }
     }
 
-    private static void isLoggedOnce(FaultInTurn<Place> fault) {
+    private static void expectLoggedOnce(FaultInTurn<Place> fault) {
         Asking.until(
                 "it is logged: " + fault.text(),
                 () -> ErrorLog.errors().stream().anyMatch(error -> error.isAbout(fault.text())));

@@ -77,7 +77,7 @@ class SilentConnectionsTest {
     }
 
     private static void lasts(Holdfast client, Holdfast other, Duration ttl, Network network) throws Exception {
-        SilentConnections.areOutlasted(client, other, ttl, network::silence, network::silent);
+        SilentConnections.outlast(client, other, ttl, network::silence, network::silent);
     }
 
     @ParameterizedTest

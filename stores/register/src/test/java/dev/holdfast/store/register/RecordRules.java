@@ -48,7 +48,7 @@ abstract class RecordRules extends AdapterHarness {
         ResourceName name = named("contended");
         RecordVersion none = present(name);
         RecordVersion created = written(alice, put(name, none, "alice"));
-        isConflict(name, put(name, none, "bob"), created, "alice");
+        expectConflict(name, put(name, none, "bob"), created, "alice");
     }
 
     @Test
@@ -57,11 +57,11 @@ abstract class RecordRules extends AdapterHarness {
         ResourceName name = named("contended");
         RecordVersion first = written(alice, put(name, present(name), "one"));
         RecordVersion second = written(alice, put(name, first, "two"));
-        isConflict(name, put(name, first, "three"), second, "two");
-        isConflict(name, delete(name, first, 0), second, "two");
+        expectConflict(name, put(name, first, "three"), second, "two");
+        expectConflict(name, delete(name, first, 0), second, "two");
     }
 
-    private void isConflict(ResourceName name, ConditionalWrite write, RecordVersion version, String state) {
+    private void expectConflict(ResourceName name, ConditionalWrite write, RecordVersion version, String state) {
         assertThat(answer(bob.write(write))).isInstanceOfSatisfying(WriteResult.Conflict.class, conflict -> {
             assertThat(conflict.present().version()).isEqualTo(version);
             assertThat(text(conflict.present())).isEqualTo(state);

@@ -106,7 +106,7 @@ final class Trial implements AutoCloseable {
     }
 
     /** Waits until the lock has gone round some times more. */
-    void isWorking() {
+    void awaitVisits() {
         int before = witness.visits();
         try {
             until("the lock goes round", () -> witness.visits() >= before + VISITS || failure.get() != null);

@@ -59,27 +59,27 @@ class ZooKeeperFaultsTest {
     @Test
     void goesOnWhenTheLeaderIsKilled() throws Exception {
         try (Trial trial = new Trial(ensemble.connectString(), root)) {
-            trial.isWorking();
+            trial.awaitVisits();
             ZooKeeperServer leader = ensemble.leader();
             leader.kill();
-            trial.isWorking();
+            trial.awaitVisits();
             ensemble.restart(leader);
-            trial.isWorking();
+            trial.awaitVisits();
         }
     }
 
     @Test
     void goesOnWhenTheLeaderStandsStill() throws Exception {
         try (Trial trial = new Trial(ensemble.connectString(), root)) {
-            trial.isWorking();
+            trial.awaitVisits();
             ZooKeeperServer leader = ensemble.leader();
             leader.process().pause();
             try {
-                trial.isWorking();
+                trial.awaitVisits();
             } finally {
                 leader.process().resume();
             }
-            trial.isWorking();
+            trial.awaitVisits();
         }
     }
 
@@ -87,13 +87,13 @@ class ZooKeeperFaultsTest {
     @EnabledOnOs(OS.LINUX)
     void goesOnWhenTheDiskOfTheLeaderIsFull() throws Exception {
         try (Trial trial = new Trial(ensemble.connectString(), root)) {
-            trial.isWorking();
+            trial.awaitVisits();
             ZooKeeperServer leader = ensemble.leader();
             leader.process().fillDisk();
-            trial.isWorking();
+            trial.awaitVisits();
             assertThat(leader.mode()).isNotEqualTo("leader");
             ensemble.restart(leader);
-            trial.isWorking();
+            trial.awaitVisits();
         }
     }
 

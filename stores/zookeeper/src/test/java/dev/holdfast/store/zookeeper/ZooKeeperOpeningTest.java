@@ -33,7 +33,7 @@ class ZooKeeperOpeningTest {
         }
     }
 
-    private static void isRefused(ThrowingCallable opening, Reason reason, String text) {
+    private static void expectRefused(ThrowingCallable opening, Reason reason, String text) {
         assertThatThrownBy(opening)
                 .isInstanceOfSatisfying(
                         StoreException.class,
@@ -51,7 +51,7 @@ class ZooKeeperOpeningTest {
 
     @Test
     void saysThatNobodyAnswers() {
-        isRefused(
+        expectRefused(
                 () -> ZooKeeperStore.builder("127.0.0.1:1")
                         .connectTimeout(Duration.ofMillis(300))
                         .open(),
@@ -69,7 +69,7 @@ class ZooKeeperOpeningTest {
                     ZooDefs.Ids.OPEN_ACL_UNSAFE,
                     CreateMode.PERSISTENT_SEQUENTIAL);
         }
-        isRefused(() -> ZooKeeperUnderTest.builder(path).open(), Reason.CORRUPT, path);
+        expectRefused(() -> ZooKeeperUnderTest.builder(path).open(), Reason.CORRUPT, path);
     }
 
     @Test
@@ -79,7 +79,7 @@ class ZooKeeperOpeningTest {
                 .digest("locks", "secret")
                 .access(ZooKeeperStore.Access.CREATOR)
                 .open());
-        isRefused(
+        expectRefused(
                 () -> ZooKeeperUnderTest.builder(root).digest("locks", "wrong").open(), Reason.DENIED, "no access");
         works(ZooKeeperUnderTest.builder(root)
                 .digest("locks", "secret")

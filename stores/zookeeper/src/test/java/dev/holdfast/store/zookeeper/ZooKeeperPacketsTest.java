@@ -109,7 +109,7 @@ class ZooKeeperPacketsTest {
         }
     }
 
-    private static void isRefused(String buffer) {
+    private static void expectRefused(String buffer) {
         ZooKeeperStore.Builder builder =
                 ZooKeeperStore.builder("127.0.0.1:1").property(ZKConfig.JUTE_MAXBUFFER, buffer);
         assertThatThrownBy(builder::open)
@@ -120,9 +120,9 @@ class ZooKeeperPacketsTest {
 
     @Test
     void clientThatMayNotBeAbleToReadWhatOthersWriteIsRefusedBeforeItConnects() {
-        isRefused(SMALL);
-        isRefused(String.valueOf(PacketBuffer.DEFAULT - 1));
-        isRefused("1 MB");
+        expectRefused(SMALL);
+        expectRefused(String.valueOf(PacketBuffer.DEFAULT - 1));
+        expectRefused("1 MB");
     }
 
     @Test

@@ -58,7 +58,7 @@ class ZooKeeperTlsTest {
         return "&clientCertificate=" + own.together();
     }
 
-    private static void isRefused(String uri, Reason reason, String... words) {
+    private static void expectRefused(String uri, Reason reason, String... words) {
         assertThatThrownBy(() -> ZooKeeperUris.builder(StoreUri.parse(uri)).open())
                 .isInstanceOfSatisfying(
                         StoreException.class,
@@ -132,7 +132,7 @@ class ZooKeeperTlsTest {
 
     @Test
     void authorityThatSignedNothingIsNotBelieved() {
-        isRefused(
+        expectRefused(
                 secure(server.tlsPort(), all.stranger()) + showing(all.client()),
                 Reason.DENIED,
                 "localhost:" + server.tlsPort(),
@@ -144,7 +144,7 @@ class ZooKeeperTlsTest {
     void serverThatIsCalledByAnotherNameIsNotBelieved() {
         try (ZooKeeperServer elsewhere =
                 ZooKeeperServer.builder().tls(all.elsewhere(), all.authority()).start()) {
-            isRefused(
+            expectRefused(
                     secure(elsewhere.tlsPort(), all.authority()) + showing(all.client()),
                     Reason.DENIED,
                     "not trusted",
@@ -157,12 +157,12 @@ class ZooKeeperTlsTest {
         assumeThat(server.version())
                 .as("older ones may hang up before the reason arrives")
                 .startsWith("3.9");
-        isRefused(secure(server.tlsPort(), all.authority()), Reason.DENIED, "'clientCertificate'");
+        expectRefused(secure(server.tlsPort(), all.authority()), Reason.DENIED, "'clientCertificate'");
     }
 
     @Test
     void plainConnectionToThePortForTlsIsToldTheScheme() {
-        isRefused(
+        expectRefused(
                 "zookeeper://localhost:" + server.tlsPort() + PATIENT,
                 Reason.UNAVAILABLE,
                 "localhost:" + server.tlsPort(),
@@ -171,7 +171,7 @@ class ZooKeeperTlsTest {
 
     @Test
     void tlsToAPortWithoutItIsToldTheScheme() {
-        isRefused(secure(server.port(), all.authority()), Reason.UNAVAILABLE, "zookeeper://", "secureClientPort");
+        expectRefused(secure(server.port(), all.authority()), Reason.UNAVAILABLE, "zookeeper://", "secureClientPort");
     }
 
     @Test

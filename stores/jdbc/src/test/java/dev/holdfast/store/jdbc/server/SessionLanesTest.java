@@ -33,7 +33,7 @@ class SessionLanesTest {
 
     /** A trip that has begun, and goes on when the test says so. */
     private record Begun(int lane, CountDownLatch goOn) {
-        void isAnswered() {
+        void answer() {
             goOn.countDown();
         }
     }
@@ -46,7 +46,7 @@ class SessionLanesTest {
 
     @AfterEach
     void stop() {
-        begun.forEach(Begun::isAnswered);
+        begun.forEach(Begun::answer);
         threads.shutdownNow();
     }
 
@@ -91,7 +91,7 @@ class SessionLanesTest {
     }
 
     private static void answer(Begun trip, CompletableFuture<Reply> of) throws Exception {
-        trip.isAnswered();
+        trip.answer();
         assertThat(of.get(60, TimeUnit.SECONDS)).isEqualTo(new Reply.SessionAlive());
     }
 
@@ -128,7 +128,7 @@ class SessionLanesTest {
         answer(other, repeated);
         Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> ended.contains(0));
         // The other is used from here on, though the first is free again.
-        silent.isAnswered();
+        silent.answer();
         for (int i = 0; i < 3; i++) {
             CompletableFuture<Reply> later = renew(lanes);
             Begun trip = next();
@@ -175,9 +175,9 @@ class SessionLanesTest {
         }
         assertThat(begun).isEmpty();
         assertThat(ended).isEmpty();
-        trips.forEach(Begun::isAnswered);
+        trips.forEach(Begun::answer);
         Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> {
-            begun.forEach(Begun::isAnswered);
+            begun.forEach(Begun::answer);
             return all.stream().allMatch(CompletableFuture::isDone);
         });
     }

@@ -18,11 +18,11 @@ class PacketLimitTest {
     private long now = 1;
     private final PacketLimit limit = new PacketLimit(1_000_000, () -> now);
 
-    private void isSent(int size) {
+    private void expectSent(int size) {
         assertThat(limit.refusal(size)).isEmpty();
     }
 
-    private void isRefused(int size) {
+    private void expectRefused(int size) {
         assertThat(limit.refusal(size)).hasValueSatisfying(failure -> {
             assertThat(failure.reason()).isEqualTo(Reason.DENIED);
             assertThat(failure.effect()).isEqualTo(Effect.NONE);
@@ -30,7 +30,7 @@ class PacketLimitTest {
         });
     }
 
-    private void isLost(int size) {
+    private void expectLost(int size) {
         long sentAt = now;
         now++;
         limit.failed(size, sentAt, loss);
@@ -39,18 +39,18 @@ class PacketLimitTest {
 
     @Test
     void refusesWhatTheClientMayNotSend() {
-        isSent(1_000_000);
-        isRefused(1_000_001);
+        expectSent(1_000_000);
+        expectRefused(1_000_001);
     }
 
     @Test
     void refusesAsMuchAsWasLostTwiceAndNoLess() {
-        isLost(SIZE + 10);
-        isSent(SIZE);
-        isLost(SIZE);
-        isRefused(SIZE);
-        isRefused(SIZE + 10);
-        isSent(SIZE - 1);
+        expectLost(SIZE + 10);
+        expectSent(SIZE);
+        expectLost(SIZE);
+        expectRefused(SIZE);
+        expectRefused(SIZE + 10);
+        expectSent(SIZE - 1);
     }
 
     @Test
@@ -59,46 +59,46 @@ class PacketLimitTest {
         limit.failed(SIZE, sentAt, loss);
         limit.failed(SIZE + 10, sentAt, loss);
         now++;
-        isSent(SIZE);
-        isLost(SIZE + 20);
-        isSent(SIZE);
-        isRefused(SIZE + 10);
+        expectSent(SIZE);
+        expectLost(SIZE + 20);
+        expectSent(SIZE);
+        expectRefused(SIZE + 10);
     }
 
     @Test
     void believesWhatServersHaveTaken() {
         limit.acknowledged(SIZE);
-        isLost(SIZE);
-        isLost(SIZE);
-        isSent(SIZE);
-        isLost(SIZE + 1);
-        isLost(SIZE + 1);
-        isRefused(SIZE + 1);
+        expectLost(SIZE);
+        expectLost(SIZE);
+        expectSent(SIZE);
+        expectLost(SIZE + 1);
+        expectLost(SIZE + 1);
+        expectRefused(SIZE + 1);
     }
 
     @Test
     void triesAgainLaterAndForgetsWhenItIsTaken() {
-        isLost(SIZE);
-        isLost(SIZE);
-        isRefused(SIZE);
+        expectLost(SIZE);
+        expectLost(SIZE);
+        expectRefused(SIZE);
         now += TimeUnit.MINUTES.toNanos(1);
-        isSent(SIZE);
+        expectSent(SIZE);
         limit.acknowledged(SIZE);
-        isLost(SIZE + 1);
-        isSent(SIZE + 1);
+        expectLost(SIZE + 1);
+        expectSent(SIZE + 1);
     }
 
     @Test
     void smallWritesAreLostForOtherReasons() {
-        isLost(16_000);
-        isLost(16_000);
-        isSent(16_000);
+        expectLost(16_000);
+        expectLost(16_000);
+        expectSent(16_000);
     }
 
     @Test
     void otherFailuresSayNothingOfTheSize() {
         limit.failed(SIZE, now++, Failures.of(Code.OPERATIONTIMEOUT));
         limit.failed(SIZE, now++, Failures.of(Code.SESSIONEXPIRED));
-        isSent(SIZE);
+        expectSent(SIZE);
     }
 }
