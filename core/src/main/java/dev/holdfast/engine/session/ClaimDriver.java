@@ -503,8 +503,7 @@ public final class ClaimDriver {
                 long now = context.clock().now();
                 long deadline = context.rules().deadline(sentAt, now, remaining, margin);
                 // What was asked for before an extension was settled may tell the lease before it, and that may have
-                // been
-                // the longer one; and an answer that comes after the deadline does not bring back what was lost.
+                // been the longer one; and an answer that comes after the deadline does not bring back what was lost.
                 boolean isLate =
                         claim.state == Claim.State.HELD && !context.rules().mayRenew(now, own.deadline);
                 if ((!own.isOutdated(sentAt) && !isLate) || deadline - own.deadline < 0) {
