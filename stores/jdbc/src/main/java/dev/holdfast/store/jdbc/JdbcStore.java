@@ -180,7 +180,7 @@ public final class JdbcStore implements LockStore {
         if (!new JdbcStoreProvider().schemes().contains(uri.scheme())) {
             throw new IllegalArgumentException("The URI '" + uri + "' names no database");
         }
-        return JdbcStoreProvider.builder(uri);
+        return DatabaseUris.builder(uri);
     }
 
     @Override

@@ -259,9 +259,7 @@ class DataSourceKindsTest {
     void poolerParameter() {
         for (String uri : List.of(
                 "postgresql://h/d?pooler=session", "mysql://h/d?pooler=transaction", "mariadb://h/d?pooler=x")) {
-            assertThatIllegalArgumentException()
-                    .as(uri)
-                    .isThrownBy(() -> JdbcStoreProvider.builder(StoreUri.parse(uri)));
+            assertThatIllegalArgumentException().as(uri).isThrownBy(() -> DatabaseUris.builder(StoreUri.parse(uri)));
         }
     }
 }

@@ -80,7 +80,7 @@ class JdbcStoreProviderTest {
             })
     @DisplayName("what is not of the form is refused before anything is opened, without the password")
     void malformed(String uri) {
-        assertThatThrownBy(() -> JdbcStoreProvider.builder(StoreUri.parse(uri)))
+        assertThatThrownBy(() -> DatabaseUris.builder(StoreUri.parse(uri)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasNoCause()
                 .hasMessageNotContaining("canary");

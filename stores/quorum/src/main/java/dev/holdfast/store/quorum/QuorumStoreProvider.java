@@ -3,12 +3,10 @@ package dev.holdfast.store.quorum;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
-import java.time.Duration;
-import java.time.format.DateTimeParseException;
+import dev.holdfast.spi.support.UriReader;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * Opens {@code quorum:(uri,uri,uri)}, with the parameters {@code longestLease} and {@code answerWithin}, both as ISO
@@ -32,24 +30,14 @@ public final class QuorumStoreProvider implements StoreProvider {
         uri.allowOnly(Set.of(LONGEST_LEASE, ANSWER_WITHIN));
         QuorumStore.Builder builder = QuorumStore.builder();
         members(uri).forEach(builder::member);
-        duration(uri, LONGEST_LEASE, builder::longestLease);
-        duration(uri, ANSWER_WITHIN, builder::answerWithin);
+        UriReader reader = reader(uri);
+        reader.given(LONGEST_LEASE, text -> builder.longestLease(reader.duration(LONGEST_LEASE, text)));
+        reader.given(ANSWER_WITHIN, text -> builder.answerWithin(reader.duration(ANSWER_WITHIN, text)));
         return builder.open();
     }
 
-    private static void duration(StoreUri uri, String name, Consumer<Duration> setting) {
-        String text = uri.parameters().get(name);
-        if (text == null) {
-            return;
-        }
-        Duration duration;
-        try {
-            duration = Duration.parse(text);
-        } catch (DateTimeParseException e) {
-            throw new IllegalArgumentException(
-                    "The parameter '" + name + "' is a duration such as PT30S, but was '" + text + "'", e);
-        }
-        setting.accept(duration);
+    private static UriReader reader(StoreUri uri) {
+        return new UriReader(uri, "a quorum", "(uri,uri,uri)");
     }
 
     /**
@@ -58,7 +46,7 @@ public final class QuorumStoreProvider implements StoreProvider {
     static List<String> members(StoreUri uri) {
         String rest = uri.rest();
         if (!rest.startsWith("(") || !rest.endsWith(")")) {
-            throw new IllegalArgumentException("A quorum has the form quorum:(uri,uri,uri), but was " + uri);
+            throw reader(uri).malformed();
         }
         String inside = rest.substring(1, rest.length() - 1);
         List<String> members = new ArrayList<>();

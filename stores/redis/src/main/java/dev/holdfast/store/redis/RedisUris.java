@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.UriReader;
 import dev.holdfast.store.redis.connection.Passwords;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
@@ -9,23 +10,15 @@ import io.lettuce.core.StaticCredentialsProvider;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.time.format.DateTimeParseException;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Reads the URIs of all Redis stores, and nothing else does. What is wrong with one is said with the name of the
- * parameter, and never with a password.
- */
+/** Reads the URIs of all Redis stores, and nothing else does. */
 final class RedisUris {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisUris.class);
@@ -39,11 +32,11 @@ final class RedisUris {
 
     private static final int PORT = 6379;
     private static final int SENTINEL_PORT = 26_379;
+    private static final int MOST_DATABASES = 99_999;
 
-    private static final String SERVER_FORM = "[[user]:password@]host[:port][/database]";
-    private static final String SENTINEL_FORM = "[[user]:password@]host[:port][,host[:port]…][/database]?master=NAME";
-
-    private static final String CLUSTER_FORM = "[[user]:password@]host[:port][,host[:port]…]";
+    private static final String SERVER_FORM = "//[[user]:password@]host[:port][/database]";
+    private static final String SENTINEL_FORM = "//[[user]:password@]host[:port][,host[:port]…][/database]?master=NAME";
+    private static final String CLUSTER_FORM = "//[[user]:password@]host[:port][,host[:port]…]";
 
     private static final Set<String> COMMON =
             Set.of("namespace", "timeout", "connectTimeout", "passwordFile", "waitForReplicas", "replicaTimeout");
@@ -52,11 +45,12 @@ final class RedisUris {
             Set.of("master", "sentinelUser", "sentinelPassword", "sentinelPasswordFile");
 
     private final StoreUri uri;
-    private final Map<String, String> parameters;
+    private final UriReader reader;
 
     private RedisUris(StoreUri uri) {
         this.uri = uri;
-        this.parameters = uri.parameters();
+        this.reader = new UriReader(
+                uri, "a Redis store", isSentinel() ? SENTINEL_FORM : isCluster() ? CLUSTER_FORM : SERVER_FORM);
     }
 
     /**
@@ -93,20 +87,10 @@ final class RedisUris {
         RedisStore.Builder builder = isCluster()
                 ? RedisStore.clusterBuilder(nodes())
                 : RedisStore.builder(isSentinel() ? sentinels() : server());
-        given("namespace", builder::namespace);
-        given("timeout", text -> builder.commandTimeout(duration("timeout", text)));
-        given("connectTimeout", text -> builder.connectTimeout(duration("connectTimeout", text)));
-        String replicas = parameters.get("waitForReplicas");
-        String replicaTimeout = parameters.get("replicaTimeout");
-        if (replicas != null) {
-            builder.waitForReplicas(
-                    number("waitForReplicas", replicas),
-                    replicaTimeout == null ? RedisStore.REPLICA_TIMEOUT : duration("replicaTimeout", replicaTimeout));
-        } else if (replicaTimeout != null) {
-            throw wrong(
-                    "replicaTimeout",
-                    "says how long to wait for the replicas of 'waitForReplicas', which is not there");
-        }
+        reader.given("namespace", builder::namespace);
+        reader.given("timeout", text -> builder.commandTimeout(reader.duration("timeout", text)));
+        reader.given("connectTimeout", text -> builder.connectTimeout(reader.duration("connectTimeout", text)));
+        replicas(builder);
         if (isSecure()) {
             builder.tls(tls());
             if (verification() != SslVerifyMode.FULL) {
@@ -121,50 +105,55 @@ final class RedisUris {
         return builder;
     }
 
+    private void replicas(RedisStore.Builder builder) {
+        String replicas = reader.parameter("waitForReplicas");
+        String timeout = reader.parameter("replicaTimeout");
+        if (replicas != null) {
+            int number = UriReader.number(replicas, Integer.MIN_VALUE, Integer.MAX_VALUE)
+                    .orElseThrow(() -> reader.wrong("waitForReplicas", "is a number"));
+            builder.waitForReplicas(
+                    number, timeout == null ? RedisStore.REPLICA_TIMEOUT : reader.duration("replicaTimeout", timeout));
+        } else if (timeout != null) {
+            throw reader.wrong(
+                    "replicaTimeout",
+                    "says how long to wait for the replicas of 'waitForReplicas', which is not there");
+        }
+    }
+
     private RedisURI server() {
-        Authority authority = Authority.read(uri, PORT, uri.scheme() + "://" + SERVER_FORM);
+        UriReader.Authority authority = reader.authority();
         if (authority.servers().size() > 1) {
             throw new IllegalArgumentException("A Redis store at '" + uri.scheme()
                     + "' has one server; several are named by '" + SENTINEL + "' for Sentinels, and by '" + CLUSTER
                     + "' for the nodes of a cluster: " + uri);
         }
-        Authority.Place place = authority.servers().get(0);
-        RedisURI server = RedisURI.create(place.host(), place.port());
-        set(server, authority);
-        return server;
+        return servers(authority, PORT).get(0);
     }
 
     private List<RedisURI> nodes() {
-        String form = uri.scheme() + "://" + CLUSTER_FORM;
-        Authority authority = Authority.read(uri, PORT, form);
-        if (authority.database() != 0) {
-            throw new IllegalArgumentException(
-                    "A Redis Cluster has no databases but the first; the form is " + form + ", unlike " + uri);
+        UriReader.Authority authority = reader.authority();
+        if (database(authority) != 0) {
+            throw new IllegalArgumentException("A Redis Cluster has no databases but the first; the form is "
+                    + uri.scheme() + ":" + CLUSTER_FORM + ", unlike " + uri);
         }
-        List<RedisURI> nodes = new ArrayList<>();
-        for (Authority.Place place : authority.servers()) {
-            RedisURI node = RedisURI.create(place.host(), place.port());
-            set(node, authority);
-            nodes.add(node);
-        }
-        return nodes;
+        return servers(authority, PORT);
     }
 
     private RedisURI sentinels() {
-        Authority authority = Authority.read(uri, SENTINEL_PORT, uri.scheme() + "://" + SENTINEL_FORM);
-        String master = parameters.get("master");
+        UriReader.Authority authority = reader.authority();
+        String master = reader.parameter("master");
         if (master == null || master.isBlank()) {
-            throw wrong("master", "must say what the Sentinels call the primary");
+            throw reader.wrong("master", "must say what the Sentinels call the primary");
         }
         RedisURI all = new RedisURI();
         all.setSentinelMasterId(master);
-        for (Authority.Place place : authority.servers()) {
-            RedisURI sentinel = RedisURI.create(place.host(), place.port());
+        for (String text : authority.servers()) {
+            RedisURI sentinel = server(text, SENTINEL_PORT);
             secure(sentinel);
             authenticate(
                     sentinel,
-                    parameters.get("sentinelUser"),
-                    parameters.get("sentinelPassword"),
+                    reader.parameter("sentinelUser"),
+                    reader.parameter("sentinelPassword"),
                     "sentinelPassword",
                     "sentinelPasswordFile");
             all.getSentinels().add(sentinel);
@@ -173,10 +162,32 @@ final class RedisUris {
         return all;
     }
 
-    private void set(RedisURI server, Authority authority) {
-        server.setDatabase(authority.database());
+    /** Those that are named, each with all that the URI says. */
+    private List<RedisURI> servers(UriReader.Authority authority, int port) {
+        return authority.servers().stream()
+                .map(text -> {
+                    RedisURI server = server(text, port);
+                    set(server, authority);
+                    return server;
+                })
+                .toList();
+    }
+
+    private RedisURI server(String text, int port) {
+        UriReader.Server server = reader.server(text, port);
+        return RedisURI.create(server.host(), server.port());
+    }
+
+    private int database(UriReader.Authority authority) {
+        String path = authority.path();
+        return path.isEmpty() ? 0 : UriReader.number(path, 0, MOST_DATABASES).orElseThrow(reader::malformed);
+    }
+
+    private void set(RedisURI server, UriReader.Authority authority) {
+        server.setDatabase(database(authority));
         secure(server);
-        authenticate(server, authority.user(), authority.password(), "the password before the '@'", "passwordFile");
+        String user = authority.user().isEmpty() ? null : authority.user();
+        authenticate(server, user, authority.password(), "the password before the '@'", "passwordFile");
     }
 
     private void secure(RedisURI server) {
@@ -188,9 +199,9 @@ final class RedisUris {
 
     private void authenticate(
             RedisURI server, @Nullable String user, @Nullable String password, String word, String fileParameter) {
-        String file = parameters.get(fileParameter);
+        String file = reader.parameter(fileParameter);
         if (file != null && password != null) {
-            throw wrong(fileParameter, "and " + word + " are one too many");
+            throw reader.wrong(fileParameter, "and " + word + " are one too many");
         } else if (file != null) {
             server.setCredentialsProvider(Passwords.from(user, Passwords.ofFile(Path.of(file))));
         } else if (password != null) {
@@ -202,63 +213,31 @@ final class RedisUris {
     }
 
     private SslVerifyMode verification() {
-        String verify = parameters.getOrDefault("verify", "full");
+        String verify = uri.parameters().getOrDefault("verify", "full");
         return switch (verify.toLowerCase(Locale.ROOT)) {
             case "full" -> SslVerifyMode.FULL;
             case "ca" -> SslVerifyMode.CA;
             case "none" -> SslVerifyMode.NONE;
-            default -> throw wrong("verify", "is 'full', 'ca' (without the name of the host) or 'none'");
+            default -> throw reader.wrong("verify", "is 'full', 'ca' (without the name of the host) or 'none'");
         };
     }
 
     private SslOptions tls() {
         SslOptions.Builder tls = SslOptions.builder().jdkSslProvider();
-        String authorities = parameters.get("ca");
-        if (authorities != null) {
-            tls.trustManager(file("ca", authorities));
-        }
-        String certificate = parameters.get("clientCertificate");
-        String key = parameters.get("clientKey");
-        if (certificate != null && key != null) {
-            tls.keyManager(file("clientCertificate", certificate), file("clientKey", key), null);
-        } else if (certificate != null || key != null) {
-            throw wrong(certificate == null ? "clientKey" : "clientCertificate", "needs the other one of the two");
-        }
+        reader.given("ca", authorities -> tls.trustManager(file("ca", authorities)));
+        reader.given(
+                "clientCertificate",
+                "clientKey",
+                (certificate, key) ->
+                        tls.keyManager(file("clientCertificate", certificate), file("clientKey", key), null));
         return tls.build();
     }
 
     private File file(String name, String text) {
         Path file = Path.of(text);
         if (!Files.isReadable(file) || Files.isDirectory(file)) {
-            throw wrong(name, "is a file in PEM form, and there is none to be read at " + file);
+            throw reader.wrong(name, "is a file in PEM form, and there is none to be read at " + file);
         }
         return file.toFile();
-    }
-
-    private void given(String name, Consumer<String> then) {
-        String value = parameters.get(name);
-        if (value != null) {
-            then.accept(value);
-        }
-    }
-
-    private Duration duration(String name, String text) {
-        try {
-            return Duration.parse(text);
-        } catch (DateTimeParseException e) {
-            throw wrong(name, "has the form PT5S");
-        }
-    }
-
-    private int number(String name, String text) {
-        try {
-            return Integer.parseInt(text);
-        } catch (NumberFormatException e) {
-            throw wrong(name, "is a number");
-        }
-    }
-
-    private IllegalArgumentException wrong(String name, String how) {
-        return new IllegalArgumentException("The parameter '" + name + "' of a Redis store " + how + ": " + uri);
     }
 }

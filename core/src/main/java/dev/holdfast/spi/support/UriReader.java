@@ -1,0 +1,199 @@
+package dev.holdfast.spi.support;
+
+import dev.holdfast.spi.StoreUri;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the URI of a store on a server, {@code scheme://[user[:password]@]host[:port][,host[:port]…][/path]?…}. What is
+ * wrong with one is said with the name of the part, and never with a password. Thread-safe.
+ */
+public final class UriReader {
+
+    private static final int HIGHEST_PORT = 65_535;
+
+    private final StoreUri uri;
+    private final String store;
+    private final String form;
+
+    /**
+     * Reads nothing yet.
+     *
+     * @param store what the URI names, with its article, such as {@code a Redis store}
+     * @param form what should follow the scheme and its colon, for people
+     */
+    public UriReader(StoreUri uri, String store, String form) {
+        this.uri = uri;
+        this.store = store;
+        this.form = form;
+    }
+
+    /**
+     * What stands between the scheme and the parameters.
+     *
+     * @param user decoded; empty if there is none
+     * @param password decoded; null if there is none
+     * @param servers at least one, and none empty; otherwise neither decoded nor checked
+     * @param path what follows the slash behind the servers, not decoded; empty if there is nothing
+     */
+    public record Authority(String user, @Nullable String password, List<String> servers, String path) {
+
+        /** Without the password. */
+        @Override
+        public String toString() {
+            return "Authority" + servers;
+        }
+    }
+
+    /**
+     * Where a server listens.
+     *
+     * @param host a name or an address; one of IPv6 without its brackets
+     */
+    public record Server(String host, int port) {
+
+        /**
+         * Reads {@code host[:port]}, with an address of IPv6 in brackets; empty if the text is not of this form. The
+         * host is not checked.
+         *
+         * @param port that of a server that names none
+         */
+        public static Optional<Server> parse(String text, int port) {
+            int colon = text.endsWith("]") ? -1 : text.lastIndexOf(':');
+            String host = colon < 0 ? text : text.substring(0, colon);
+            boolean isBracketed = host.startsWith("[") && host.endsWith("]");
+            String name = isBracketed ? host.substring(1, host.length() - 1) : host;
+            if (name.isEmpty() || (!isBracketed && name.indexOf(':') >= 0)) {
+                return Optional.empty();
+            }
+            OptionalInt number = colon < 0 ? OptionalInt.of(port) : number(text.substring(colon + 1), 1, HIGHEST_PORT);
+            return number.isPresent() ? Optional.of(new Server(name, number.getAsInt())) : Optional.empty();
+        }
+    }
+
+    /**
+     * Reads what stands between the scheme and the parameters.
+     *
+     * @throws IllegalArgumentException if it does not begin with two slashes, a server has no name, or user or password
+     *     are not percent-encoded
+     */
+    public Authority authority() {
+        String rest = uri.rest();
+        if (!rest.startsWith("//")) {
+            throw malformed();
+        }
+        int at = rest.lastIndexOf('@');
+        int servers = at < 0 ? 2 : at + 1;
+        int slash = rest.indexOf('/', servers);
+        int end = slash < 0 ? rest.length() : slash;
+        List<String> listed = List.of(rest.substring(servers, end).split(",", -1));
+        if (listed.contains("")) {
+            throw malformed();
+        }
+        String credentials = at < 0 ? "" : rest.substring(2, at);
+        int colon = credentials.indexOf(':');
+        return new Authority(
+                decoded(colon < 0 ? credentials : credentials.substring(0, colon)),
+                colon < 0 ? null : decoded(credentials.substring(colon + 1)),
+                listed,
+                slash < 0 ? "" : rest.substring(slash + 1));
+    }
+
+    /**
+     * Reads a server as {@link Server#parse} does.
+     *
+     * @throws IllegalArgumentException if it is not of the form
+     */
+    public Server server(String text, int port) {
+        return Server.parse(text, port).orElseThrow(this::malformed);
+    }
+
+    /** The number that a text is; empty if it is none from the least to the most. */
+    public static OptionalInt number(String text, int least, int most) {
+        try {
+            int number = Integer.parseInt(text);
+            return number >= least && number <= most ? OptionalInt.of(number) : OptionalInt.empty();
+        } catch (NumberFormatException e) {
+            return OptionalInt.empty();
+        }
+    }
+
+    /**
+     * Decodes a part.
+     *
+     * @throws IllegalArgumentException if it is not percent-encoded
+     */
+    public String decoded(String text) {
+        try {
+            return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            // Without its cause, whose text repeats a part of the password.
+            throw new IllegalArgumentException("Each '%' in the URI of " + store
+                    + " begins a percent-encoded character, and one of itself is written '%25': " + uri);
+        }
+    }
+
+    /** Null if it is not given. */
+    public @Nullable String parameter(String name) {
+        return uri.parameters().get(name);
+    }
+
+    /** Uses a parameter if it is given. */
+    public void given(String name, Consumer<String> use) {
+        String value = parameter(name);
+        if (value != null) {
+            use.accept(value);
+        }
+    }
+
+    /**
+     * Uses two parameters if they are given.
+     *
+     * @throws IllegalArgumentException if only one of them is
+     */
+    public void given(String name, String other, BiConsumer<String, String> use) {
+        String value = parameter(name);
+        String otherValue = parameter(other);
+        if (value != null && otherValue != null) {
+            use.accept(value, otherValue);
+        } else if (value != null || otherValue != null) {
+            throw wrong(value == null ? other : name, "needs '" + (value == null ? name : other) + "' beside it");
+        }
+    }
+
+    /**
+     * Reads a parameter's value.
+     *
+     * @throws IllegalArgumentException if the text is no duration of ISO 8601
+     */
+    public Duration duration(String name, String text) {
+        try {
+            return Duration.parse(text);
+        } catch (DateTimeParseException e) {
+            throw wrong(name, "has the form PT5S");
+        }
+    }
+
+    /**
+     * The failure of a parameter.
+     *
+     * @param how a predicate, of which the parameter is the subject, without any secret
+     */
+    public IllegalArgumentException wrong(String name, String how) {
+        return new IllegalArgumentException("The parameter '" + name + "' of " + store + " " + how + ": " + uri);
+    }
+
+    /** The failure of a URI that is not of the form. */
+    public IllegalArgumentException malformed() {
+        String begin = Character.toUpperCase(store.charAt(0)) + store.substring(1);
+        return new IllegalArgumentException(begin + " has the form " + uri.scheme() + ":" + form + ", unlike " + uri);
+    }
+}
