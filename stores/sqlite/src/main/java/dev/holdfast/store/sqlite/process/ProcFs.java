@@ -40,21 +40,6 @@ public final class ProcFs {
      */
     public record Incarnation(long pid, long started) {}
 
-    // Positions in /proc/PID/stat after the name.
-    private static final int STATE = 0;
-    private static final int GROUP = 2;
-    private static final int TERMINAL_GROUP = 5;
-    private static final int FLAGS = 6;
-    private static final int THREADS = 17;
-    private static final int STARTED = 19;
-    private static final int CODE_END = 24;
-    private static final int ENVIRONMENT_START = 47;
-    private static final int ENVIRONMENT_END = 48;
-
-    // Flags of the kernel for those that have no environment any more, or never had one.
-    private static final long EXITING = 0x4;
-    private static final long KERNEL_THREAD = 0x200000;
-
     private final Path root;
 
     /** @param root {@code /proc}, or a directory like it */
@@ -65,10 +50,8 @@ public final class ProcFs {
     /** The process that has a number now; empty if none that is alive has it, or nothing can be told. */
     public Optional<Incarnation> find(long pid) {
         try {
-            String[] fields = stat(Long.toString(pid));
-            return hasEnded(fields)
-                    ? Optional.empty()
-                    : Optional.of(new Incarnation(pid, Long.parseLong(fields[STARTED])));
+            ProcessStat stat = stat(Long.toString(pid));
+            return stat.hasEnded() ? Optional.empty() : Optional.of(new Incarnation(pid, stat.started()));
         } catch (IOException | RuntimeException unreadable) {
             return Optional.empty();
         }
@@ -81,9 +64,8 @@ public final class ProcFs {
      */
     public State stateOf(Incarnation process, boolean visible) {
         try {
-            String[] fields = stat(Long.toString(process.pid()));
-            boolean same = Long.parseLong(fields[STARTED]) == process.started();
-            return same && !hasEnded(fields) ? State.LIVES : State.GONE;
+            ProcessStat stat = stat(Long.toString(process.pid()));
+            return stat.started() == process.started() && !stat.hasEnded() ? State.LIVES : State.GONE;
         } catch (FileNotFoundException e) {
             // Thrown for a missing file and for one that we may not open; where the directory is there, it is the
             // latter.
@@ -150,7 +132,7 @@ public final class ProcFs {
      */
     public boolean isZombie(long pid) {
         try {
-            return hasEnded(stat(Long.toString(pid)));
+            return stat(Long.toString(pid)).hasEnded();
         } catch (IOException | RuntimeException unreadable) {
             return false;
         }
@@ -162,9 +144,8 @@ public final class ProcFs {
      */
     public boolean sharesForeground(long pid) {
         try {
-            String[] mine = stat("self");
-            String[] its = stat(Long.toString(pid));
-            return mine[GROUP].equals(mine[TERMINAL_GROUP]) && its[GROUP].equals(mine[GROUP]);
+            ProcessStat mine = stat("self");
+            return mine.isInForeground() && stat(Long.toString(pid)).isInGroupOf(mine);
         } catch (IOException | RuntimeException unreadable) {
             return false;
         }
@@ -176,7 +157,7 @@ public final class ProcFs {
      */
     public boolean showsPrograms() {
         try {
-            return !stat("self")[CODE_END].equals("0");
+            return stat("self").showsProgram();
         } catch (IOException | RuntimeException unreadable) {
             return false;
         }
@@ -224,33 +205,19 @@ public final class ProcFs {
     }
 
     /**
-     * Whether a process may only look as if it had no environment, because its program is being replaced: the new one
-     * has its memory before it has its environment, and that before the bounds of its code are known. Where the system
-     * keeps these to itself, only the lease decides.
+     * Whether a process may only look as if it had no environment, because its program is being replaced. Where the
+     * system keeps that to itself, only the lease decides.
      */
     private boolean isBetweenPrograms(long pid) {
         try {
-            String[] fields = stat(Long.toString(pid));
-            boolean isKnownToBeEmpty =
-                    !fields[CODE_END].equals("0") && fields[ENVIRONMENT_START].equals(fields[ENVIRONMENT_END]);
-            return (Long.parseLong(fields[FLAGS]) & (EXITING | KERNEL_THREAD)) == 0 && !isKnownToBeEmpty;
+            return stat(Long.toString(pid)).mayBeBetweenPrograms();
         } catch (IOException | RuntimeException endedOrNotAStat) {
             return false;
         }
     }
 
-    /**
-     * The fields from the third on. The second, the name in parentheses, may hold anything, parentheses and blanks too.
-     */
-    private String[] stat(String process) throws IOException {
-        String stat = read(root.resolve(process).resolve("stat"));
-        return stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-    }
-
-    /** A process that nobody has waited for yet, and that has no thread left, can't do anything any more. */
-    private static boolean hasEnded(String[] fields) {
-        boolean zombie = fields[STATE].equals("Z") || fields[STATE].equals("X");
-        return zombie && Long.parseLong(fields[THREADS]) <= 1;
+    private ProcessStat stat(String process) throws IOException {
+        return new ProcessStat(read(root.resolve(process).resolve("stat")));
     }
 
     private static String read(Path file) throws IOException {
