@@ -2,6 +2,7 @@ package dev.holdfast.benchmarks.harness;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * A way to lock that is measured. To add a store or a peer, implement this once and name it in the cells of the
@@ -26,6 +27,25 @@ public interface Contestant {
 
     /** One client: what one process has. */
     interface Client extends AutoCloseable {
+
+        /**
+         * A client that makes its locks one by one.
+         *
+         * @param end closes what they use
+         */
+        static Client of(Function<String, Mutex> mutexes, Runnable end) {
+            return new Client() {
+                @Override
+                public Mutex mutex(String name) {
+                    return mutexes.apply(name);
+                }
+
+                @Override
+                public void close() {
+                    end.run();
+                }
+            };
+        }
 
         /** The lock of a name, for the use of one thread. */
         Mutex mutex(String name);

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
@@ -37,6 +38,24 @@ public record Database(Servers.Kind kind, Path place, String url) {
     public Connection connect() {
         try {
             return DriverManager.getConnection(url);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** A statement on a connection. */
+    public static PreparedStatement prepare(Connection connection, String sql) {
+        try {
+            return connection.prepareStatement(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Closes a connection. */
+    public static void close(Connection connection) {
+        try {
+            connection.close();
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }

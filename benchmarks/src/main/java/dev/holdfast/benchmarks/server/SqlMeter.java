@@ -26,11 +26,7 @@ abstract class SqlMeter implements FlatMeter {
     SqlMeter(Database database, String query, long pid) {
         this.connection = database.connect();
         this.pid = pid;
-        try {
-            this.query = connection.prepareStatement(query);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        this.query = Database.prepare(connection, query);
     }
 
     @Override
@@ -49,10 +45,6 @@ abstract class SqlMeter implements FlatMeter {
 
     @Override
     public final void close() {
-        try {
-            connection.close();
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        Database.close(connection);
     }
 }

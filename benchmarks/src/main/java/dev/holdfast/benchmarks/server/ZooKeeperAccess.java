@@ -55,6 +55,13 @@ public final class ZooKeeperAccess implements AutoCloseable {
         }
     }
 
+    /** As {@link #createIfAbsent}, for who need not know whether it did. */
+    public void createOnce(String path) {
+        quietly(() -> {
+            var unused = createIfAbsent(path);
+        });
+    }
+
     public void delete(String path) {
         quietly(() -> zooKeeper.delete(path, -1));
     }

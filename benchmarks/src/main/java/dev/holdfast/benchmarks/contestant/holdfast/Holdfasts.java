@@ -60,7 +60,7 @@ public enum Holdfasts implements Contestant {
 
         @Override
         public Client connect(Path place) {
-            return FairOnRedis.connect(place);
+            return FairClient.onRedis(place);
         }
     },
     POSTGRESQL("holdfast") {
@@ -77,7 +77,7 @@ public enum Holdfasts implements Contestant {
 
         @Override
         public Client connect(Path place) {
-            return FairOnSql.connect(this, Servers.Kind.POSTGRESQL, place);
+            return FairClient.onSql(open(place), Servers.Kind.POSTGRESQL, place);
         }
     },
     MARIADB("holdfast") {
@@ -94,7 +94,7 @@ public enum Holdfasts implements Contestant {
 
         @Override
         public Client connect(Path place) {
-            return FairOnSql.connect(this, Servers.Kind.MARIADB, place);
+            return FairClient.onSql(open(place), Servers.Kind.MARIADB, place);
         }
     },
     ETCD("holdfast") {
@@ -113,7 +113,7 @@ public enum Holdfasts implements Contestant {
 
         @Override
         public Client connect(Path place) {
-            return FairOnEtcd.connect(place);
+            return FairClient.onEtcd(place);
         }
     },
     ZOOKEEPER("holdfast") {
@@ -132,7 +132,7 @@ public enum Holdfasts implements Contestant {
 
         @Override
         public Client connect(Path place) {
-            return FairOnZooKeeper.connect(place);
+            return FairClient.onZooKeeper(open(place), place);
         }
     };
 

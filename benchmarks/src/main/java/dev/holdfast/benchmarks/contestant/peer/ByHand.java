@@ -1,6 +1,7 @@
 package dev.holdfast.benchmarks.contestant.peer;
 
 import dev.holdfast.benchmarks.harness.Contestant;
+import dev.holdfast.benchmarks.server.Database;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -41,38 +42,25 @@ public enum ByHand implements Contestant {
                 statement.execute("CREATE TABLE lock (name BLOB PRIMARY KEY, owner INTEGER,"
                         + " token INTEGER NOT NULL) WITHOUT ROWID");
             }
-            return new HandClient(connection);
+            return Client.of(name -> mutex(connection, name), () -> Database.close(connection));
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    private record HandClient(Connection connection) implements Client {
-
-        @Override
-        public Mutex mutex(String name) {
-            byte[] key = name.getBytes(StandardCharsets.UTF_8);
-            try (PreparedStatement insert =
-                    connection.prepareStatement("INSERT INTO lock (name, owner, token) VALUES (?, NULL, 0)")) {
-                insert.setBytes(1, key);
-                insert.executeUpdate();
-                return new HandMutex(
-                        connection.prepareStatement(
-                                "UPDATE lock SET owner = ?, token = token + 1 WHERE name = ? AND owner IS NULL"),
-                        connection.prepareStatement("UPDATE lock SET owner = NULL WHERE name = ? AND owner = ?"),
-                        key);
-            } catch (SQLException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-
-        @Override
-        public void close() {
-            try {
-                connection.close();
-            } catch (SQLException e) {
-                throw new IllegalStateException(e);
-            }
+    private static Mutex mutex(Connection connection, String name) {
+        byte[] key = name.getBytes(StandardCharsets.UTF_8);
+        try (PreparedStatement insert =
+                connection.prepareStatement("INSERT INTO lock (name, owner, token) VALUES (?, NULL, 0)")) {
+            insert.setBytes(1, key);
+            insert.executeUpdate();
+            return new HandMutex(
+                    connection.prepareStatement(
+                            "UPDATE lock SET owner = ?, token = token + 1 WHERE name = ? AND owner IS NULL"),
+                    connection.prepareStatement("UPDATE lock SET owner = NULL WHERE name = ? AND owner = ?"),
+                    key);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 

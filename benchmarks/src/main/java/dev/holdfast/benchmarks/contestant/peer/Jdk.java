@@ -25,14 +25,8 @@ public enum Jdk implements Contestant {
     @Override
     public Client connect(Path place) {
         ConcurrentMap<String, ReentrantLock> locks = new ConcurrentHashMap<>();
-        return new Client() {
-            @Override
-            public Mutex mutex(String name) {
-                return new LockMutex(locks.computeIfAbsent(name, unused -> new ReentrantLock(Jdk.this == FAIR)));
-            }
-
-            @Override
-            public void close() {}
-        };
+        return Client.of(
+                name -> new LockMutex(locks.computeIfAbsent(name, unused -> new ReentrantLock(this == FAIR))),
+                () -> {});
     }
 }

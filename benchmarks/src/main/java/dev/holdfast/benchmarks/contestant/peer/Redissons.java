@@ -2,69 +2,29 @@ package dev.holdfast.benchmarks.contestant.peer;
 
 import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.server.Servers;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BiFunction;
 import org.redisson.Redisson;
-import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** The locks of Redisson, with its default settings. */
-public enum Redissons implements Contestant {
-    LOCK("redisson") {
-        @Override
-        RLock lock(RedissonClient client, String name) {
-            return client.getLock(name);
-        }
-    },
-    FAIR("redisson-fair") {
-        @Override
-        RLock lock(RedissonClient client, String name) {
-            return client.getFairLock(name);
-        }
-    },
-    SPIN("redisson-spin") {
-        @Override
-        RLock lock(RedissonClient client, String name) {
-            return client.getSpinLock(name);
-        }
-    };
+public final class Redissons {
 
-    private final String title;
+    public static final Contestant LOCK = peer("redisson", RedissonClient::getLock);
+    public static final Contestant FAIR = peer("redisson-fair", RedissonClient::getFairLock);
+    public static final Contestant SPIN = peer("redisson-spin", RedissonClient::getSpinLock);
 
-    Redissons(String title) {
-        this.title = title;
-    }
+    private Redissons() {}
 
-    abstract RLock lock(RedissonClient client, String name);
-
-    @Override
-    public String title() {
-        return title;
-    }
-
-    @Override
-    public boolean isPeer() {
-        return true;
-    }
-
-    @Override
-    public Client connect(Path place) {
-        Config config = new Config();
-        config.useSingleServer().setAddress(Servers.address(Servers.Kind.REDIS, place));
-        return new RedissonLocks(this, Redisson.create(config));
-    }
-
-    private record RedissonLocks(Redissons kind, RedissonClient client) implements Client {
-
-        @Override
-        public Mutex mutex(String name) {
-            return new LockMutex(kind.lock(client, name));
-        }
-
-        @Override
-        public void close() {
-            client.shutdown(0, 1, TimeUnit.SECONDS);
-        }
+    private static Contestant peer(String title, BiFunction<RedissonClient, String, ? extends Lock> lock) {
+        return new Peer(title, place -> {
+            Config config = new Config();
+            config.useSingleServer().setAddress(Servers.address(Servers.Kind.REDIS, place));
+            RedissonClient client = Redisson.create(config);
+            return Contestant.Client.of(
+                    name -> PeerMutex.of(lock.apply(client, name)), () -> client.shutdown(0, 1, TimeUnit.SECONDS));
+        });
     }
 }

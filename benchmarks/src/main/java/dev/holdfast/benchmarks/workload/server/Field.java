@@ -1,21 +1,14 @@
 package dev.holdfast.benchmarks.workload.server;
 
-import dev.holdfast.benchmarks.contestant.holdfast.FairOnEtcd;
-import dev.holdfast.benchmarks.contestant.holdfast.FairOnSql;
-import dev.holdfast.benchmarks.contestant.holdfast.FairOnZooKeeper;
 import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
 import dev.holdfast.benchmarks.contestant.peer.CuratorLocks;
 import dev.holdfast.benchmarks.contestant.peer.JetcdLocks;
-import dev.holdfast.benchmarks.contestant.peer.RawEtcd;
+import dev.holdfast.benchmarks.contestant.peer.RawLocks;
 import dev.holdfast.benchmarks.contestant.peer.RawRedis;
-import dev.holdfast.benchmarks.contestant.peer.RawSql;
-import dev.holdfast.benchmarks.contestant.peer.RawZooKeeper;
 import dev.holdfast.benchmarks.contestant.peer.Redissons;
 import dev.holdfast.benchmarks.contestant.peer.SessionLocks;
 import dev.holdfast.benchmarks.contestant.peer.ShedLocks;
-import dev.holdfast.benchmarks.contestant.peer.SpringJdbcLocks;
 import dev.holdfast.benchmarks.contestant.peer.SpringLocks;
-import dev.holdfast.benchmarks.contestant.peer.SpringZooKeeperLocks;
 import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.server.Database;
 import dev.holdfast.benchmarks.server.Servers;
@@ -62,6 +55,8 @@ public record Field(
      */
     record Texts(String settings, String counts, String ping) {}
 
+    private static final String SQL_PING = "an `UPDATE` of one small row, which is committed by itself";
+
     private static final List<Workload.Column> SQL_COUNTS = List.of(
             new Workload.Column("statements", Unit.COUNT, "commands"),
             new Workload.Column("commits", Unit.COUNT, "commits"));
@@ -73,7 +68,7 @@ public record Field(
             Holdfasts.REDIS,
             Holdfasts.REDIS_FAIR,
             Holdfasts.REDIS,
-            List.of(Redissons.LOCK, Redissons.SPIN, SpringLocks.SPIN, SpringLocks.PUB_SUB),
+            List.of(Redissons.LOCK, Redissons.SPIN, SpringLocks.ON_REDIS_SPINNING, SpringLocks.ON_REDIS_NOTIFIED),
             List.of(Redissons.FAIR),
             List.of(),
             List.of(Redissons.LOCK),
@@ -93,11 +88,11 @@ public record Field(
     public static final Field POSTGRESQL = new Field(
             Servers.Kind.POSTGRESQL,
             "postgresql",
-            RawSql.ON_POSTGRESQL,
+            RawLocks.ON_POSTGRESQL,
             Holdfasts.POSTGRESQL,
             Holdfasts.POSTGRESQL_FAIR,
             Holdfasts.POSTGRESQL,
-            List.of(SpringJdbcLocks.ON_POSTGRESQL, ShedLocks.ON_POSTGRESQL),
+            List.of(SpringLocks.ON_POSTGRESQL, ShedLocks.ON_POSTGRESQL),
             List.of(),
             List.of(SessionLocks.ON_POSTGRESQL),
             List.of(),
@@ -111,16 +106,16 @@ public record Field(
                             + " before the flush (ADR 18), which a lock by hand could do as well.",
                     "*Statements* is what the server has counted for a pair, `BEGIN` and `COMMIT` included"
                             + " but not what failed, and *commits* how many transactions wrote something",
-                    FairOnSql.PING));
+                    SQL_PING));
 
     public static final Field MARIADB = new Field(
             Servers.Kind.MARIADB,
             "mariadb",
-            RawSql.ON_MARIADB,
+            RawLocks.ON_MARIADB,
             Holdfasts.MARIADB,
             Holdfasts.MARIADB_FAIR,
             Holdfasts.MARIADB,
-            List.of(SpringJdbcLocks.ON_MARIADB, ShedLocks.ON_MARIADB),
+            List.of(SpringLocks.ON_MARIADB, ShedLocks.ON_MARIADB),
             List.of(),
             List.of(SessionLocks.ON_MARIADB),
             List.of(),
@@ -131,7 +126,7 @@ public record Field(
                             + " settings, so it writes no binary log, but for more connections.",
                     "*Statements* is what the server has counted for a pair, and *commits* how many"
                             + " transactions wrote something",
-                    FairOnSql.PING));
+                    SQL_PING));
 
     private static final List<Workload.Column> WRITE_COUNTS = List.of(
             new Workload.Column("requests", Unit.COUNT, "commands"),
@@ -140,11 +135,11 @@ public record Field(
     public static final Field ETCD = new Field(
             Servers.Kind.ETCD,
             "etcd",
-            new RawEtcd(),
+            RawLocks.ON_ETCD,
             Holdfasts.ETCD,
             Holdfasts.ETCD_FAIR,
             Holdfasts.ETCD,
-            List.of(new JetcdLocks()),
+            List.of(JetcdLocks.LOCK),
             List.of(),
             List.of(),
             List.of(),
@@ -158,12 +153,12 @@ public record Field(
                             + " alive. The server serves in the order of arrival, so that this lock is fair.",
                     "*Requests* are the messages that the server has received for a pair, and *writes* how"
                             + " many of its proposals were committed, each of which is a quorum write",
-                    FairOnEtcd.PING));
+                    "a put of one small key"));
 
     public static final Field ZOOKEEPER = new Field(
             Servers.Kind.ZOOKEEPER,
             "zookeeper",
-            new RawZooKeeper(),
+            RawLocks.ON_ZOOKEEPER,
             Holdfasts.ZOOKEEPER,
             Holdfasts.ZOOKEEPER_FAIR,
             Holdfasts.ZOOKEEPER,
@@ -172,7 +167,7 @@ public record Field(
                     CuratorLocks.SEMAPHORE_MUTEX,
                     CuratorLocks.SEMAPHORE,
                     CuratorLocks.WRITE_LOCK,
-                    new SpringZooKeeperLocks()),
+                    SpringLocks.ON_ZOOKEEPER),
             List.of(),
             List.of(),
             List.of(),
@@ -188,7 +183,7 @@ public record Field(
                             + " arrival.",
                     "*Requests* are the packets that the server has received for a pair, and *writes* how"
                             + " many transactions it made, each of which is a quorum write",
-                    FairOnZooKeeper.PING));
+                    "a write of one small node"));
 
     private static String settings(String insert, String own, String function) {
         return String.format(
