@@ -29,8 +29,8 @@ import java.util.Optional;
  */
 record FairClient(Contestant.Client client, Runnable probe, Runnable end) implements Contestant.Client {
 
-    /** Waits for a server on a busy machine, where several processes start at once. */
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    /** How long to wait for a server on a busy machine, where several processes start at once. */
+    static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private static Contestant.Client client(LockStore store) {
         Holdfast holdfast = Holdfast.builder(store).cohortBudget(Duration.ZERO).build();

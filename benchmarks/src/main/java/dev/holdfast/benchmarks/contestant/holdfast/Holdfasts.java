@@ -1,5 +1,6 @@
 package dev.holdfast.benchmarks.contestant.holdfast;
 
+import com.google.errorprone.annotations.Immutable;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
@@ -16,143 +17,86 @@ import dev.holdfast.store.sqlite.SqliteStore;
 import dev.holdfast.store.zookeeper.ZooKeeperStore;
 import io.lettuce.core.RedisURI;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Holdfast on its stores. */
 public enum Holdfasts implements Contestant {
-    MEMORY("memory") {
-        @Override
-        public LockStore open(Path place) {
-            return new ReferenceStore();
-        }
-    },
-    SQLITE_FULL("sqlite-full") {
-        @Override
-        public LockStore open(Path place) {
-            return SqliteStore.builder(place.resolve("locks.db"))
-                    .synchronous(SqliteStore.Synchronous.FULL)
-                    .open();
-        }
-    },
-    SQLITE_NORMAL("sqlite-normal") {
-        @Override
-        public LockStore open(Path place) {
-            return SqliteStore.builder(place.resolve("locks.db"))
-                    .synchronous(SqliteStore.Synchronous.NORMAL)
-                    .open();
-        }
-    },
-    REDIS("holdfast") {
-        @Override
-        public LockStore open(Path place) {
-            // Several processes start at once, which takes its time on a busy machine.
-            return RedisStore.builder(RedisURI.create(Servers.address(Servers.Kind.REDIS, place)))
-                    .connectTimeout(Duration.ofMinutes(1))
-                    .open();
-        }
-    },
-    REDIS_FAIR("holdfast-fair") {
-        @Override
-        public LockStore open(Path place) {
-            return REDIS.open(place);
-        }
+    MEMORY("memory", place -> new ReferenceStore()),
+    SQLITE_FULL("sqlite-full", place -> onSqlite(SqliteStore.Synchronous.FULL, place)),
+    SQLITE_NORMAL("sqlite-normal", place -> onSqlite(SqliteStore.Synchronous.NORMAL, place)),
+    REDIS(
+            "holdfast",
+            place -> RedisStore.builder(RedisURI.create(Servers.address(Servers.Kind.REDIS, place)))
+                    .connectTimeout(FairClient.PATIENCE)
+                    .open()),
+    REDIS_FAIR(REDIS, FairClient::onRedis),
+    POSTGRESQL("holdfast", place -> onSql(Servers.Kind.POSTGRESQL, place)),
+    POSTGRESQL_FAIR(POSTGRESQL, place -> FairClient.onSql(POSTGRESQL.open(place), Servers.Kind.POSTGRESQL, place)),
+    MARIADB("holdfast", place -> onSql(Servers.Kind.MARIADB, place)),
+    MARIADB_FAIR(MARIADB, place -> FairClient.onSql(MARIADB.open(place), Servers.Kind.MARIADB, place)),
+    ETCD(
+            "holdfast",
+            place -> EtcdStore.builder(Servers.address(Servers.Kind.ETCD, place))
+                    .connectTimeout(FairClient.PATIENCE)
+                    .open()),
+    ETCD_FAIR(ETCD, FairClient::onEtcd),
+    ZOOKEEPER(
+            "holdfast",
+            place -> ZooKeeperStore.builder(Servers.address(Servers.Kind.ZOOKEEPER, place))
+                    .connectTimeout(FairClient.PATIENCE)
+                    .open()),
+    ZOOKEEPER_FAIR(ZOOKEEPER, place -> FairClient.onZooKeeper(ZOOKEEPER.open(place), place));
 
-        @Override
-        public Client connect(Path place) {
-            return FairClient.onRedis(place);
-        }
-    },
-    POSTGRESQL("holdfast") {
-        @Override
-        public LockStore open(Path place) {
-            return onSql(Servers.Kind.POSTGRESQL, place);
-        }
-    },
-    POSTGRESQL_FAIR("holdfast-fair") {
-        @Override
-        public LockStore open(Path place) {
-            return POSTGRESQL.open(place);
-        }
-
-        @Override
-        public Client connect(Path place) {
-            return FairClient.onSql(open(place), Servers.Kind.POSTGRESQL, place);
-        }
-    },
-    MARIADB("holdfast") {
-        @Override
-        public LockStore open(Path place) {
-            return onSql(Servers.Kind.MARIADB, place);
-        }
-    },
-    MARIADB_FAIR("holdfast-fair") {
-        @Override
-        public LockStore open(Path place) {
-            return MARIADB.open(place);
-        }
-
-        @Override
-        public Client connect(Path place) {
-            return FairClient.onSql(open(place), Servers.Kind.MARIADB, place);
-        }
-    },
-    ETCD("holdfast") {
-        @Override
-        public LockStore open(Path place) {
-            return EtcdStore.builder(Servers.address(Servers.Kind.ETCD, place))
-                    .connectTimeout(Duration.ofMinutes(1))
-                    .open();
-        }
-    },
-    ETCD_FAIR("holdfast-fair") {
-        @Override
-        public LockStore open(Path place) {
-            return ETCD.open(place);
-        }
-
-        @Override
-        public Client connect(Path place) {
-            return FairClient.onEtcd(place);
-        }
-    },
-    ZOOKEEPER("holdfast") {
-        @Override
-        public LockStore open(Path place) {
-            return ZooKeeperStore.builder(Servers.address(Servers.Kind.ZOOKEEPER, place))
-                    .connectTimeout(Duration.ofMinutes(1))
-                    .open();
-        }
-    },
-    ZOOKEEPER_FAIR("holdfast-fair") {
-        @Override
-        public LockStore open(Path place) {
-            return ZOOKEEPER.open(place);
-        }
-
-        @Override
-        public Client connect(Path place) {
-            return FairClient.onZooKeeper(open(place), place);
-        }
-    };
-
-    private final String title;
-
-    Holdfasts(String title) {
-        this.title = title;
+    @Immutable
+    private interface Opening {
+        LockStore open(Path place);
     }
 
-    public abstract LockStore open(Path place);
+    @Immutable
+    private interface Connecting {
+        Client connect(Path place);
+    }
 
-    private static LockStore onSql(Servers.Kind kind, Path place) {
-        return new JdbcStoreProvider()
-                .open(StoreUri.parse(Database.at(kind, place).storeUri()));
+    private final String title;
+    private final Opening opening;
+    private final Connecting connecting;
+
+    /** As it comes. */
+    Holdfasts(String title, Opening opening) {
+        this.title = title;
+        this.opening = opening;
+        this.connecting = place -> connect(opening.open(place));
+    }
+
+    /** In strict order, on the store of another. */
+    Holdfasts(Holdfasts asItComes, Connecting connecting) {
+        this.title = asItComes.title + "-fair";
+        this.opening = asItComes.opening;
+        this.connecting = connecting;
+    }
+
+    public LockStore open(Path place) {
+        return opening.open(place);
     }
 
     @Override
     public Client connect(Path place) {
-        LockStore store = open(place);
+        return connecting.connect(place);
+    }
+
+    private static Client connect(LockStore store) {
         return new HoldfastClient(store, Holdfast.builder(store).build());
+    }
+
+    private static LockStore onSqlite(SqliteStore.Synchronous synchronous, Path place) {
+        return SqliteStore.builder(place.resolve("locks.db"))
+                .synchronous(synchronous)
+                .open();
+    }
+
+    private static LockStore onSql(Servers.Kind kind, Path place) {
+        return new JdbcStoreProvider()
+                .open(StoreUri.parse(Database.at(kind, place).storeUri()));
     }
 
     @Override
