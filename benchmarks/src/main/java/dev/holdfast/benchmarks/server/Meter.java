@@ -47,8 +47,8 @@ public interface Meter extends AutoCloseable {
     static Meter of(Servers.Kind kind, Path place) {
         return switch (kind) {
             case REDIS -> new RedisMeter(Servers.address(kind, place));
-            case POSTGRESQL -> new PostgresMeter(place);
-            case MARIADB -> new MariaDbMeter(place);
+            case POSTGRESQL -> SqlMeter.onPostgresql(place);
+            case MARIADB -> SqlMeter.onMariaDb(place);
             case ETCD -> new EtcdMeter(place);
             case ZOOKEEPER -> new ZooKeeperMeter(place);
         };

@@ -46,7 +46,7 @@ interface RunningServer extends AutoCloseable {
                 new Sql(
                         MariaDbServer.builder()
                                 .asItComes()
-                                .option("innodb-monitor-enable", MariaDbMeter.COMMITS)
+                                .option("innodb-monitor-enable", SqlMeter.MARIADB_COMMITS)
                                 .start(),
                         "",
                         "",

@@ -1,50 +1,72 @@
 package dev.holdfast.benchmarks.server;
 
 import dev.holdfast.benchmarks.harness.Processors;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** What a database server counts: statements, which no other runs inside of, and transactions that wrote. */
-abstract class SqlMeter implements FlatMeter {
+/*
+ * pg_stat_database knows commits, but is told of them by each connection once a second only, which is too rough for a
+ * window of a few seconds. Numbers of transactions are given one after another to those that write, and to them alone.
+ */
 
-    /** What one reading is to the server. */
-    private static final int OWN_STATEMENTS = 1;
+/**
+ * What a database server counts: statements, which no other runs inside of, and transactions that wrote. Nobody else
+ * must use a MariaDB meanwhile; PostgreSQL does not count statements that fail.
+ */
+final class SqlMeter implements FlatMeter {
+
+    /** MariaDB's counter of transactions that wrote; it has to be switched on when the server is started. */
+    static final String MARIADB_COMMITS = "trx_commits_insert_update";
+
+    private static final String ON_MARIADB =
+            "SELECT (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'QUESTIONS'),"
+                    + " (SELECT `COUNT` FROM information_schema.INNODB_METRICS WHERE NAME = '" + MARIADB_COMMITS + "')";
+
+    private static final String ON_POSTGRESQL =
+            "SELECT (SELECT COALESCE(SUM(calls), 0) FROM pg_stat_statements(false) s"
+                    + " JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = current_database()),"
+                    + " pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
 
     private final Connection connection;
     private final PreparedStatement query;
     private final long pid;
-    private int readings;
 
-    /**
-     * Connects.
-     *
-     * @param query for the number of statements, and that of commits
-     * @param pid of the first process of the server
-     */
-    SqlMeter(Database database, String query, long pid) {
-        this.connection = database.connect();
-        this.pid = pid;
+    /** How many readings the server has counted when it answers to the next one; each is one statement. */
+    private int counted;
+
+    private SqlMeter(Servers.Kind kind, Path place, String query, int counted) {
+        this.connection = Database.at(kind, place).connect();
+        this.pid = Servers.pid(kind, place);
         this.query = Database.prepare(connection, query);
+        this.counted = counted;
+    }
+
+    /** A statement is counted when it ends. */
+    static SqlMeter onPostgresql(Path place) {
+        return new SqlMeter(Servers.Kind.POSTGRESQL, place, ON_POSTGRESQL, 0);
+    }
+
+    /** A statement is counted when it begins. */
+    static SqlMeter onMariaDb(Path place) {
+        return new SqlMeter(Servers.Kind.MARIADB, place, ON_MARIADB, 1);
     }
 
     @Override
-    public final Reading read() {
+    public Reading read() {
         try (ResultSet row = query.executeQuery()) {
             row.next();
-            double statements = row.getDouble(1) - counted(readings++) * OWN_STATEMENTS;
+            double statements = row.getDouble(1) - counted++;
             return new Reading(statements, row.getDouble(2), Processors.ofProcess(pid));
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    /** How many readings the server has counted when it answers to one, after so many before. */
-    abstract int counted(int before);
-
     @Override
-    public final void close() {
+    public void close() {
         Database.close(connection);
     }
 }
