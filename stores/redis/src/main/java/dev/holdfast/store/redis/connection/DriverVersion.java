@@ -13,6 +13,10 @@ import org.jspecify.annotations.Nullable;
 /** The versions of the driver, and of what it stands on, that a program brings along. */
 public final class DriverVersion {
 
+    // What its jar calls itself.
+    private static final String TITLE = "Lettuce";
+    private static final String MODULE = "lettuce.core";
+
     private static final Pattern MAJOR_AND_MINOR = Pattern.compile("(\\d+)\\.(\\d+)\\b.*");
 
     // As major × 1000 + minor.
@@ -63,12 +67,19 @@ public final class DriverVersion {
                 : Integer.MAX_VALUE;
     }
 
-    /** A module knows its version, and a package on the class path that of its jar. */
+    /**
+     * A module knows its version, and a package on the class path that of its jar. Where the driver was merged into a
+     * program's own jar or module, that is another title, and its version the program's.
+     */
     public static String lettuce() {
         ModuleDescriptor module = RedisClient.class.getModule().getDescriptor();
-        String version = module == null
-                ? RedisClient.class.getPackage().getImplementationVersion()
-                : module.rawVersion().orElse(null);
+        Package itsPackage = RedisClient.class.getPackage();
+        String version = null;
+        if (module != null && module.name().equals(MODULE)) {
+            version = module.rawVersion().orElse(null);
+        } else if (module == null && TITLE.equals(itsPackage.getImplementationTitle())) {
+            version = itsPackage.getImplementationVersion();
+        }
         return version == null ? "of an unknown version" : version.replaceFirst("/.*", "");
     }
 
