@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UriReader {
 
+    private static final String SLASHES = "//";
     private static final int HIGHEST_PORT = 65_535;
 
     private final StoreUri uri;
@@ -37,14 +38,13 @@ public final class UriReader {
     }
 
     /**
-     * What stands between the scheme and the parameters.
+     * The authority of a URI, as RFC 3986 calls it: who connects, and to which servers.
      *
-     * @param user decoded; empty if there is none
+     * @param user decoded; null if nothing stands before the servers
      * @param password decoded; null if there is none
      * @param servers at least one, and none empty; otherwise neither decoded nor checked
-     * @param path what follows the slash behind the servers, not decoded; empty if there is nothing
      */
-    public record Authority(String user, @Nullable String password, List<String> servers, String path) {
+    public record Authority(@Nullable String user, @Nullable String password, List<String> servers) {
 
         /** Without the password. */
         @Override
@@ -80,31 +80,53 @@ public final class UriReader {
     }
 
     /**
-     * Reads what stands between the scheme and the parameters.
+     * Reads what stands between the two slashes and the path.
      *
-     * @throws IllegalArgumentException if it does not begin with two slashes, a server has no name, or user or password
-     *     are not percent-encoded
+     * @throws IllegalArgumentException if there are no two slashes, a server has no name, or user or password are not
+     *     percent-encoded
      */
     public Authority authority() {
         String rest = uri.rest();
-        if (!rest.startsWith("//")) {
+        int begin = beginOfServers();
+        List<String> servers =
+                List.of(rest.substring(begin, endOfServers(begin)).split(",", -1));
+        if (servers.contains("")) {
             throw malformed();
         }
-        int at = rest.lastIndexOf('@');
-        int servers = at < 0 ? 2 : at + 1;
-        int slash = rest.indexOf('/', servers);
-        int end = slash < 0 ? rest.length() : slash;
-        List<String> listed = List.of(rest.substring(servers, end).split(",", -1));
-        if (listed.contains("")) {
-            throw malformed();
+        if (begin == SLASHES.length()) {
+            return new Authority(null, null, servers);
         }
-        String credentials = at < 0 ? "" : rest.substring(2, at);
+        String credentials = rest.substring(SLASHES.length(), begin - 1);
         int colon = credentials.indexOf(':');
         return new Authority(
                 decoded(colon < 0 ? credentials : credentials.substring(0, colon)),
                 colon < 0 ? null : decoded(credentials.substring(colon + 1)),
-                listed,
-                slash < 0 ? "" : rest.substring(slash + 1));
+                servers);
+    }
+
+    /**
+     * What follows the slash behind the servers, not decoded; empty if there is nothing.
+     *
+     * @throws IllegalArgumentException if the URI does not begin with two slashes
+     */
+    public String path() {
+        String rest = uri.rest();
+        int end = endOfServers(beginOfServers());
+        return end == rest.length() ? "" : rest.substring(end + 1);
+    }
+
+    /** Behind the last at sign: a password may have one too. */
+    private int beginOfServers() {
+        String rest = uri.rest();
+        if (!rest.startsWith(SLASHES)) {
+            throw malformed();
+        }
+        return Math.max(SLASHES.length(), rest.lastIndexOf('@') + 1);
+    }
+
+    private int endOfServers(int begin) {
+        int slash = uri.rest().indexOf('/', begin);
+        return slash < 0 ? uri.rest().length() : slash;
     }
 
     /**

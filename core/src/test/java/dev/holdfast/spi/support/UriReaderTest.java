@@ -9,6 +9,7 @@ import dev.holdfast.spi.support.UriReader.Server;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,16 +23,28 @@ class UriReaderTest {
 
     @Test
     void readsServersAlone() {
-        assertThat(reader("our://one:1,two").authority())
-                .isEqualTo(new Authority("", null, List.of("one:1", "two"), ""));
+        assertThat(reader("our://one:1,two").authority()).isEqualTo(new Authority(null, null, List.of("one:1", "two")));
     }
 
-    @Test
-    void readsCredentialsAndPath() {
-        assertThat(reader("our://us%3Aer:p%40s+s%2F@one/a/b%20c").authority())
-                .isEqualTo(new Authority("us:er", "p@s+s/", List.of("one"), "a/b%20c"));
-        assertThat(reader("our://:secret@one/").authority()).isEqualTo(new Authority("", "secret", List.of("one"), ""));
-        assertThat(reader("our://a/b:c@d@one").authority()).isEqualTo(new Authority("a/b", "c@d", List.of("one"), ""));
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "none",
+            value = {
+                "our://us%3Aer:p%40s+s%2F@one, us:er, p@s+s/",
+                "our://user@one, user, none",
+                "our://:secret@one, '', secret",
+                "our://user:@one, user, ''",
+                "our://@one, '', none",
+                "our://a/b:c@d@one, a/b, c@d",
+            })
+    void readsCredentials(String uri, String user, @Nullable String password) {
+        assertThat(reader(uri).authority()).isEqualTo(new Authority(user, password, List.of("one")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"our://one, ''", "our://one/, ''", "'our://u:p@one,two/a/b%20c', a/b%20c", "our://one//a, /a"})
+    void readsPath(String uri, String path) {
+        assertThat(reader(uri).path()).isEqualTo(path);
     }
 
     @Test

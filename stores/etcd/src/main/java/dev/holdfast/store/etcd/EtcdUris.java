@@ -43,8 +43,9 @@ final class EtcdUris {
         uri.allowOnly(known);
         UriReader.Authority authority = reader.authority();
         EtcdStore.Builder builder = EtcdStore.builder(authority.servers().toArray(new String[0]));
-        if (!authority.path().isEmpty()) {
-            builder.namespace(authority.path());
+        String namespace = reader.path();
+        if (!namespace.isEmpty()) {
+            builder.namespace(namespace);
         }
         authenticate(builder, authority);
         reader.given("timeout", text -> builder.requestTimeout(reader.duration("timeout", text)));
@@ -64,7 +65,7 @@ final class EtcdUris {
         String user = authority.user();
         String password = authority.password();
         String file = reader.parameter("passwordFile");
-        if (user.isEmpty()) {
+        if (user == null || user.isEmpty()) {
             if (file != null || password != null) {
                 throw reader.wrong("passwordFile", "and a password belong to a user, whose name stands before the '@'");
             }

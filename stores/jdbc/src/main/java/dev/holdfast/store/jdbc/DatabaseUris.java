@@ -122,7 +122,7 @@ final class DatabaseUris {
 
     private DriverDataSource source() {
         UriReader.Authority authority = reader.authority();
-        String database = reader.decoded(authority.path());
+        String database = reader.decoded(reader.path());
         if (authority.servers().size() > 1 || !isPlain(database) || database.indexOf(':') >= 0) {
             throw reader.malformed();
         }
@@ -155,7 +155,7 @@ final class DatabaseUris {
 
     private Properties properties(UriReader.Authority authority) {
         Properties properties = new Properties();
-        if (!authority.user().isEmpty() || authority.password() != null) {
+        if (authority.user() != null) {
             properties.setProperty("user", authority.user());
         }
         if (authority.password() != null) {

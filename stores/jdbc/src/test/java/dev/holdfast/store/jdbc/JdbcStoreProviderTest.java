@@ -86,10 +86,11 @@ class JdbcStoreProviderTest {
                 .hasMessageNotContaining("canary");
     }
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "[::1]", "localhost"})
     @DisplayName("a server that is not there is told in time, without the password")
-    void nobodyThere() {
-        assertThatThrownBy(() -> Holdfast.connect("postgresql://u:canary@127.0.0.1:1/shop"))
+    void nobodyThere(String host) {
+        assertThatThrownBy(() -> Holdfast.connect("postgresql://u:canary@" + host + ":1/shop"))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageNotContaining("canary");
     }

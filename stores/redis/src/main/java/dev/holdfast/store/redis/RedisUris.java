@@ -132,7 +132,7 @@ final class RedisUris {
 
     private List<RedisURI> nodes() {
         UriReader.Authority authority = reader.authority();
-        if (database(authority) != 0) {
+        if (database() != 0) {
             throw new IllegalArgumentException("A Redis Cluster has no databases but the first; the form is "
                     + uri.scheme() + ":" + CLUSTER_FORM + ", unlike " + uri);
         }
@@ -178,16 +178,18 @@ final class RedisUris {
         return RedisURI.create(server.host(), server.port());
     }
 
-    private int database(UriReader.Authority authority) {
-        String path = authority.path();
+    private int database() {
+        String path = reader.path();
         return path.isEmpty() ? 0 : UriReader.number(path, 0, MOST_DATABASES).orElseThrow(reader::malformed);
     }
 
     private void set(RedisURI server, UriReader.Authority authority) {
-        server.setDatabase(database(authority));
+        server.setDatabase(database());
         secure(server);
-        String user = authority.user().isEmpty() ? null : authority.user();
-        authenticate(server, user, authority.password(), "the password before the '@'", "passwordFile");
+        String user = authority.user();
+        boolean isDefault = user == null || user.isEmpty();
+        authenticate(
+                server, isDefault ? null : user, authority.password(), "the password before the '@'", "passwordFile");
     }
 
     private void secure(RedisURI server) {

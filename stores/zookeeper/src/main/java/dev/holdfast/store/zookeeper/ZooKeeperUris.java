@@ -70,18 +70,21 @@ final class ZooKeeperUris {
         if (!authority.servers().stream().allMatch(server -> server.matches(SERVER))) {
             throw reader.malformed();
         }
-        String chroot = authority.path().isEmpty() ? "" : "/" + authority.path();
+        String chroot = reader.path().isEmpty() ? "" : "/" + reader.path();
         ZooKeeperStore.Builder builder;
         try {
             builder = ZooKeeperStore.builder(String.join(",", authority.servers()) + chroot);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("The chroot of " + uri + " is no path: " + e.getMessage(), e);
         }
+        String user = authority.user();
         String password = authority.password();
-        if (authority.user().isEmpty() != (password == null)) {
+        if (user == null) {
+            return builder;
+        } else if (user.isEmpty() || password == null) {
             throw reader.malformed();
         }
-        return password == null ? builder : builder.digest(authority.user(), password);
+        return builder.digest(user, password);
     }
 
     private <T> void checked(String name, T value, Consumer<T> use) {

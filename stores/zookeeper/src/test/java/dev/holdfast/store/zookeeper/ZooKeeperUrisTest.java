@@ -33,6 +33,8 @@ class ZooKeeperUrisTest {
                 "zookeeper://zk1:port",
                 "zookeeper://::1:2181",
                 "zookeeper://user@zk1",
+                "zookeeper://@zk1",
+                "zookeeper://:password@zk1",
                 "zookeeper://zk1/a//b",
                 "zookeeper://zk1/a/",
                 "zookeeper://zk1?root=a",
