@@ -234,6 +234,8 @@ class MultiLockReentrancyTest extends MultiLockFixture {
                 return true;
             });
             assertThat(((Release) last.awaitCommand()).resource().value()).isEqualTo("c");
+            Eventually.holds(
+                    "a and b are released", () -> holders("a", "b").stream().allMatch(Optional::isEmpty));
             link.fail(Release.class, Reason.UNAVAILABLE, Effect.NONE);
             last.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
 
