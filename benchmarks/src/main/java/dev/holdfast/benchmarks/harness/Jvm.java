@@ -30,7 +30,7 @@ public final class Jvm implements AutoCloseable {
     }
 
     /** For the processes of a cell: whoever runs the cell sees to it that it comes to an end, and they with it. */
-    private static final Duration UNTIL_THE_CELL_ENDS = Duration.ofHours(1);
+    static final Duration UNTIL_THE_CELL_ENDS = Duration.ofHours(1);
 
     private final Process process;
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.DoubleStream;
 
 /**
  * What one run of one cell has shown: numbers by name, violations, and remarks. Written to the standard output of the
@@ -47,6 +48,11 @@ public final class Sheet {
             throw new IllegalStateException("No number '" + name + "' among " + numbers.keySet());
         }
         return value;
+    }
+
+    /** What each of them tells under this name. */
+    public static DoubleStream all(List<Sheet> sheets, String name) {
+        return sheets.stream().mapToDouble(sheet -> sheet.get(name));
     }
 
     public List<String> violations() {

@@ -7,7 +7,6 @@ import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.harness.Gathering;
 import dev.holdfast.benchmarks.harness.Guarded;
-import dev.holdfast.benchmarks.harness.Jvm;
 import dev.holdfast.benchmarks.harness.Sheet;
 import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
@@ -36,6 +35,7 @@ public final class HandOff implements Workload {
     private static final List<Side> SIDES =
             List.of(new Side(Holdfasts.SQLITE_FULL, ByHand.FULL), new Side(Holdfasts.SQLITE_NORMAL, ByHand.NORMAL));
 
+    private static final int PLAYERS = 2;
     private static final Duration COMMITTING = Duration.ofMillis(500);
 
     /** How long each holds the lock: longer than a commit, so that the other one is queued again. */
@@ -113,16 +113,14 @@ public final class HandOff implements Workload {
         Guarded guarded = Guarded.inFile(bench.place());
         Cell player = cell(player(side.contestant()));
         long passes = 0;
-        try (Jvm one = launcher.start(this, player, bench);
-                Jvm other = launcher.start(this, player, bench)) {
-            var unused = Gathering.open(List.of(one, other), bench, WARM_UP);
-            Sheet first = one.sheet();
-            Sheet second = other.sheet();
+        try (Gathering players = Gathering.of(PLAYERS, bench, () -> launcher.start(this, player, bench))) {
+            var unused = players.open(WARM_UP);
+            List<Sheet> sheets = players.sheets();
             for (String number : List.of("p50", "p99", "max")) {
-                sheet.put(number, Math.max(first.get(number), second.get(number)));
+                sheet.put(number, Sheet.all(sheets, number).max().orElseThrow());
             }
-            sheet.put("hand-offs", first.get("hand-offs") + second.get("hand-offs"));
-            passes = Math.round(first.get(PASSES) + second.get(PASSES));
+            sheet.put("hand-offs", Sheet.all(sheets, "hand-offs").sum());
+            passes = Math.round(Sheet.all(sheets, PASSES).sum());
         }
         guarded.check(passes, sheet);
         sheet.put("commit", commitByHand(side.byHand(), bench.now(COMMITTING)));
@@ -177,11 +175,12 @@ public final class HandOff implements Workload {
         try (Contestant.Client client = contestant.connect(bench.place())) {
             Contestant.Mutex mutex = client.mutex(LOCK);
             var unused = mutex.acquire();
-            try (Jvm waiter = launcher.start(this, cell(waiter(contestant)), bench)) {
-                Gathering.open(List.of(waiter), bench, WARM_UP).awaitBegin();
+            Cell part = cell(waiter(contestant));
+            try (Gathering waiter = Gathering.of(1, bench, () -> launcher.start(this, part, bench))) {
+                waiter.open(WARM_UP).awaitBegin();
                 TimeUnit.NANOSECONDS.sleep(WINDOWS * bench.time().toNanos());
                 mutex.release();
-                sheet.put("cpu", waiter.sheet().get("cpu"));
+                sheet.put("cpu", waiter.sheets().get(0).get("cpu"));
             }
         }
     }

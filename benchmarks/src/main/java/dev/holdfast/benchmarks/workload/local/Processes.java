@@ -6,7 +6,6 @@ import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.harness.Crew;
 import dev.holdfast.benchmarks.harness.Gathering;
 import dev.holdfast.benchmarks.harness.Guarded;
-import dev.holdfast.benchmarks.harness.Jvm;
 import dev.holdfast.benchmarks.harness.Sheet;
 import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
@@ -14,9 +13,7 @@ import dev.holdfast.benchmarks.workload.Launcher;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /** Several processes with several threads each that fight for one lock. */
@@ -81,30 +78,19 @@ public final class Processes implements Workload {
 
     private void fight(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
         Guarded guarded = Guarded.inFile(bench.place());
-        List<Jvm> processes = new ArrayList<>();
-        List<Sheet> sheets = new ArrayList<>();
-        try {
-            for (int i = 0; i < bench.scaledOverOne(PROCESSES); i++) {
-                processes.add(launcher.start(this, cell(part(contestant)), bench));
-            }
-            var unused = Gathering.open(processes, bench, WARM_UP);
-            for (Jvm process : processes) {
-                sheets.add(process.sheet());
-            }
-        } finally {
-            processes.forEach(Jvm::close);
+        List<Sheet> sheets;
+        try (Gathering processes = Gathering.of(
+                bench.scaledOverOne(PROCESSES), bench, () -> launcher.start(this, cell(part(contestant)), bench))) {
+            var unused = processes.open(WARM_UP);
+            sheets = processes.sheets();
         }
-        sheet.put("pairs/s", all(sheets, "pairs/s").sum());
-        sheet.put("fastest", all(sheets, "pairs/s").max().orElse(0));
-        sheet.put("slowest", all(sheets, "pairs/s").min().orElse(0));
-        sheet.put("p50", all(sheets, "p50").max().orElse(0));
-        sheet.put("p99", all(sheets, "p99").max().orElse(0));
-        sheet.put("max", all(sheets, "max").max().orElse(0));
-        guarded.check(Math.round(all(sheets, PASSES).sum()), sheet);
-    }
-
-    private static DoubleStream all(List<Sheet> sheets, String number) {
-        return sheets.stream().mapToDouble(sheet -> sheet.get(number));
+        sheet.put("pairs/s", Sheet.all(sheets, "pairs/s").sum());
+        sheet.put("fastest", Sheet.all(sheets, "pairs/s").max().orElse(0));
+        sheet.put("slowest", Sheet.all(sheets, "pairs/s").min().orElse(0));
+        sheet.put("p50", Sheet.all(sheets, "p50").max().orElse(0));
+        sheet.put("p99", Sheet.all(sheets, "p99").max().orElse(0));
+        sheet.put("max", Sheet.all(sheets, "max").max().orElse(0));
+        guarded.check(Math.round(Sheet.all(sheets, PASSES).sum()), sheet);
     }
 
     @Override

@@ -5,7 +5,6 @@ import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.harness.Crew;
 import dev.holdfast.benchmarks.harness.Gathering;
 import dev.holdfast.benchmarks.harness.Guarded;
-import dev.holdfast.benchmarks.harness.Jvm;
 import dev.holdfast.benchmarks.harness.Passing;
 import dev.holdfast.benchmarks.harness.Pinger;
 import dev.holdfast.benchmarks.harness.Sheet;
@@ -21,7 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
-import java.util.stream.DoubleStream;
 
 /** One hot lock on a server, in several processes. */
 public final class Rivals implements Workload {
@@ -235,29 +233,25 @@ public final class Rivals implements Workload {
 
     private void fight(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
         Guarded guarded = Guarded.inFile(bench.place());
-        List<Jvm> processes = new ArrayList<>();
-        List<Sheet> sheets = new ArrayList<>();
-        try (Usage usage = new Usage(field.server(), bench)) {
-            for (int i = 0; i < bench.scaledOverOne(PROCESSES); i++) {
-                processes.add(launcher.start(this, cell(part(contestant)), bench));
-            }
-            Bench later = Gathering.open(processes, bench, WARM_UP);
+        List<Sheet> sheets;
+        try (Usage usage = new Usage(field.server(), bench);
+                Gathering processes = Gathering.of(
+                        bench.scaledOverOne(PROCESSES),
+                        bench,
+                        () -> launcher.start(this, cell(part(contestant)), bench))) {
+            Bench later = processes.open(WARM_UP);
             later.awaitShortlyBefore(bench.scaled(SAMPLE));
             usage.sample();
             later.awaitBegin();
             usage.begin();
             later.awaitEnd();
             usage.read();
-            for (Jvm process : processes) {
-                sheets.add(process.sheet());
-            }
+            sheets = processes.sheets();
             double pairs = sum(sheets, "pairs/s") * later.time().toNanos() / 1e9;
             usage.show(Math.round(pairs), sum(sheets, PINGS), sheet);
             if (pairs > 0) {
                 sheet.put("client cpu", sum(sheets, CPU) / pairs);
             }
-        } finally {
-            processes.forEach(Jvm::close);
         }
         show(sheets, sheet);
         guarded.check(Math.round(sum(sheets, PASSES)), sheet);
@@ -268,25 +262,21 @@ public final class Rivals implements Workload {
         sheet.put("pairs/s", sum(sheets, "pairs/s"));
         sheet.put(
                 "spread",
-                all(sheets, "pairs/s").max().orElse(0)
-                        / all(sheets, "pairs/s").min().orElse(0));
+                Sheet.all(sheets, "pairs/s").max().orElse(0)
+                        / Sheet.all(sheets, "pairs/s").min().orElse(0));
         sheet.put("changes", sum(sheets, "changes") / Math.max(1, sum(sheets, "entered")));
         for (String number : List.of("p50", "p99", "p99.9", "max")) {
-            sheet.put(number, all(sheets, number).max().orElse(0));
+            sheet.put(number, Sheet.all(sheets, number).max().orElse(0));
         }
         for (String number : OF_PROCESSES) {
             if (sheets.get(0).has(number)) {
-                sheet.put(number, all(sheets, number).average().orElse(0));
+                sheet.put(number, Sheet.all(sheets, number).average().orElse(0));
             }
         }
     }
 
-    private static DoubleStream all(List<Sheet> sheets, String number) {
-        return sheets.stream().mapToDouble(sheet -> sheet.get(number));
-    }
-
     private static double sum(List<Sheet> sheets, String number) {
-        return all(sheets, number).sum();
+        return Sheet.all(sheets, number).sum();
     }
 
     @Override
