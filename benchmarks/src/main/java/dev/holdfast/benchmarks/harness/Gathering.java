@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Processes that take part in one cell, and begin together, however long each takes to start: who has connected says so,
- * and when all have, the cell tells them when the window opens. By files in a directory that they share. How long a start
- * takes depends on the machine, so they wait for each other as long as a cell may take. Not thread-safe.
+ * Processes that take part in one cell, and begin together, however long each takes to start: who has connected says
+ * so, and when all have, the cell tells them when the window opens. By files in a directory that they share. How long
+ * a start takes depends on the machine, so they wait for each other as long as a cell may take. Not thread-safe.
  */
 public final class Gathering implements AutoCloseable {
 
