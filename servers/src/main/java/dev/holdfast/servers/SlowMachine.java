@@ -22,7 +22,10 @@ public final class SlowMachine {
     /** What is tried. */
     @FunctionalInterface
     public interface Trial {
-        /** Throws what is wrong; all times of the trial are longer by that factor. */
+        /**
+         * Throws what is wrong, be it told by a check or by the client; all times of the trial are longer by that
+         * factor.
+         */
         void run(int factor) throws Exception;
     }
 
@@ -38,7 +41,7 @@ public final class SlowMachine {
                 try {
                     trial.run(factor);
                     return;
-                } catch (AssertionError e) {
+                } catch (AssertionError | RuntimeException e) {
                     Duration time = shortest.multipliedBy(factor);
                     if (left == 0 || delays.inAll().multipliedBy(PARTS_LOST).compareTo(time) < 0) {
                         throw e;
