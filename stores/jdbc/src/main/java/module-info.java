@@ -15,6 +15,8 @@ module dev.holdfast.store.jdbc {
     exports dev.holdfast.store.jdbc.postgres to
             org.postgresql.jdbc;
 
+    uses java.sql.Driver;
+
     provides dev.holdfast.spi.StoreProvider with
             dev.holdfast.store.jdbc.JdbcStoreProvider;
 }

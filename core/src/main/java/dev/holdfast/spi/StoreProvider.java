@@ -30,20 +30,28 @@ public interface StoreProvider {
     LockStore open(StoreUri uri);
 
     /**
-     * The provider that serves a URI, among those on the class path. For tools that ask a store something beside a
-     * client; programs connect with {@link dev.holdfast.Holdfast}.
+     * The provider that serves a URI, among those that the class loader of Holdfast sees, and then among those of the
+     * context class loader of the thread. The first alone would not see what a container or a tool loads separately,
+     * the second alone nothing of an application in one jar on a thread of the common pool, whose context class loader
+     * is that of the system. For tools that ask a store something beside a client; programs connect with {@link
+     * dev.holdfast.Holdfast}.
      *
      * @throws IllegalArgumentException if none serves its scheme
      * @throws IllegalStateException if one of them can't be loaded
      */
     static StoreProvider of(StoreUri uri) {
-        List<String> known = new ArrayList<>();
+        Set<String> known = new TreeSet<>();
+        List<ClassLoader> loaders = new ArrayList<>();
+        loaders.add(StoreProvider.class.getClassLoader());
+        loaders.add(Thread.currentThread().getContextClassLoader());
         try {
-            for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
-                if (provider.schemes().contains(uri.scheme())) {
-                    return provider;
+            for (ClassLoader loader : loaders) {
+                for (StoreProvider provider : ServiceLoader.load(StoreProvider.class, loader)) {
+                    if (provider.schemes().contains(uri.scheme())) {
+                        return provider;
+                    }
+                    known.addAll(provider.schemes());
                 }
-                known.addAll(provider.schemes());
             }
         } catch (ServiceConfigurationError e) {
             throw new IllegalStateException("A store module on the class path can't be loaded: " + e.getMessage(), e);
@@ -56,7 +64,7 @@ public interface StoreProvider {
                         .min(Comparator.naturalOrder())
                         .map(each -> "Did you mean '" + each + ":'?")
                         .orElse("Add the store's module, or correct the scheme.");
-        throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are "
-                + new TreeSet<>(known) + ". " + meant);
+        throw new IllegalArgumentException(
+                "No store on the class path serves '" + uri + "'; known schemes are " + known + ". " + meant);
     }
 }

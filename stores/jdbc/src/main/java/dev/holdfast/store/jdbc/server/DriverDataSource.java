@@ -11,8 +11,12 @@ import java.sql.Driver;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.util.Optional;
 import java.util.Properties;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -44,13 +48,20 @@ public final class DriverDataSource implements DataSource {
 
     @Override
     public Connection getConnection() throws SQLException {
-        if (passwordFile == null) {
-            return DriverManager.getConnection(url, properties);
-        }
         Properties all = new Properties();
         all.putAll(properties);
-        all.setProperty("password", passwordIn(passwordFile));
-        return DriverManager.getConnection(url, all);
+        if (passwordFile != null) {
+            all.setProperty("password", passwordIn(passwordFile));
+        }
+        Connection connection = driver().orElseThrow(DriverDataSource::noDriver).connect(url, all);
+        if (connection == null) {
+            throw noDriver();
+        }
+        return connection;
+    }
+
+    private static SQLException noDriver() {
+        return new SQLException("there is no driver for it", "08001");
     }
 
     /** The same database, with one more property for the driver. */
@@ -63,10 +74,37 @@ public final class DriverDataSource implements DataSource {
 
     /** Whether a driver is there. */
     public boolean hasDriver() {
-        return DriverManager.drivers().anyMatch(this::isServedBy);
+        return driver().isPresent();
     }
 
-    private boolean isServedBy(Driver driver) {
+    private Optional<Driver> driver() {
+        return driver(url, DriverManager.drivers());
+    }
+
+    /**
+     * The driver that is registered, or else one that the class loader of this class sees: none is registered where the
+     * driver manager was first used by a thread whose context class loader does not see it.
+     */
+    static Optional<Driver> driver(String url, Stream<Driver> registered) {
+        return registered
+                .filter(driver -> serves(driver, url))
+                .findFirst()
+                .or(() -> ServiceLoader.load(Driver.class, DriverDataSource.class.getClassLoader()).stream()
+                        .flatMap(DriverDataSource::instance)
+                        .filter(driver -> serves(driver, url))
+                        .findFirst());
+    }
+
+    /** None if it can't be loaded, such as one that was made for a newer Java: it may be that of another database. */
+    private static Stream<Driver> instance(ServiceLoader.Provider<Driver> provider) {
+        try {
+            return Stream.of(provider.get());
+        } catch (ServiceConfigurationError e) {
+            return Stream.empty();
+        }
+    }
+
+    private static boolean serves(Driver driver, String url) {
         try {
             return driver.acceptsURL(url);
         } catch (SQLException e) {

@@ -42,6 +42,7 @@ final class LateMember implements LockStore {
             .build();
 
     private final StoreUri uri;
+    private final StoreProvider provider;
 
     // Guarded by this; the store is also read without it, and set once.
     private volatile @Nullable LockStore store;
@@ -51,8 +52,14 @@ final class LateMember implements LockStore {
     private boolean isOpening;
     private long triedAt;
 
+    /**
+     * Knows a member; nothing is opened yet.
+     *
+     * @throws IllegalArgumentException if no store serves its scheme
+     */
     LateMember(StoreUri uri) {
         this.uri = uri;
+        this.provider = StoreProvider.of(uri);
     }
 
     /** Whether a member is one whose traits are not known yet. */
@@ -80,7 +87,7 @@ final class LateMember implements LockStore {
 
     private void tryOnce(CompletableFuture<Void> tried) {
         try {
-            LockStore fresh = StoreProvider.of(uri).open(uri);
+            LockStore fresh = provider.open(uri);
             if (adopt(fresh)) {
                 tried.complete(null);
             } else {

@@ -6,6 +6,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreUri;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -21,14 +22,16 @@ public final class MemberOpening {
      * @param opened takes those that were opened here, as they are
      */
     public static List<NamedStore> open(List<Object> members, List<LockStore> opened) {
-        List<CompletableFuture<LateMember>> opening = new ArrayList<>();
+        List<LateMember> named = new ArrayList<>();
         for (Object member : members) {
             if (member instanceof StoreUri uri) {
-                LateMember late = new LateMember(uri);
-                opened.add(late);
-                opening.add(late.open().thenApply(unused -> late));
+                named.add(new LateMember(uri));
             }
         }
+        opened.addAll(named);
+        List<CompletableFuture<LateMember>> opening = named.stream()
+                .map(member -> member.open().thenApply(unused -> member))
+                .toList();
         List<String> missing = new ArrayList<>();
         for (CompletableFuture<LateMember> each : opening) {
             try {
@@ -49,18 +52,18 @@ public final class MemberOpening {
                             + String.join("; ", missing),
                     null);
         }
-        List<NamedStore> named = new ArrayList<>();
-        int late = 0;
+        List<NamedStore> stores = new ArrayList<>();
+        Iterator<LateMember> late = named.iterator();
         for (Object member : members) {
-            int number = named.size() + 1;
+            int number = stores.size() + 1;
             if (member instanceof LockStore store) {
-                named.add(new NamedStore(
+                stores.add(new NamedStore(
                         "member " + number + " (" + store.traits().product() + ")", store));
             } else {
-                LateMember other = opening.get(late++).join();
-                named.add(new NamedStore("member " + number + " (" + other.name() + ")", other));
+                LateMember other = late.next();
+                stores.add(new NamedStore("member " + number + " (" + other.name() + ")", other));
             }
         }
-        return named;
+        return stores;
     }
 }
