@@ -42,6 +42,16 @@ final class SqliteConnections {
      * @throws StoreException if there is something else in the file, or it can't be used
      */
     SqliteDatabase open(SqliteOptions options) {
+        file.enter();
+        try {
+            return openEntered(options);
+        } catch (RuntimeException | Error e) {
+            file.leave();
+            throw e;
+        }
+    }
+
+    private SqliteDatabase openEntered(SqliteOptions options) {
         BusyTimeout patience = new BusyTimeout(options.patience());
         while (true) {
             Connection connection = null;

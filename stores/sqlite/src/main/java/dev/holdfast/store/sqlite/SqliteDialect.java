@@ -349,5 +349,6 @@ final class SqliteDialect implements Dialect {
         } catch (SQLException e) {
             throw translated(e, Effect.NONE);
         }
+        database.file().leave();
     }
 }

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 final class SqliteFile {
 
     // Two stores in one process might be opened at once: the one that makes the file must have closed it before the
-    // other opens it.
-    private static final Object MAKING = new Object();
+    // other opens it. A literal is one object for all class loaders.
+    private static final Object MAKING = "dev.holdfast.store.sqlite.making";
 
     private static final Object GONE = new Object();
 
@@ -109,6 +109,28 @@ final class SqliteFile {
         return posix
                 ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(text))}
                 : new FileAttribute<?>[0];
+    }
+
+    /**
+     * To be called before it is opened as a database; {@link #leave} is called after it was closed.
+     *
+     * @throws StoreException if another copy of SQLite has it open in this process
+     */
+    void enter() {
+        if (key != null && !DriverCopies.THIS.enter(key)) {
+            throw denied(
+                    "the file " + path + " is open in another application of this JVM, which has loaded SQLite's driver"
+                            + " for itself, and two copies of it in one process damage a file. Put the driver where both"
+                            + " applications load it from, or give each its own file",
+                    null);
+        }
+    }
+
+    /** It is closed, or could not be opened. */
+    void leave() {
+        if (key != null) {
+            DriverCopies.THIS.leave(key);
+        }
     }
 
     /** Where it is, without links. */
