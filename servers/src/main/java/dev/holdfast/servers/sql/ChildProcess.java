@@ -28,6 +28,8 @@ public final class ChildProcess implements AutoCloseable {
                 "-Xmx64m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
+                // In a pid namespace of its own each is number 1, and two such would warn of each other's file.
+                "-XX:-UsePerfData",
                 "-cp",
                 System.getProperty("java.class.path"),
                 program.getName(),

@@ -8,10 +8,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.PostgresServer;
+import dev.holdfast.servers.UnansweredCalls;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.servers.sql.UnansweredCalls;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreException;
 import java.net.InetAddress;
@@ -62,7 +62,7 @@ class UnansweredWaitTest {
         try (HikariDataSource pool = pool(database.newUrl());
                 LockStore store = JdbcStore.builder(pool).open()) {
             UnansweredCalls.endInTime(
-                    store,
+                    Holdfast.builder(store),
                     () -> {
                         for (int i = 0; i < pool.getMaximumPoolSize(); i++) {
                             kept.add(pool.getConnection());
@@ -85,7 +85,7 @@ class UnansweredWaitTest {
         try (LocalSqlServer server = start(database);
                 HikariDataSource pool = pool(server.newDatabase());
                 LockStore store = JdbcStore.builder(pool).open()) {
-            UnansweredCalls.endInTime(store, server.process()::pause, server.process()::resume);
+            UnansweredCalls.endInTime(Holdfast.builder(store), server.process()::pause, server.process()::resume);
         }
     }
 
@@ -99,7 +99,7 @@ class UnansweredWaitTest {
                 LockStore store = JdbcStore.builder(new TestSource(server.newDatabase()))
                         .keepsConnections()
                         .open()) {
-            UnansweredCalls.endInTime(store, server.process()::pause, server.process()::resume);
+            UnansweredCalls.endInTime(Holdfast.builder(store), server.process()::pause, server.process()::resume);
         }
     }
 

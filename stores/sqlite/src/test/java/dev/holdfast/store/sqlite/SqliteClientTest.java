@@ -10,8 +10,8 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.StoreRefusedException;
+import dev.holdfast.servers.UnansweredCalls;
 import dev.holdfast.servers.sql.ChildProcess;
-import dev.holdfast.servers.sql.UnansweredCalls;
 import dev.holdfast.spi.TokenBlock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -307,7 +307,7 @@ class SqliteClientTest {
                 Connection other = Database.open(file())) {
             Statement statement = other.createStatement();
             UnansweredCalls.endInTime(
-                    store,
+                    Holdfast.builder(store),
                     () -> assertThat(statement.executeUpdate("BEGIN IMMEDIATE")).isZero(),
                     () -> assertThat(statement.executeUpdate("ROLLBACK")).isZero());
         }
