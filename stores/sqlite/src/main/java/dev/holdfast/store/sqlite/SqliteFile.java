@@ -66,9 +66,14 @@ final class SqliteFile {
             }
             Path realDirectory = directory.toRealPath();
             Path real = realDirectory.resolve(absolute.getFileName());
-            refuseShared(real, proc);
+            Optional<MountTable> mounts =
+                    new ProcFs(proc).text("self/mountinfo").map(MountTable::new);
+            mounts.ifPresent(table -> refuseShared(real, table));
             make(realDirectory, real);
-            return new SqliteFile(real.toRealPath());
+            Path named = real.toRealPath();
+            mounts.ifPresent(table -> refuseMounted(named, table));
+            refuseLinked(named);
+            return new SqliteFile(named);
         } catch (AccessDeniedException e) {
             throw denied("this user may not use " + absolute + ": " + e.getMessage(), e);
         } catch (IOException e) {
@@ -76,14 +81,35 @@ final class SqliteFile {
         }
     }
 
-    private static void refuseShared(Path real, Path proc) {
-        Optional<String> type =
-                new ProcFs(proc).text("self/mountinfo").flatMap(text -> new MountTable(text).sharedFileSystem(real));
+    private static void refuseShared(Path real, MountTable mounts) {
+        Optional<String> type = mounts.sharedFileSystem(real);
         if (type.isPresent()) {
             throw denied(
                     "the file " + real + " is on a file system of the type " + type.get()
                             + ", which several machines may share; SQLite keeps its promises on a"
                             + " local disk only. Use a local file, or a store on a server",
+                    null);
+        }
+    }
+
+    // SQLite makes its log beside the name by which it opens the file. Who opens it by another name has another log, so
+    // neither would see what the other has written. (https://www.sqlite.org/howtocorrupt.html, section 2.5)
+
+    private static void refuseMounted(Path file, MountTable mounts) {
+        if (mounts.isMountPoint(file)) {
+            throw denied(
+                    "the file " + file + " is mounted by itself, so what SQLite writes beside it is not seen where it"
+                            + " comes from, and two would have one lock; mount its directory",
+                    null);
+        }
+    }
+
+    private static void refuseLinked(Path file) throws IOException {
+        boolean counts = file.getFileSystem().supportedFileAttributeViews().contains("unix");
+        if (counts && Files.getAttribute(file, "unix:nlink") instanceof Integer names && names > 1) {
+            throw denied(
+                    "the file " + file + " has " + names + " names (hard links), and who uses different ones does not"
+                            + " see the locks of the others; delete the other names, or use symbolic links",
                     null);
         }
     }

@@ -130,6 +130,41 @@ class SqliteOpeningTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "SQLite's files can't be told apart there")
+    void aFileOfSeveralNamesIsRefused() throws IOException {
+        SqliteStore.open(file()).close();
+        Path other = Files.createLink(directory.resolve("other.db"), file());
+        denied(() -> SqliteStore.open(file()), "has 2 names (hard links)", "locks.db");
+        denied(() -> SqliteStore.open(other), "has 2 names (hard links)", "other.db");
+        Path symbolic = Files.createSymbolicLink(directory.resolve("symbolic.db"), file());
+        denied(() -> SqliteStore.open(symbolic), "has 2 names (hard links)", "locks.db");
+
+        Files.delete(other);
+
+        try (SqliteStore one = SqliteStore.open(file());
+                SqliteStore same = SqliteStore.open(symbolic)) {
+            assertThat(new TestClient(one).granted("x").tokens().first()).isPositive();
+            TestClient client = new TestClient(same);
+            assertThat(client.acquire(client.ref("x"))).isInstanceOf(Reply.Queued.class);
+        }
+    }
+
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "no mounts of files there")
+    void aFileThatIsMountedByItselfIsRefused() throws IOException {
+        Path proc = directory.resolve("proc");
+        Files.createDirectories(proc.resolve("self"));
+        Files.createFile(file());
+        String mounts =
+                "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n28 27 254:0 /locks.db %s rw - ext4 /dev/vda rw\n";
+        Files.writeString(proc.resolve("self/mountinfo"), mounts.formatted(file().toRealPath()));
+        denied(() -> SqliteFile.prepare(file(), false, proc), "is mounted by itself", "mount its directory");
+
+        Files.writeString(proc.resolve("self/mountinfo"), mounts.formatted(directory.toRealPath()));
+        assertThat(SqliteFile.prepare(file(), false, proc).path()).isEqualTo(file().toRealPath());
+    }
+
+    @Test
     void aDirectoryIsNoFile() {
         denied(() -> SqliteStore.open(directory), directory.toString(), "is a directory");
     }

@@ -68,6 +68,11 @@ public final class MountTable {
         return line(realPath).map(MountTable::type).filter(SHARED_BETWEEN_MACHINES::contains);
     }
 
+    /** Whether something is mounted at the path itself, such as a single file that a container was given. */
+    public boolean isMountPoint(Path realPath) {
+        return line(realPath).map(MountTable::point).filter(realPath::equals).isPresent();
+    }
+
     /** Whether the processes of other users may be invisible in a proc file system: absence there is no evidence. */
     boolean hidesProcesses(Path proc) {
         return line(proc)
@@ -85,7 +90,7 @@ public final class MountTable {
         for (String line : mountinfo.split("\n", -1)) {
             String[] fields = line.split(" ", -1);
             if (fields.length >= 10) {
-                Path point = Path.of(unescaped(fields[4]));
+                Path point = point(line);
                 if (path.startsWith(point) && (deepest == null || point.startsWith(deepest))) {
                     deepest = point;
                     found = line;
@@ -93,6 +98,10 @@ public final class MountTable {
             }
         }
         return Optional.ofNullable(found);
+    }
+
+    private static Path point(String line) {
+        return Path.of(unescaped(line.split(" ", -1)[4]));
     }
 
     /** The field after the lone dash that ends the optional fields. */

@@ -20,6 +20,7 @@ class MountTableTest {
             35 27 0:44 / /shares rw - tmpfs tmpfs rw
             36 27 0:45 / /vm rw - 9p hostshare rw
             37 27 0:46 / /disk rw - fuseblk /dev/sdb1 rw
+            38 27 254:0 /var/lib/shop/locks.db /data/locks.db rw - ext4 /dev/vda rw
             """);
 
     @ParameterizedTest
@@ -40,6 +41,12 @@ class MountTableTest {
     @Test
     void aLaterMountCoversAnEarlierOneOnTheSamePoint() {
         assertThat(MOUNTS.sharedFileSystem(Path.of("/shares/locks.db"))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/data/locks.db, true", "/data/locks.db2, false", "/data, false", "/disk/locks.db, false"})
+    void tellsWhatIsMountedByItself(String file, boolean mounted) {
+        assertThat(MOUNTS.isMountPoint(Path.of(file))).isEqualTo(mounted);
     }
 
     @Test
