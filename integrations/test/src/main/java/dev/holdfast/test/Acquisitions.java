@@ -21,6 +21,14 @@ final class Acquisitions implements HoldfastListener {
                 open(name).filter(each -> each.state == State.WAITING).count());
     }
 
+    /** The names that acquisitions wait for, and no acquisition has. */
+    Stream<String> namesWaitedFor() {
+        return open.stream()
+                .filter(each -> each.state == State.WAITING)
+                .map(each -> each.request.name())
+                .filter(name -> open(name).allMatch(each -> each.state == State.WAITING));
+    }
+
     /** Whether an acquisition of this name waits, or has a hold that is not closed. */
     boolean isOpen(String name) {
         return open(name).findAny().isPresent();

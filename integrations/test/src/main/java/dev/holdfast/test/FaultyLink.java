@@ -65,6 +65,11 @@ final class FaultyLink implements LockStore {
         delay = time;
     }
 
+    /** Whether commands are answered at once, and all have been. */
+    boolean isWell() {
+        return fault == Fault.NONE && delay.isZero() && unanswered.isEmpty();
+    }
+
     @Override
     public StoreTraits traits() {
         return store.traits();

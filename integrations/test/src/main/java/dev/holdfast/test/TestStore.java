@@ -66,6 +66,9 @@ public final class TestStore implements AutoCloseable {
     /** Who still waits then waits for ever. */
     private static final Duration LONGEST_WAIT = Duration.ofHours(1);
 
+    /** So long in real time a thread may take to wake up before it is taken to wait for something else. */
+    private static final Duration LONGEST_WAKING = Duration.ofSeconds(2);
+
     private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final String ELSEWHERE = "elsewhere";
 
@@ -245,7 +248,8 @@ public final class TestStore implements AutoCloseable {
      */
     @CanIgnoreReturnValue
     public <T extends @Nullable Object> T callWhileTimePasses(Callable<T> call) throws Exception {
-        PassingTime passing = new PassingTime(this::advance, this::nextTimer, LONGEST_WAIT);
+        PassingTime passing =
+                new PassingTime(this::advance, this::nextTimer, this::isGrantUnderWay, LONGEST_WAIT, LONGEST_WAKING);
         passing.begin(Thread.currentThread());
         T result;
         try {
@@ -259,6 +263,11 @@ public final class TestStore implements AutoCloseable {
             throw failure.get();
         }
         return result;
+    }
+
+    /** A fault may keep it from ever being taken up. */
+    private boolean isGrantUnderWay() {
+        return link.isWell() && acquisitions.namesWaitedFor().anyMatch(record::isHeldByProgram);
     }
 
     private Duration nextTimer() {
