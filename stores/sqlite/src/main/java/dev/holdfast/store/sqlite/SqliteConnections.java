@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.SQLiteOpenMode;
 
 /** Opens the database of a file and makes sure that it is one, ours, of our version and of this boot. */
@@ -34,6 +35,27 @@ final class SqliteConnections {
         this.schema = schema;
         this.machine = machine;
         this.clock = clock;
+    }
+
+    /**
+     * Loads SQLite itself, once for all stores.
+     *
+     * @throws StoreException if that can't be done: on hardened machines no file that a program writes may be executed
+     */
+    static void loadNativeCode() {
+        try {
+            boolean loaded = SQLiteJDBCLoader.initialize();
+            assert loaded;
+        } catch (Exception | LinkageError e) { // the driver declares no less
+            String place = System.getProperty("org.sqlite.tmpdir", System.getProperty("java.io.tmpdir"));
+            throw new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "SQLite's native code can't be loaded: its driver unpacks it into " + place
+                            + ", where it must be possible to write and to execute files; the system property"
+                            + " org.sqlite.tmpdir names another directory (" + e.getMessage() + ")",
+                    e);
+        }
     }
 
     /**

@@ -73,6 +73,7 @@ public final class SqliteStore implements LockStore {
     private final long client;
 
     private SqliteStore(Builder options) {
+        SqliteConnections.loadNativeCode();
         this.threads = new StoreThreads(options.threads);
         HostIdentity machine =
                 options.machine == null ? HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime()) : options.machine;

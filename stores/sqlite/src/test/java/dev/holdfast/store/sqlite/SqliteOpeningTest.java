@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.holdfast.servers.Programs;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Reply;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -127,6 +129,17 @@ class SqliteOpeningTest {
         denied(() -> SqliteStore.open(file()), file().toString(), "another program");
 
         assertThat(file()).hasBinaryContent(before);
+    }
+
+    @Test
+    void nativeCodeThatCantBeLoadedIsNamedWithARemedy() {
+        Path missing = directory.resolve("missing");
+        try (Programs programs = new Programs()) {
+            programs.start(UnpackingMain.class, missing.toString(), file().toString());
+            programs.awaitLine("DENIED: SQLite's native code can't be loaded: its driver unpacks it into "
+                    + Pattern.quote(missing.toString()) + ", .*org.sqlite.tmpdir names another directory.*");
+        }
+        assertThat(file()).doesNotExist();
     }
 
     @Test
