@@ -204,8 +204,9 @@ class ThrowingTest {
             List<Future<?>> all = new ArrayList<>();
             for (int lane = 1; lane <= LANES; lane++) {
                 int first = lane;
+                String url = TestDatabase.POSTGRES.newUrl();
                 all.add(lanes.submit(() -> {
-                    behindALockedRow(isLent, place, first);
+                    behindALockedRow(isLent, place, first, url);
                     return null;
                 }));
             }
@@ -218,11 +219,11 @@ class ThrowingTest {
     }
 
     /** Tells every so manieth telling, beginning with that one, in a database of its own. */
-    private static void behindALockedRow(boolean isLent, Place place, int first) throws Exception {
+    private static void behindALockedRow(boolean isLent, Place place, int first, String url) throws Exception {
         FaultInTurn<Place> fault = new FaultInTurn<>(place);
         Throwing throwing = new Throwing(fault);
-        TestSource source = new TestSource(TestDatabase.POSTGRES.newUrl());
-        JdbcStore.Builder builder = JdbcStore.builder(throwing.source(source.url()));
+        TestSource source = new TestSource(url);
+        JdbcStore.Builder builder = JdbcStore.builder(throwing.source(url));
         try (Holdfast client = client((isLent ? builder : builder.keepsConnections()).open());
                 Connection stranger = source.getConnection()) {
             get(client.lock("locked").acquireAsync()).close();
