@@ -26,11 +26,11 @@ class PassingTimeTest {
 
     /** A grant that is under way at the first looks. */
     private boolean isGrantUnderWay() {
-        if (looks.incrementAndGet() < LOOKS) {
-            return true;
+        int look = looks.incrementAndGet();
+        if (look == LOOKS) {
+            stepsAtTheLook.set(steps.get());
         }
-        stepsAtTheLook.compareAndSet(0, steps.get());
-        return false;
+        return look < LOOKS;
     }
 
     @Test
