@@ -39,7 +39,7 @@ public interface HoldfastListener {
      * What becomes of a session.
      *
      * @param type what has happened
-     * @param store the store, for people
+     * @param store the kind of store, without a version: "PostgreSQL"
      * @param partition the partition of the store that it is a session of; 0 where there is only one
      * @param cause why it was lost; empty if it was not
      */
@@ -66,7 +66,7 @@ public interface HoldfastListener {
      * One command to the store.
      *
      * @param command what was asked, in lower case: {@code acquire}, {@code keep-alive}, …, one of about twenty
-     * @param store the store, for people
+     * @param store the kind of store, without a version: "PostgreSQL"
      * @param duration the time from when it was sent to when it ended
      * @param outcome how it ended
      */
@@ -89,7 +89,7 @@ public interface HoldfastListener {
      * @param name the resource
      * @param kind what it is
      * @param weight how much of it: permits of a semaphore; of a read-write lock 1 for a reader, all for a writer
-     * @param store the store, for people
+     * @param store the kind of store, without a version: "PostgreSQL"
      */
     record AcquireRequest(String name, Kind kind, int weight, String store) {}
 }

@@ -71,6 +71,7 @@ public final class StoreTraits {
     }
 
     private final String product;
+    private final String system;
     private final Set<Feature> features;
     private final Set<Admission> admissions;
     private final Duration minSessionTtl;
@@ -82,6 +83,7 @@ public final class StoreTraits {
 
     private StoreTraits(Builder builder) {
         this.product = builder.product;
+        this.system = builder.system;
         this.features = Set.copyOf(builder.features);
         this.admissions = Set.copyOf(builder.admissions);
         this.minSessionTtl = builder.minSessionTtl;
@@ -104,6 +106,11 @@ public final class StoreTraits {
     /** What the store is, for people. */
     public String product() {
         return product;
+    }
+
+    /** The product without its version: the same after an upgrade, so metrics are tagged with it. */
+    public String system() {
+        return system;
     }
 
     /** Whether the store has a feature. */
@@ -148,7 +155,7 @@ public final class StoreTraits {
 
     /** Begins traits that are these but for what is set otherwise. */
     public Builder toBuilder() {
-        Builder builder = new Builder(product);
+        Builder builder = new Builder(product).system(system);
         builder.features.addAll(features);
         builder.admissions.addAll(admissions);
         builder.minSessionTtl = minSessionTtl;
@@ -163,6 +170,7 @@ public final class StoreTraits {
     private List<Object> all() {
         return List.of(
                 product,
+                system,
                 features,
                 admissions,
                 minSessionTtl,
@@ -191,6 +199,7 @@ public final class StoreTraits {
     /** Puts traits together. Not thread-safe. */
     public static final class Builder {
         private final String product;
+        private String system;
         private final Set<Feature> features = EnumSet.noneOf(Feature.class);
         private final Set<Admission> admissions = EnumSet.of(Admission.EXCLUSIVE);
         private Duration minSessionTtl = Duration.ofMillis(1);
@@ -202,6 +211,14 @@ public final class StoreTraits {
 
         private Builder(String product) {
             this.product = product;
+            this.system = product;
+        }
+
+        /** See {@link StoreTraits#system()}; the product if not set. */
+        @CanIgnoreReturnValue
+        public Builder system(String name) {
+            system = name;
+            return this;
         }
 
         /** Adds features. */

@@ -221,6 +221,10 @@ abstract class InputRules extends Harness {
     void traitsMakeSense() {
         assertThat(bench.second.traits()).isEqualTo(bench.traits);
         assertThat(bench.traits.product()).isNotBlank();
+        assertThat(bench.traits.system())
+                .as("the system, without a version")
+                .isNotBlank()
+                .doesNotMatch(".*\\d.*");
         assertThat(bench.traits.admissions()).contains(Admission.EXCLUSIVE);
         assertThat(bench.traits.minSessionTtl()).isPositive().isLessThanOrEqualTo(bench.traits.maxSessionTtl());
         assertThat(bench.traits.ttlGranularity()).isPositive();

@@ -47,7 +47,7 @@ public record ClientContext(
                 failures,
                 new LockViews(traits.tokenSource(), environment::wallMillis),
                 new Callbacks(environment),
-                new ClientObservers(options.listeners(), traits.product()),
+                new ClientObservers(options.listeners(), traits.system()),
                 new SpinWait(environment),
                 new DoubtMonitor(),
                 new ClientLifecycle(failures));

@@ -51,7 +51,7 @@ public enum LockObservation implements ObservationDocumentation {
         KIND("holdfast.kind"),
         /** How it ended, as {@link LockObservationContext#outcome()} says. */
         OUTCOME("holdfast.outcome"),
-        /** The store, for people. */
+        /** The kind of store, without a version: "PostgreSQL". */
         STORE("holdfast.store");
 
         private final String key;

@@ -175,6 +175,7 @@ final class RemoteRegister {
     private RegisterTraits limited(RegisterTraits traits) {
         return new RegisterTraits(
                 traits.product(),
+                traits.system(),
                 traits.clock(),
                 traits.minSessionTtl(),
                 traits.maxSessionTtl(),

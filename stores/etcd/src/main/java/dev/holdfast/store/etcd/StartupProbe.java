@@ -57,6 +57,7 @@ final class StartupProbe {
         probe.checkVersion(version);
         return new RegisterTraits(
                 version.isEmpty() ? "etcd" : "etcd " + version,
+                "etcd",
                 RegisterTraits.Clock.REVISIONS,
                 probe.shortestLease(),
                 LONGEST,

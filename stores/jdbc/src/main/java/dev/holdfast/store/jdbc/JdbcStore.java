@@ -141,6 +141,7 @@ public final class JdbcStore implements LockStore {
 
     private static StoreTraits traits(Product product, boolean isTold) {
         return traits(product.title(), isTold)
+                .system(product.system())
                 .withIf(isTold && product.tellsAll(), Feature.PUSH)
                 .build();
     }

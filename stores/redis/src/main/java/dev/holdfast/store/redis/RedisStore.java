@@ -155,6 +155,7 @@ public final class RedisStore implements LockStore {
     /** What holds on every server. */
     private static StoreTraits.Builder traitsOfAny(String product) {
         return StoreTraits.of(product)
+                .system("Redis")
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS)
                 .with(Feature.KNOWN_WAITERS, Feature.PORTABLE_SESSIONS)
                 .admitsAll()

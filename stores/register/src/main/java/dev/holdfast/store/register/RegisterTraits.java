@@ -7,6 +7,7 @@ import java.time.Duration;
  * What a server can do for a register store. Constant.
  *
  * @param product what the server is, for people: "etcd 3.6.4"
+ * @param system the product without its version
  * @param clock where time and tokens come from
  * @param minSessionTtl the shortest session: a shorter ttl is lengthened to it
  * @param maxSessionTtl the longest session: a longer ttl is refused
@@ -19,6 +20,7 @@ import java.time.Duration;
  */
 public record RegisterTraits(
         String product,
+        String system,
         Clock clock,
         Duration minSessionTtl,
         Duration maxSessionTtl,

@@ -98,6 +98,7 @@ public final class SqliteStore implements LockStore {
 
     private static StoreTraits traits(HostIdentity machine) {
         return StoreTraits.of("SQLite " + SQLiteJDBCLoader.getVersion())
+                .system("SQLite")
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
                 .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS, Feature.CALLER_RUNS)
                 .withIf(machine.observes(), Feature.PUSH)

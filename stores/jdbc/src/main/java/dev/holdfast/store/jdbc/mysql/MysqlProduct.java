@@ -80,6 +80,11 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
+    public String system() {
+        return isMariaDb ? "MariaDB" : "MySQL";
+    }
+
+    @Override
     public String clock() {
         return clock;
     }

@@ -86,6 +86,11 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
+    public String system() {
+        return "PostgreSQL";
+    }
+
+    @Override
     public String clock() {
         return clock;
     }

@@ -47,6 +47,9 @@ public interface Product {
     /** What it is called. */
     String title();
 
+    /** What it is called, without its version. */
+    String system();
+
     /**
      * An expression for the database's time at which the statement began, in whole microseconds since 1970; whatever
      * the time zones are.

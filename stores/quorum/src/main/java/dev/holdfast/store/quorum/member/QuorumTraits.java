@@ -59,6 +59,7 @@ public final class QuorumTraits {
             isPortable &= traits.has(Feature.PORTABLE_SESSIONS);
         }
         return StoreTraits.of("quorum of " + members.size() + " (" + String.join(", ", products) + ")")
+                .system("quorum")
                 .with(Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.ORDERED_INSPECTION)
                 .withIf(isBarging, Feature.BARGING)
                 .withIf(isPortable, Feature.PORTABLE_SESSIONS)

@@ -86,6 +86,7 @@ public final class RegisterStore implements LockStore {
 
     private static StoreTraits traits(RegisterTraits server) {
         return StoreTraits.of(server.product())
+                .system(server.system())
                 .with(
                         Feature.PUSH,
                         Feature.FIFO,

@@ -205,7 +205,16 @@ class ArrivalsTest {
     private static RegisterTraits traits(int maxChanges, int maxStateBytes) {
         Duration second = Duration.ofSeconds(1);
         return new RegisterTraits(
-                "small", RegisterTraits.Clock.REVISIONS, second, second, second, true, true, maxStateBytes, maxChanges);
+                "small",
+                "small",
+                RegisterTraits.Clock.REVISIONS,
+                second,
+                second,
+                second,
+                true,
+                true,
+                maxStateBytes,
+                maxChanges);
     }
 
     /** How many of 200 a step takes in beside so many commands. */

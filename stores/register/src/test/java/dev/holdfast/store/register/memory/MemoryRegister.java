@@ -84,6 +84,7 @@ public final class MemoryRegister {
     RegisterTraits traits() {
         return new RegisterTraits(
                 "a register in memory, by " + kind,
+                "register",
                 kind,
                 Duration.ofMillis(1),
                 dev.holdfast.spi.Command.MAX_DURATION,

@@ -178,6 +178,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         long steps = timeout.minus(margin).dividedBy(GRANULARITY);
         return new RegisterTraits(
                 "ZooKeeper",
+                "ZooKeeper",
                 RegisterTraits.Clock.WALL,
                 MIN_TTL,
                 GRANULARITY.multipliedBy(Math.max(1, steps)),
