@@ -17,9 +17,10 @@ import java.util.concurrent.CompletionStage;
  *
  * <p><b>Generations.</b> A latch that was never set, or is open, can be set: that begins a generation, with a number
  * above all before it. While it counts, nobody can set it. It is open when it has counted to zero, stays open until it
- * is set again, and never goes below zero. Who waits when it opens passes, and learns it even if it has been set anew
- * by then; only a client that is cut off from the store for so long that its session ends, while the latch opens and is
- * set anew, waits for the new generation.
+ * is set again, and never goes below zero. A caller that is waiting when it opens passes, even if it learns of that
+ * after the latch was set again. There are two exceptions, which wait for the new generation: a caller whose claim had
+ * not reached the store yet (a window of one round trip after {@link #await()} was called), and a client that was cut
+ * off from the store until its session ended.
  *
  * <p><b>A latch that is not set lets everybody pass.</b> Set it before those start who wait for it, or {@linkplain
  * #generation() look} whether it was set.

@@ -377,9 +377,12 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * How long everything that this client holds outlives it after a crash, and how long it may be cut off from
-         * the store before its holds are lost; 30 s if not set. A keep-alive that is not answered within a quarter of
-         * it is repeated on another connection, whatever the time-outs of the store are.
+         * How long everything that this client holds outlives it after a crash; 30 s if not set.
+         *
+         * <p>It also limits how long an outage of the store may last: holds survive one of 42 % of the ttl (12 s of
+         * 30 s). One of more than 57 % that begins just before a keep-alive ends them, since up to a third of the ttl
+         * has passed by then, and a tenth is the margin for clocks. A keep-alive that is not answered within a quarter
+         * of the ttl is repeated on another connection, whatever the time-outs of the store are.
          *
          * @throws IllegalArgumentException if it is under 200 ms
          */

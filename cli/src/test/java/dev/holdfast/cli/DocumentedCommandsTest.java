@@ -19,13 +19,15 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the console examples of {@code docs/cli.md}, each block in a shell and a directory of its own, and compares what
- * they print, which they find in the file {@code output}. A comment before a block says what is given.
+ * Runs the console examples of {@code docs/cli.md} and {@code README.md}, each block in a shell and a directory of its
+ * own, and compares what they print, which they find in the file {@code output}. A comment before a block says what is
+ * given.
  */
 @Tag("process")
 class DocumentedCommandsTest {
 
     private static final Path PAGE = Path.of("..", "docs", "cli.md");
+    private static final Path README = Path.of("..", "README.md");
     private static final String GIVEN = "<!-- given: ";
 
     @TempDir
@@ -38,9 +40,16 @@ class DocumentedCommandsTest {
 
     @TestFactory
     Stream<DynamicTest> everyConsoleExampleDoesWhatThePageSays() throws IOException {
-        List<Block> blocks = read();
+        List<Block> blocks = read(PAGE);
         assertThat(blocks).hasSizeGreaterThan(5);
         return blocks.stream().map(block -> DynamicTest.dynamicTest("line " + block.line(), () -> check(block)));
+    }
+
+    @org.junit.jupiter.api.Test
+    void theFirstCommandOfTheReadmeRunsAsItStands() throws IOException {
+        List<Block> blocks = read(README);
+        assertThat(blocks).hasSize(1);
+        check(blocks.get(0));
     }
 
     @org.junit.jupiter.api.Test
@@ -90,7 +99,9 @@ class DocumentedCommandsTest {
         StringBuilder self = new StringBuilder("exec");
         CliProcess.java().forEach(word -> self.append(" '").append(word).append('\''));
         Files.createDirectory(here.resolve("bin"));
-        place.script("bin/holdfast", self.append(" \"$@\"\n").toString());
+        String command = self.append(" \"$@\"\n").toString();
+        place.script("bin/holdfast", command);
+        place.script("holdfast", command); // as in a checkout
         StringBuilder script =
                 new StringBuilder("PATH=$PWD/bin:$PATH\n").append(block.given()).append('\n');
         for (int i = 0; i < block.steps().size(); i++) {
@@ -123,9 +134,9 @@ class DocumentedCommandsTest {
         return Pattern.compile(regex.toString());
     }
 
-    private static List<Block> read() throws IOException {
+    private static List<Block> read(Path page) throws IOException {
         List<Block> blocks = new ArrayList<>();
-        List<String> lines = Files.readAllLines(PAGE);
+        List<String> lines = Files.readAllLines(page);
         String given = "";
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i);

@@ -2,11 +2,15 @@ package dev.holdfast.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -17,6 +21,9 @@ class DocumentedExamplesTest {
 
     private static final Pattern JAVA_BLOCK =
             Pattern.compile("^```java\\n(.*?)^```$", Pattern.DOTALL | Pattern.MULTILINE);
+
+    private static final Pattern NAME = Pattern.compile("\\bdev\\.holdfast\\.(?:[a-z]+\\.)*[A-Z]\\w*");
+    private static final Pattern EVENT = Pattern.compile("@Name\\(\"(dev\\.holdfast\\.\\w+)\"\\)");
 
     @Test
     @DisplayName("Every piece of Java that the documentation shows is part of a source file that is compiled here")
@@ -38,6 +45,23 @@ class DocumentedExamplesTest {
             }
         }
         assertThat(examples).isPositive();
+    }
+
+    @Test
+    @DisplayName("Every class, logger and event that the documentation names exists")
+    void namesExist() throws IOException {
+        Path root = root();
+        Set<String> known = new HashSet<>();
+        for (Path source : find(root, ".java")) {
+            String path = source.toString().replace(File.separatorChar, '/');
+            known.add(path.replaceFirst(".*/java/", "").replace(".java", "").replace('/', '.'));
+            EVENT.matcher(Files.readString(source)).results().forEach(event -> known.add(event.group(1)));
+        }
+        for (Path page : find(root, ".md")) {
+            assertThat(NAME.matcher(Files.readString(page)).results().map(MatchResult::group))
+                    .as("names in %s", root.relativize(page))
+                    .isSubsetOf(known);
+        }
     }
 
     private static List<Path> find(Path root, String ending) throws IOException {
