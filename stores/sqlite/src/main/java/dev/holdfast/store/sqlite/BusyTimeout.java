@@ -22,6 +22,11 @@ final class BusyTimeout {
         this.maxWaitNanos = maxWait.toNanos();
     }
 
+    /** Uses it up: no further try makes sense. */
+    void spend() {
+        spent = true;
+    }
+
     /** Whether it is used up. */
     boolean isSpent() {
         return spent;

@@ -21,9 +21,9 @@ interface Dialect extends StoreContext, AutoCloseable {
     Duration patience();
 
     /**
-     * Says why the database must not be used just now, or any more, before each trip.
+     * Says why the database must not be used just now, or any more, before each trip and each new attempt.
      *
-     * @throws Gone if that ended our sessions
+     * @throws DatabaseReplacedException if that ended our sessions
      * @throws StoreException with the effect {@link Effect#NONE}
      */
     void check() throws DatabaseReplacedException;

@@ -44,6 +44,11 @@ final class DriverCopies {
         return isOurs(now);
     }
 
+    /** Whether any copy has a file open. */
+    static boolean isEntered(Object file) {
+        return System.getProperties().containsKey(PREFIX + file);
+    }
+
     /** Says that this copy has closed a file that it had entered. */
     void leave(Object file) {
         System.getProperties().computeIfPresent(PREFIX + file, (name, open) -> {

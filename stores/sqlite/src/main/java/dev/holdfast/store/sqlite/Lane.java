@@ -149,8 +149,19 @@ final class Lane implements Batcher.Trip {
                 write(work);
                 return ledger.told();
             } catch (Busy busy) {
-                patience.pause(busy);
+                pause(patience, busy);
             }
+        }
+    }
+
+    /** Checks again after the pause, in which the file may have been replaced. */
+    private void pause(BusyTimeout patience, Busy busy) {
+        patience.pause(busy);
+        try {
+            dialect.check();
+        } catch (DatabaseReplacedException gone) {
+            patience.spend();
+            throw gone.failure();
         }
     }
 
@@ -208,7 +219,7 @@ final class Lane implements Batcher.Trip {
             try {
                 attempt(call, told);
             } catch (Busy busy) {
-                patience.pause(busy);
+                pause(patience, busy);
             }
         }
     }

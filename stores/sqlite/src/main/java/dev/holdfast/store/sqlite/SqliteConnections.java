@@ -77,9 +77,20 @@ final class SqliteConnections {
         BusyTimeout patience = new BusyTimeout(options.patience());
         while (true) {
             Connection connection = null;
+            boolean isAlone = true;
             try {
+                if (file.lacksSharedMemory()) {
+                    isAlone = false;
+                    openAlone();
+                    isAlone = true;
+                }
+                Object sharedMemory = file.sharedMemory();
                 connection = options.between().apply(connect());
-                setUp(connection, options);
+                boolean isOld = openLog(connection);
+                if (!file.isOpenWith(sharedMemory)) {
+                    throw new SQLException("the shared memory was replaced", "", SqliteErrorCodes.BUSY);
+                }
+                setUp(connection, options, isOld);
                 SqliteMeta meta = SqliteMeta.read(connection);
                 // Meets the log, which is there by now.
                 file.check();
@@ -91,7 +102,7 @@ final class SqliteConnections {
                 if (!SqliteErrorCodes.isBusy(e)) {
                     throw failure;
                 }
-                patience.pause(new Lane.Busy(failure));
+                patience.pause(new Lane.Busy(isAlone ? failure : file.lacksSharedMemoryInUse()));
             } catch (DatabaseReplacedException gone) {
                 close(connection);
                 throw gone.failure();
@@ -113,7 +124,19 @@ final class SqliteConnections {
                 "jdbc:sqlite:" + file.path().toUri().toString().replaceFirst("^file:/+", "file:///"));
     }
 
-    private void setUp(Connection connection, SqliteOptions options) throws SQLException {
+    /**
+     * Has the file alone for a moment, without shared memory. It is busy if anybody has it open, or is just doing the
+     * same.
+     */
+    private void openAlone() throws SQLException {
+        try (Connection alone = connect()) {
+            run(alone, "PRAGMA locking_mode = EXCLUSIVE");
+            run(alone, "SELECT count(*) FROM sqlite_schema");
+        }
+    }
+
+    /** Returns whether anything has to be made in it. */
+    private boolean openLog(Connection connection) throws SQLException {
         // In one transaction: somebody else may be making the tables.
         run(connection, "BEGIN");
         boolean isOld = schema.check(connection, file.path().toString());
@@ -127,6 +150,10 @@ final class SqliteConnections {
                             + " can't share memory between processes, which SQLite needs here; use a local disk",
                     null);
         }
+        return isOld;
+    }
+
+    private void setUp(Connection connection, SqliteOptions options, boolean isOld) throws SQLException {
         run(connection, "PRAGMA synchronous = " + options.synchronous());
         run(connection, "PRAGMA wal_autocheckpoint = " + CHECKPOINT_PAGES);
         run(connection, "PRAGMA journal_size_limit = " + LOG_BYTES_MAX);

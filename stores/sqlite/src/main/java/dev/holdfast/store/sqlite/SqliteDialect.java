@@ -32,7 +32,10 @@ final class SqliteDialect implements Dialect {
 
     private static final Logger LOG = LoggerFactory.getLogger(SqliteDialect.class);
 
-    /** How often the file is looked at: a look costs a tenth of a commit that is not flushed. */
+    /**
+     * How often the file and its log are checked. The shared memory, without which two could write at once, is checked
+     * with each trip.
+     */
     private static final long CHECK_NANOS = 100_000_000;
 
     private static final long MIN_TTL_MICROS = 200_000;
@@ -120,6 +123,7 @@ final class SqliteDialect implements Dialect {
 
     @Override
     public void check() throws DatabaseReplacedException {
+        database.file().checkSharedMemory();
         long now = SystemTime.nanoTime();
         if (now - checkedAtNanos > CHECK_NANOS) {
             database.file().check();

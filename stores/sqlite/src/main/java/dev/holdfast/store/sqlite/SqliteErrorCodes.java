@@ -12,7 +12,7 @@ final class SqliteErrorCodes {
 
     // Primary result codes of SQLite; the upper bits of an extended code only say more.
     private static final int PERM = 3;
-    private static final int BUSY = 5;
+    static final int BUSY = 5;
     private static final int LOCKED = 6;
     private static final int READONLY = 8;
     private static final int IOERR = 10;

@@ -6,18 +6,26 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.sqlite.process.MountTable;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The database file: made private from its first moment, and watched, so that a file that was deleted or replaced under
@@ -28,21 +36,35 @@ import org.jspecify.annotations.Nullable;
  */
 final class SqliteFile {
 
+    private static final Logger LOG = LoggerFactory.getLogger(SqliteFile.class);
+
     // Two stores in one process might be opened at once: the one that makes the file must have closed it before the
     // other opens it. A literal is one object for all class loaders.
     private static final Object MAKING = "dev.holdfast.store.sqlite.making";
 
     private static final Object GONE = new Object();
 
+    /** The byte of the shared memory on which all that use it have a lock, in SQLite's own terms UNIX_SHM_DMS. */
+    private static final long USERS_BYTE = 128;
+
+    private final Path named;
     private final Path path;
     private final Path log;
+    private final Path sharedMemory;
     private final @Nullable Object key;
     private @Nullable Object logKey;
+    private @Nullable Object sharedMemoryKey;
 
-    private SqliteFile(Path path) throws IOException {
+    private SqliteFile(Path named, Path path) throws IOException {
+        this.named = named;
         this.path = path;
-        this.log = path.resolveSibling(path.getFileName() + "-wal");
+        this.log = beside(path, "-wal");
+        this.sharedMemory = beside(path, "-shm");
         this.key = keyOf(path);
+    }
+
+    private static Path beside(Path file, String suffix) {
+        return file.resolveSibling(file.getFileName() + suffix);
     }
 
     /**
@@ -69,11 +91,12 @@ final class SqliteFile {
             Optional<MountTable> mounts =
                     new ProcFs(proc).text("self/mountinfo").map(MountTable::new);
             mounts.ifPresent(table -> refuseShared(real, table));
+            refuseDeletedInUse(real);
             make(realDirectory, real);
-            Path named = real.toRealPath();
-            mounts.ifPresent(table -> refuseMounted(named, table));
-            refuseLinked(named);
-            return new SqliteFile(named);
+            Path path = real.toRealPath();
+            mounts.ifPresent(table -> refuseMounted(path, table));
+            refuseLinked(path);
+            return new SqliteFile(absolute, path);
         } catch (AccessDeniedException e) {
             throw denied("this user may not use " + absolute + ": " + e.getMessage(), e);
         } catch (IOException e) {
@@ -114,6 +137,34 @@ final class SqliteFile {
         }
     }
 
+    /**
+     * A new file would have locks of its own. Those who use the old one show by a lock on its shared memory that they
+     * are there.
+     */
+    private static void refuseDeletedInUse(Path file) throws IOException {
+        Path sharedMemory = beside(file, "-shm");
+        // In this order: beside a database others may make and delete it at any time.
+        if (Files.exists(sharedMemory) && Files.notExists(file, LinkOption.NOFOLLOW_LINKS) && isInUse(file)) {
+            throw denied(
+                    "the file " + file + " was deleted while programs use it, and they may still hold its locks; stop"
+                            + " all of them, and start them again",
+                    null);
+        }
+    }
+
+    private static boolean isInUse(Path deleted) throws IOException {
+        // Closing the shared memory would drop our own locks on it.
+        if (DriverCopies.isEntered(deleted)) {
+            return true;
+        }
+        try (FileChannel users = FileChannel.open(beside(deleted, "-shm"), StandardOpenOption.WRITE);
+                FileLock none = users.tryLock(USERS_BYTE, 1, false)) {
+            return none == null;
+        } catch (NoSuchFileException e) {
+            return false;
+        }
+    }
+
     private static void make(Path directory, Path file) throws IOException {
         synchronized (MAKING) {
             try {
@@ -143,18 +194,24 @@ final class SqliteFile {
      * @throws StoreException if another copy of SQLite has it open in this process
      */
     void enter() {
-        if (key != null && !DriverCopies.THIS.enter(key)) {
+        if (key == null) {
+            return;
+        }
+        if (!DriverCopies.THIS.enter(key)) {
             throw denied(
                     "the file " + path + " is open in another application of this JVM, which has loaded SQLite's driver"
                             + " for itself, and two copies of it in one process damage a file. Put the driver where both"
                             + " applications load it from, or give each its own file",
                     null);
         }
+        // By its name too, which may outlive it. Another copy may have entered an earlier file of that name.
+        var unused = DriverCopies.THIS.enter(path);
     }
 
     /** It is closed, or could not be opened. */
     void leave() {
         if (key != null) {
+            DriverCopies.THIS.leave(path);
             DriverCopies.THIS.leave(key);
         }
     }
@@ -179,13 +236,60 @@ final class SqliteFile {
         return Optional.of(PosixFilePermissions.fromString(directory.toString()));
     }
 
+    // SQLite keeps its locks in the shared memory, and makes a new one where it finds none. A process that does so
+    // while
+    // others use the old one doesn't see their locks: both would write at the same time.
+
+    /** Whether to open it would make a new shared memory, and with it other locks than those of whoever has it open. */
+    boolean lacksSharedMemory() {
+        return Files.notExists(sharedMemory) && path.toFile().length() > 0;
+    }
+
+    /** Says what to do if it lacks its shared memory and others have it open. */
+    StoreException lacksSharedMemoryInUse() {
+        return denied(
+                "the file " + path + " is in use, and its shared memory, " + sharedMemory
+                        + ", which has the locks of those who use it, was deleted; stop all programs that use the file,"
+                        + " and start them again",
+                null);
+    }
+
+    /** The shared memory that there is now; null where that can't be told. */
+    @Nullable
+    Object sharedMemory() {
+        return keyNow(sharedMemory);
+    }
+
+    /**
+     * To be called when it was opened as a database.
+     *
+     * @param before the shared memory that there was before
+     * @return whether it is open with that, or with a new one if there was none
+     */
+    boolean isOpenWith(@Nullable Object before) {
+        sharedMemoryKey = sharedMemory();
+        return sharedMemoryKey != GONE && (before == GONE || Objects.equals(before, sharedMemoryKey));
+    }
+
+    /**
+     * Checks that the shared memory is the one that we have open. One {@code stat}: cheap enough for each trip.
+     *
+     * @throws DatabaseReplacedException if it was deleted or replaced
+     */
+    void checkSharedMemory() throws DatabaseReplacedException {
+        if (!Objects.equals(sharedMemoryKey, sharedMemory())) {
+            check(); // says more if it was not alone
+            throw lost("lost its shared memory, " + sharedMemory + ",");
+        }
+    }
+
     /**
      * Checks that the file at the path is the one that we have open, and so is its log. Called by one thread at a time.
      *
-     * @throws Gone if one of them was deleted or replaced
+     * @throws DatabaseReplacedException if one of them was deleted or replaced
      */
     void check() throws DatabaseReplacedException {
-        Object now = keyNow(path);
+        Object now = keyNow(named);
         if (now == GONE) {
             throw lost("was deleted");
         } else if (key != null && !key.equals(now)) {
@@ -218,6 +322,25 @@ final class SqliteFile {
                         + " while it was in use, so what is recorded here says nothing about who holds a lock; stop all"
                         + " programs that use it, and start them again",
                 null));
+    }
+
+    /**
+     * Makes it, its log and its shared memory look used, for cleaners that go by age: the time of a file does not
+     * change with what is written to it through shared memory. Files of another user stay as they are.
+     *
+     * <p>By {@code java.io.File}, which changes the time at a path: {@code Files} opens the file for that, and to close
+     * it again would drop SQLite's locks.
+     */
+    void touch(long unixMillis) {
+        for (Path each : List.of(path, log, sharedMemory)) {
+            touch(each, unixMillis);
+        }
+    }
+
+    static void touch(Path path, long unixMillis) {
+        if (!path.toFile().setLastModified(unixMillis)) {
+            LOG.debug("file={} its time can't be set", path);
+        }
     }
 
     private static @Nullable Object keyOf(Path path) throws IOException {

@@ -75,6 +75,21 @@ class SqliteClientTest {
                 Files.delete(file.resolveSibling(file.getFileName() + "-wal"));
             }
         },
+        WITHOUT_ITS_SHARED_MEMORY("lost its shared memory") {
+            @Override
+            void to(Path file) throws IOException {
+                Files.delete(file.resolveSibling(file.getFileName() + "-shm"));
+            }
+        },
+        WITH_OTHER_SHARED_MEMORY("lost its shared memory") {
+            @Override
+            void to(Path file) throws IOException {
+                // As a shell does that opens the file after the old one was deleted.
+                Path sharedMemory = file.resolveSibling(file.getFileName() + "-shm");
+                Files.delete(sharedMemory);
+                Files.write(sharedMemory, new byte[32_768]);
+            }
+        },
         OF_ANOTHER_MACHINE("another machine") {
             @Override
             void to(Path file) {

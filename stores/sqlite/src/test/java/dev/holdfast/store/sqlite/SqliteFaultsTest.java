@@ -185,6 +185,32 @@ class SqliteFaultsTest {
         untilFails("lost its log");
     }
 
+    /** Its locks were there, so not one command more may be carried out. */
+    @Test
+    void aFileThatLostItsSharedMemoryIsNotUsedOnceMore() throws Exception {
+        ClaimRef held = client.ref("x");
+        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        Files.delete(directory.resolve("locks.db-shm"));
+
+        fails(() -> client.granted("y"), Reason.DENIED, Effect.NONE, file.toString(), "lost its shared memory");
+        fails(() -> client.release(held), Reason.DENIED, Effect.NONE, "lost its shared memory");
+    }
+
+    @Test
+    void aNameThatLeadsToAnotherFileIsNotTheTruthAnyMore() throws Exception {
+        close();
+        Path current = Files.createSymbolicLink(directory.resolve("current"), directory);
+        file = current.resolve("locks.db");
+        open(SqliteStore.builder(file));
+        Path release = Files.createDirectory(directory.resolve("release-2"));
+        SqliteStore.open(release.resolve("locks.db")).close();
+        Files.delete(current);
+        Files.createSymbolicLink(current, release);
+        file = directory.resolve("locks.db");
+
+        untilFails("was replaced");
+    }
+
     @Test
     void aFileThatWasReplacedIsNotTheTruthAnyMore() throws Exception {
         Path other = directory.resolve("other.db");
