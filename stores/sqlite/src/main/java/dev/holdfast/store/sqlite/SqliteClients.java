@@ -128,7 +128,30 @@ final class SqliteClients {
         return ownFollowed;
     }
 
+    /** The process of our own instance, for {@link #hasEnded}. */
+    String owner() {
+        return String.join(
+                "\n",
+                Long.toString(machine.self().pid()),
+                Long.toString(machine.self().started()),
+                machine.pidNamespace(),
+                machine.timeNamespace(),
+                machine.user());
+    }
+
     // The others
+
+    /** Whether a process has surely ended, as told by {@link #owner}. May be called by any thread. */
+    boolean hasEnded(String owner) {
+        String[] parts = owner.split("\n", -1);
+        try {
+            Incarnation process = new Incarnation(Long.parseLong(parts[0]), Long.parseLong(parts[1]));
+            Client client = new Client(process, parts[2], parts[3], parts[4], Rule.THIS_PROCESS, List.of());
+            return isComparable(client) && isGone(process, client);
+        } catch (NumberFormatException | ArrayIndexOutOfBoundsException notWrittenByUs) {
+            return false;
+        }
+    }
 
     boolean isGone(long client) throws SQLException {
         long now = SystemTime.nanoTime();
@@ -150,16 +173,19 @@ final class SqliteClients {
     }
 
     private boolean isGone(long client, Client row) {
-        boolean comparable = machine.observes()
-                && row.pidNamespace().equals(machine.pidNamespace())
-                && row.timeNamespace().equals(machine.timeNamespace());
-        if (!comparable || row.rule() == Rule.LEASE_ONLY || !isGone(row.process(), row)) {
+        if (!isComparable(row) || row.rule() == Rule.LEASE_ONLY || !isGone(row.process(), row)) {
             return false;
         }
         if (row.rule() == Rule.THIS_PROCESS) {
             return true;
         }
         return row.followed().stream().allMatch(process -> isGone(process, row)) && !isAnyMarked(client, row);
+    }
+
+    private boolean isComparable(Client row) {
+        return machine.observes()
+                && row.pidNamespace().equals(machine.pidNamespace())
+                && row.timeNamespace().equals(machine.timeNamespace());
     }
 
     private boolean isGone(Incarnation process, Client row) {

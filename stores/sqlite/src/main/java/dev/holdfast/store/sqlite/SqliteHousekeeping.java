@@ -20,7 +20,8 @@ import java.util.concurrent.Executor;
 /**
  * Removes what nobody needs any more: resources that rested for a day, sessions whose time has come and whom nobody
  * missed, and the traces of programs that crashed. In small transactions, between those of the commands; one process
- * does it for all, every ten minutes.
+ * does it for all, every ten minutes. As often, each process makes the files that it has open look used, and removes
+ * what ended ones have left beside them.
  */
 final class SqliteHousekeeping {
 
@@ -33,17 +34,21 @@ final class SqliteHousekeeping {
     private static final int PAGE = 100;
 
     private final Lane lane;
+    private final SqliteFile file;
     private final StatementCache statements;
+    private final SqliteClients clients;
     private final WakeupFiles wakeupFiles;
     private final StoreClock clock;
     private final Housekeeper housekeeper;
 
     SqliteHousekeeping(
-            Lane lane, StatementCache statements, Executor executor, WakeupFiles wakeupFiles, StoreClock clock) {
+            Lane lane, SqliteDatabase database, SqliteClients clients, Executor executor, WakeupFiles wakeupFiles) {
         this.lane = lane;
-        this.statements = statements;
+        this.file = database.file();
+        this.statements = database.statements();
+        this.clients = clients;
         this.wakeupFiles = wakeupFiles;
-        this.clock = clock;
+        this.clock = database.clock();
         this.housekeeper = new Housekeeper(
                 executor, clock::nowMicros, EVERY_MICROS, clock.nowMicros() - EVERY_MICROS, this::runInTurn);
     }
@@ -54,6 +59,9 @@ final class SqliteHousekeeping {
     }
 
     private void runInTurn() {
+        file.touch(clock.unixMicros() / 1_000);
+        wakeupFiles.touch(clock.unixMicros() / 1_000);
+        cleanWakeupFiles();
         boolean[] isDue = {false};
         lane.transact(ledger -> isDue[0] = takeTurn());
         if (isDue[0]) {
@@ -67,7 +75,12 @@ final class SqliteHousekeeping {
         dropResources();
         repeat(SqliteHousekeeping::forgetSessions);
         lane.transact(ledger -> dropClients());
-        wakeupFiles.clean(Instant.EPOCH.plus(clock.unixMicros() - EVERY_MICROS, ChronoUnit.MICROS), this::isKnown);
+        cleanWakeupFiles();
+    }
+
+    private void cleanWakeupFiles() {
+        Instant before = Instant.EPOCH.plus(clock.unixMicros() - EVERY_MICROS, ChronoUnit.MICROS);
+        wakeupFiles.clean(before, clients::hasEnded, this::isKnown);
     }
 
     /** A part of the work, in a transaction of its own; tells how much it found to do. */

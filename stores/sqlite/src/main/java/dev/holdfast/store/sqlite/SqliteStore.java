@@ -86,14 +86,14 @@ public final class SqliteStore implements LockStore {
                 .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas, options.between));
         this.client = 1 + (random.nextLong() >>> 2);
         this.traits = traits(machine);
-        this.wakeupFiles = new WakeupFiles(file, client, machine.observes(), threads, listener);
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
+        this.wakeupFiles = new WakeupFiles(file, client, clients.owner(), machine.observes(), threads, listener);
         this.lane =
                 new Lane(new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::tell);
         this.executor = threads.executor("holdfast-sqlite");
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
         this.presence = new Presence(lane, clients, proc, client);
-        this.housekeeping = new SqliteHousekeeping(lane, database.statements(), executor, wakeupFiles, clock);
+        this.housekeeping = new SqliteHousekeeping(lane, database, clients, executor, wakeupFiles);
     }
 
     private static StoreTraits traits(HostIdentity machine) {

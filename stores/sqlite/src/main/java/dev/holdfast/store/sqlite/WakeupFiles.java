@@ -1,5 +1,6 @@
 package dev.holdfast.store.sqlite;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
@@ -7,10 +8,13 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
+import java.nio.charset.MalformedInputException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.ClosedWatchServiceException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchKey;
@@ -23,6 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,74 +45,122 @@ final class WakeupFiles implements AutoCloseable {
     private static final String DIRECTORY = "-wake";
     private static final String MAIL = "mail";
 
+    /** Says which process the directory belongs to. */
+    private static final String OWNER = "owner";
+
     /** What was read is thrown away when it is as large as this. */
     private static final long MAX_MAIL_BYTES = 256 * 1024;
 
     private final SqliteFile file;
     private final Path directory;
     private final Path own;
+    private final Path mail;
+    private final String owner;
     private final Consumer<Signal> receiving;
     private final boolean works;
     private final NamedThreadFactory threads;
+
+    /** Null while nobody listens. */
+    @GuardedBy("this")
     private @Nullable WatchService watch;
+
+    @GuardedBy("this")
     private boolean closed;
 
     /**
      * Does nothing yet.
      *
+     * @param owner this process, for {@link #clean}
      * @param works whether the kernel tells of changes at once; if not, nobody listens here
      * @param threads where the thread comes from that listens
      * @param receiving is given what others tell, on a thread of its own
      */
-    WakeupFiles(SqliteFile file, long client, boolean works, NamedThreadFactory threads, Consumer<Signal> receiving) {
+    WakeupFiles(
+            SqliteFile file,
+            long client,
+            String owner,
+            boolean works,
+            NamedThreadFactory threads,
+            Consumer<Signal> receiving) {
         this.file = file;
         this.directory = Path.of(file.path() + DIRECTORY);
         this.own = directory.resolve(Long.toHexString(client));
+        this.mail = own.resolve(MAIL);
+        this.owner = owner;
         this.works = works;
         this.threads = threads;
         this.receiving = receiving;
     }
 
-    /** Begins to listen, once. */
+    /**
+     * Begins to listen, or does so again: the files may have been deleted, by a cleaner say. Called with each
+     * keep-alive.
+     */
     synchronized void listen() {
-        if (!works || closed || watch != null) {
+        if (!works || closed || (watch != null && Files.exists(mail))) {
             return;
         }
+        stopListening();
         try {
             makeDirectory(directory);
             makeDirectory(own);
-            Path mail = own.resolve(MAIL);
+            Files.writeString(own.resolve(OWNER), owner);
             if (!Files.exists(mail)) {
                 Files.createFile(mail);
             }
             if (file.directoryPermissions().isPresent()) {
-                Files.setPosixFilePermissions(mail, Files.getPosixFilePermissions(file.path()));
+                Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(file.path());
+                Files.setPosixFilePermissions(mail, permissions);
+                Files.setPosixFilePermissions(own.resolve(OWNER), permissions);
             }
-            watch = listen(mail);
+            watch = newWatch();
         } catch (IOException e) {
-            // Too many watches, or a directory that we may not write: we poll.
+            // Too many watches, or a directory that we may not write: we poll, and the next keep-alive tries again.
             LOG.debug("file={} hints of other processes can't be received: {}", file.path(), e.toString());
-            closed = true;
         } catch (RuntimeException | Error e) {
-            // It may be had with the next keep-alive; until then we poll.
             LOG.error("file={} nobody listens for hints of other processes", file.path(), e);
         }
     }
 
     /** Whether others can tell us something. */
     synchronized boolean isListening() {
-        return watch != null && !closed;
+        return watch != null;
     }
 
-    private WatchService listen(Path mail) throws IOException {
+    private WatchService newWatch() throws IOException {
         WatchService service = own.getFileSystem().newWatchService();
         try {
-            own.register(service, StandardWatchEventKinds.ENTRY_MODIFY, StandardWatchEventKinds.ENTRY_CREATE);
-            threads.make(() -> receive(service, mail), "holdfast-sqlite-wakes").start();
+            own.register(
+                    service,
+                    StandardWatchEventKinds.ENTRY_MODIFY,
+                    StandardWatchEventKinds.ENTRY_CREATE,
+                    StandardWatchEventKinds.ENTRY_DELETE);
+            Receiver receiver = new Receiver(service);
+            threads.make(receiver::run, "holdfast-sqlite-wakes").start();
             return service;
         } catch (IOException | RuntimeException | Error e) {
             service.close();
             throw e;
+        }
+    }
+
+    @GuardedBy("this")
+    private void stopListening() {
+        WatchService service = watch;
+        watch = null;
+        if (service != null) {
+            try {
+                service.close();
+            } catch (IOException e) {
+                LOG.debug("file={} a watch can't be ended: {}", file.path(), e.toString());
+            }
+        }
+    }
+
+    /** The files of this watch were deleted. Until they are made again we poll. */
+    private synchronized void lose(WatchService service) {
+        if (watch == service) {
+            stopListening();
         }
     }
 
@@ -123,10 +176,15 @@ final class WakeupFiles implements AutoCloseable {
 
     /** Tells another store instance, if it listens. */
     void tell(long client, Signal signal) {
-        Path mail = directory.resolve(Long.toHexString(client)).resolve(MAIL);
+        Path others = directory.resolve(Long.toHexString(client)).resolve(MAIL);
+        if (!Files.exists(others)) {
+            // Not made here: its owner makes it again, with its permissions.
+            LOG.trace("client={} does not listen", client);
+            return;
+        }
         // Opened for appending and written at once, so that the lines of several writers don't mix. A stream: an
         // interrupt must not close it.
-        try (OutputStream out = new FileOutputStream(mail.toFile(), true)) {
+        try (OutputStream out = new FileOutputStream(others.toFile(), true)) {
             out.write((SignalCodec.of(signal) + "\n").getBytes(StandardCharsets.US_ASCII));
         } catch (IOException notListening) {
             LOG.trace("client={} does not listen: {}", client, notListening.toString());
@@ -135,102 +193,134 @@ final class WakeupFiles implements AutoCloseable {
         }
     }
 
-    private void receive(WatchService service, Path mail) {
-        try {
-            while (true) {
-                WatchKey key = service.take();
-                key.pollEvents();
-                receive(mail);
-                if (!key.reset()) {
-                    return;
+    /** What one watch has read. */
+    private final class Receiver {
+        private final WatchService service;
+        private long read;
+
+        Receiver(WatchService service) {
+            this.service = service;
+        }
+
+        void run() {
+            try {
+                boolean isThere = true;
+                while (isThere) {
+                    WatchKey key = service.take();
+                    key.pollEvents();
+                    receive();
+                    isThere = key.reset() && Files.exists(mail);
                 }
+                lose(service);
+            } catch (ClosedWatchServiceException | InterruptedException ended) {
+                LOG.trace("file={} no more hints", file.path());
             }
-        } catch (ClosedWatchServiceException | InterruptedException ended) {
-            LOG.trace("file={} no more hints", file.path());
         }
-    }
 
-    private void receive(Path mail) {
-        try {
-            for (String line : read(mail)) {
-                SignalCodec.signal(line).ifPresent(receiving);
-            }
-        } catch (RuntimeException | Error e) {
-            LOG.error("file={} a hint of another process was lost", file.path(), e);
-        }
-    }
-
-    private long read;
-
-    /** The whole lines that are new. */
-    private List<String> read(Path mail) {
-        List<String> lines = new ArrayList<>();
-        try (RandomAccessFile in = new RandomAccessFile(mail.toFile(), "r")) {
-            long length = in.length();
-            if (length <= read) {
-                return lines;
-            }
-            byte[] bytes = new byte[(int) Math.min(length - read, MAX_MAIL_BYTES)];
-            in.seek(read);
-            in.readFully(bytes);
-            int begin = 0;
-            for (int i = 0; i < bytes.length; i++) {
-                if (bytes[i] == '\n') {
-                    lines.add(new String(bytes, begin, i - begin, StandardCharsets.US_ASCII));
-                    begin = i + 1;
+        private void receive() {
+            try {
+                for (String line : lines()) {
+                    SignalCodec.signal(line).ifPresent(receiving);
                 }
+            } catch (RuntimeException | Error e) {
+                LOG.error("file={} a hint of another process was lost", file.path(), e);
             }
-            read += begin;
-            if (read > MAX_MAIL_BYTES && read == length) {
-                truncate(mail);
-            }
-        } catch (IOException e) {
-            LOG.debug("file={} hints of other processes can't be read: {}", file.path(), e.toString());
         }
-        return lines;
+
+        /** The whole lines that are new. */
+        private List<String> lines() {
+            List<String> lines = new ArrayList<>();
+            try (RandomAccessFile in = new RandomAccessFile(mail.toFile(), "r")) {
+                long length = in.length();
+                if (length <= read) {
+                    return lines;
+                }
+                byte[] bytes = new byte[(int) Math.min(length - read, MAX_MAIL_BYTES)];
+                in.seek(read);
+                in.readFully(bytes);
+                int begin = 0;
+                for (int i = 0; i < bytes.length; i++) {
+                    if (bytes[i] == '\n') {
+                        lines.add(new String(bytes, begin, i - begin, StandardCharsets.US_ASCII));
+                        begin = i + 1;
+                    }
+                }
+                read += begin;
+                if (read > MAX_MAIL_BYTES && read == length) {
+                    truncate();
+                }
+            } catch (IOException e) {
+                LOG.debug("file={} hints of other processes can't be read: {}", file.path(), e.toString());
+            }
+            return lines;
+        }
+
+        private void truncate() throws IOException {
+            try (FileOutputStream empty = new FileOutputStream(mail.toFile())) {
+                empty.flush();
+            }
+            read = 0;
+        }
     }
 
-    private void truncate(Path mail) throws IOException {
-        try (FileOutputStream empty = new FileOutputStream(mail.toFile())) {
-            empty.flush();
+    /** Makes our files look used, for cleaners that go by age. */
+    synchronized void touch(long unixMillis) {
+        if (watch != null) {
+            for (Path each : List.of(mail, own.resolve(OWNER), own, directory)) {
+                SqliteFile.touch(each, unixMillis);
+            }
         }
-        read = 0;
     }
 
     /**
-     * Removes what store instances have left that are not there any more.
+     * Removes what store instances have left whose process has ended, and, where that can't be told, of those that are
+     * not known any more. One of these that is there all the same makes it again.
      *
      * @param before what was made after that moment may belong to one that is just beginning
      */
-    void clean(Instant before, LongPredicate isKnown) {
+    void clean(Instant before, Predicate<String> hasEnded, LongPredicate isKnown) {
         if (!Files.isDirectory(directory)) {
             return;
         }
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
             for (Path entry : entries) {
-                String name = entry.getFileName().toString();
-                boolean isOld = Files.getLastModifiedTime(entry).toInstant().isBefore(before);
-                if (isOld && !isKnown.test(Long.parseUnsignedLong(name, 16))) {
-                    Files.deleteIfExists(entry.resolve(MAIL));
-                    Files.deleteIfExists(entry);
+                if (!entry.equals(own) && isLeft(entry, before, hasEnded, isKnown)) {
+                    delete(entry);
                 }
             }
-        } catch (IOException | NumberFormatException e) {
+        } catch (IOException | DirectoryIteratorException | NumberFormatException e) {
             LOG.debug("file={} what other processes have left can't be removed: {}", file.path(), e.toString());
         }
+    }
+
+    private static boolean isLeft(Path entry, Instant before, Predicate<String> hasEnded, LongPredicate isKnown)
+            throws IOException {
+        try {
+            if (hasEnded.test(Files.readString(entry.resolve(OWNER)))) {
+                return true;
+            }
+        } catch (NoSuchFileException | MalformedInputException notThere) {
+            LOG.trace("entry={} has no owner", entry);
+        }
+        return Files.getLastModifiedTime(entry).toInstant().isBefore(before)
+                && !isKnown.test(Long.parseUnsignedLong(entry.getFileName().toString(), 16));
+    }
+
+    private static void delete(Path entry) throws IOException {
+        Files.deleteIfExists(entry.resolve(MAIL));
+        Files.deleteIfExists(entry.resolve(OWNER));
+        Files.deleteIfExists(entry);
     }
 
     @Override
     public synchronized void close() {
         closed = true;
-        WatchService service = watch;
-        if (service == null) {
+        if (watch == null) {
             return;
         }
+        stopListening();
         try {
-            service.close();
-            Files.deleteIfExists(own.resolve(MAIL));
-            Files.deleteIfExists(own);
+            delete(own);
         } catch (IOException e) {
             LOG.debug("file={} hints of other processes leave a directory behind: {}", file.path(), e.toString());
         }

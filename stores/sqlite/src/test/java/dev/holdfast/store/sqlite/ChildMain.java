@@ -50,6 +50,14 @@ public final class ChildMain {
             case "acquire" -> acquire(rest, Lease.SESSION);
             case "detached" -> acquire(rest, Lease.detached(Duration.ofHours(1)));
             case "hear" -> hear();
+            case "await" -> {
+                await();
+                yield "granted";
+            }
+            case "keepAlive" -> {
+                client.keepAlive();
+                yield "alive";
+            }
             case "release" -> {
                 client.release(claim);
                 yield "released";

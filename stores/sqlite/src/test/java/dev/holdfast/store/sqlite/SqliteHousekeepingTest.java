@@ -12,15 +12,21 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.store.ledger.table.Micros;
+import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 class SqliteHousekeepingTest {
@@ -96,6 +102,51 @@ class SqliteHousekeepingTest {
         store.housekeeping().run();
         assertThat(rows("holdfast_latch")).isZero();
         assertThat(rows("holdfast_resource")).isZero();
+    }
+
+    /** On a tmpfs the time of a mapped file stands still, so a cleaner by age takes a file in use for an old one. */
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere the locks of a process can't be listed")
+    void filesInUseLookUsedAndKeepTheirLocks() throws IOException {
+        client.keepAlive();
+        List<String> locks = locks();
+        assertThat(locks).isNotEmpty();
+        List<File> files = inUse();
+        assertThat(files).hasSizeGreaterThan(4);
+        // Not by Files, which would open and close them.
+        files.forEach(each -> assertThat(each.setLastModified(1_000)).isTrue());
+        time.advance(Duration.ofMinutes(11));
+
+        client.keepAlive();
+
+        long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        while (!inUse().stream().allMatch(each -> each.lastModified() > 1_000_000)) {
+            assertThat(System.nanoTime()).as("time until all files look used").isLessThan(deadline);
+        }
+        assertThat(locks()).isEqualTo(locks);
+        client.keepAlive();
+    }
+
+    private List<File> inUse() {
+        try (Stream<Path> all = Files.walk(directory)) {
+            return all.filter(path -> path.getFileName().toString().startsWith("locks.db")
+                            || path.getParent().getParent().equals(directory.resolve("locks.db-wake")))
+                    .map(Path::toFile)
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Of this process, but their order. */
+    private static List<String> locks() throws IOException {
+        String own = " " + ProcessHandle.current().pid() + " ";
+        return Files.readString(Path.of("/proc/locks"))
+                .lines()
+                .filter(line -> line.contains(own))
+                .map(line -> line.substring(line.indexOf(' ')))
+                .sorted()
+                .toList();
     }
 
     @Test
