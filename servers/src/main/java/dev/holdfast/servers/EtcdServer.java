@@ -218,6 +218,16 @@ public final class EtcdServer implements AutoCloseable {
         });
     }
 
+    /** How many requests of clients it has had, streams' messages included. */
+    public long requests() {
+        String counts = monitored("/metrics").orElseThrow(() -> new IllegalStateException("etcd does not answer"));
+        return Pattern.compile("(?m)^grpc_server_msg_received_total\\{.*\\} (\\S+)$")
+                .matcher(counts)
+                .results()
+                .mapToLong(line -> (long) Double.parseDouble(line.group(1)))
+                .sum();
+    }
+
     /** Whether it leads, as it says itself; false if it does not answer. */
     public boolean isLeader() {
         return process.isAlive()

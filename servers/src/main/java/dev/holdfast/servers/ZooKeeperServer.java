@@ -212,6 +212,11 @@ public final class ZooKeeperServer implements AutoCloseable {
         return Integer.parseInt(said("Node count: ", ASK_TIMEOUT_MILLIS));
     }
 
+    /** How many packets it has had, signs of life included. */
+    public long requests() {
+        return Long.parseLong(said("Received: ", ASK_TIMEOUT_MILLIS));
+    }
+
     /** The rest of the line of its status that begins so; empty if there is none. */
     private String said(String head, int timeoutMillis) {
         return ask("srvr", timeoutMillis)

@@ -8,7 +8,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
-import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
@@ -20,7 +20,6 @@ import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.register.memory.MemoryAdapter;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -197,8 +196,8 @@ final class SimRegister implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
-        return send(Effect.NONE, () -> server.claims(session));
+    public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
+        return send(Effect.NONE, () -> server.claims(session, cursor, limit));
     }
 
     @Override

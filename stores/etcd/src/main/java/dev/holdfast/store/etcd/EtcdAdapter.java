@@ -15,7 +15,7 @@ import dev.holdfast.store.etcd.rpc.Transaction.Branch;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
-import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterListener;
@@ -25,7 +25,6 @@ import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +40,10 @@ import org.jspecify.annotations.Nullable;
 final class EtcdAdapter implements RegisterAdapter {
 
     private static final int LARGEST_PAGE = 256;
-    private static final int CLAIMS_AT_ONCE = 1_000;
+
+    /** Entries of the longest names are 6 MB then. */
+    private static final int LARGEST_INDEX_PAGE = 10_000;
+
     private static final RegisterRecord NO_RECORD = new RegisterRecord(Optional.empty(), WriteTransaction.MISSING, 0);
 
     private final EtcdClient client;
@@ -184,22 +186,29 @@ final class EtcdAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
-        return told(() -> claims(session, keys.claims(session).first(CLAIMS_AT_ONCE), List.of()));
+    public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
+        Range all = keys.claims(session).first(Math.min(limit, LARGEST_INDEX_PAGE));
+        Range range =
+                cursor.map(last -> all.startingAfter(keys.claim(session, last))).orElse(all);
+        Transaction reads =
+                new Transaction().get(Branch.THEN, keys.session(session)).range(Branch.THEN, range);
+        return told(() -> client.run(reads)
+                .thenApply(answer -> answer.ranges()
+                        .get(0)
+                        .only()
+                        .map(lives -> indexPage(session, answer.ranges().get(1)))));
     }
 
-    /** Goes on as of the revision of the first page, so that all pages are of one moment. */
-    private CompletionStage<List<IndexEntry>> claims(SessionId session, Range range, List<IndexEntry> before) {
-        return client.range(range).thenCompose(page -> {
-            List<IndexEntry> all = new ArrayList<>(before);
-            page.keys().forEach(key -> all.add(keys.indexEntry(session, key.key(), key.value())));
-            if (!page.hasMore()) {
-                return CompletableFuture.completedFuture(List.copyOf(all));
-            }
-            byte[] last = page.keys().get(page.keys().size() - 1).key();
-            long then = range.revision() == 0 ? page.header().revision() : range.revision();
-            return claims(session, range.startingAfter(last).at(then), all);
-        });
+    private IndexPage indexPage(SessionId session, RangeAnswer answer) {
+        List<KeyValue> found = answer.keys();
+        return new IndexPage(
+                found.stream()
+                        .map(key -> keys.indexEntry(session, key.key(), key.value()))
+                        .toList(),
+                answer.hasMore()
+                        ? Optional.of(
+                                keys.entry(session, found.get(found.size() - 1).key()))
+                        : Optional.empty());
     }
 
     @Override

@@ -69,8 +69,23 @@ final class KeyLayout {
     }
 
     byte[] claim(ClaimRef claim) {
-        return key("c/" + claim.session().value() + "/" + Long.toString(claim.claim(), RADIX) + "/"
-                + claim.resource().value());
+        return claim(
+                claim.session(),
+                Long.toString(claim.claim(), RADIX) + "/" + claim.resource().value());
+    }
+
+    /** The key of an index entry, by what it has after its session. */
+    byte[] claim(SessionId session, String entry) {
+        return key("c/" + session.value() + "/" + entry);
+    }
+
+    /** What the key of an index entry has after its session. */
+    String entry(SessionId session, byte[] key) {
+        return new String(key, UTF_8).substring(entryAt(session));
+    }
+
+    private int entryAt(SessionId session) {
+        return root.length() + "c/".length() + session.value().length() + 1;
     }
 
     Range claims(SessionId session) {
@@ -115,10 +130,9 @@ final class KeyLayout {
     }
 
     IndexEntry indexEntry(SessionId session, byte[] key, byte[] value) {
-        String text = new String(key, UTF_8);
-        int claimAt = root.length() + "c/".length() + session.value().length() + 1;
-        int nameAt = text.indexOf('/', claimAt) + 1;
-        long claim = Long.parseLong(text.substring(claimAt, nameAt - 1), RADIX);
+        String text = entry(session, key);
+        int nameAt = text.indexOf('/') + 1;
+        long claim = Long.parseLong(text.substring(0, nameAt - 1), RADIX);
         ResourceName resource = new ResourceName(text.substring(nameAt));
         return new IndexEntry(new ClaimRef(resource, session, claim), value[0] == HELD);
     }

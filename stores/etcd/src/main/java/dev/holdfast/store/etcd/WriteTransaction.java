@@ -78,10 +78,10 @@ final class WriteTransaction {
     private void change(Transaction transaction, IndexChange change) {
         byte[] key = keys.claim(change.claim());
         long lease = KeyLayout.leaseOf(change.claim().session());
-        switch (change.kind()) {
-            case QUEUED, REQUEUED -> transaction.put(key, KeyLayout.claimValue(false), lease);
-            case GRANTED, PROMOTED -> transaction.put(key, KeyLayout.claimValue(true), lease);
-            case ENDED -> transaction.delete(key);
+        switch (change.kind().after()) {
+            case WAITING -> transaction.put(key, KeyLayout.claimValue(false), lease);
+            case HELD -> transaction.put(key, KeyLayout.claimValue(true), lease);
+            case NONE -> transaction.delete(key);
         }
     }
 

@@ -15,4 +15,9 @@ class EtcdAdapterTest extends RegisterAdapterRules {
     protected RegisterAdapter connect() {
         return TestStores.at(EtcdUnderTest.server().endpoint()).adapter();
     }
+
+    @Override
+    protected long requests() {
+        return EtcdUnderTest.server().requests();
+    }
 }

@@ -4,7 +4,6 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -127,8 +126,16 @@ public interface RegisterAdapter extends AutoCloseable {
      */
     void watch(Set<SessionId> sessions);
 
-    /** Reads the index of a session: its claims. Empty where it has ended. */
-    CompletionStage<List<IndexEntry>> claims(SessionId session);
+    /**
+     * Reads a page of the index of a session: its claims, as of the request or later. An entry that is there from the
+     * first page to the last is on one of them, whatever becomes of others meanwhile. A page costs a constant number of
+     * requests, whatever the number of its entries and of those on other pages.
+     *
+     * @param cursor where the page before ended; empty for the first
+     * @param limit the size of a page at most
+     * @return empty where the session has ended
+     */
+    CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit);
 
     /**
      * Lists the resources that have a record.

@@ -9,6 +9,7 @@ import dev.holdfast.spi.SessionId;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -125,6 +126,25 @@ abstract class AdapterHarness {
 
     boolean lives(RegisterAdapter adapter, SessionId session) {
         return answer(adapter.sessions(Set.of(session))).containsKey(session);
+    }
+
+    /** All entries of the index of a session; none where it has ended. */
+    static List<IndexEntry> claims(RegisterAdapter adapter, SessionId session) {
+        return claims(adapter, session, 1_000);
+    }
+
+    static List<IndexEntry> claims(RegisterAdapter adapter, SessionId session, int limit) {
+        List<IndexEntry> all = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            Optional<IndexPage> page = answer(adapter.claims(session, cursor, limit));
+            page.ifPresent(entries -> {
+                assertThat(entries.entries()).hasSizeLessThanOrEqualTo(limit);
+                all.addAll(entries.entries());
+            });
+            cursor = page.flatMap(IndexPage::cursor);
+        } while (cursor.isPresent());
+        return all;
     }
 
     // Writes.

@@ -69,7 +69,7 @@ abstract class ClosingRules extends AdapterHarness {
                 carol.closeSession(session.id()),
                 carol.sessions(Set.of(session.id())),
                 carol.remaining(Set.of(session.id())),
-                carol.claims(session.id()),
+                carol.claims(session.id(), Optional.empty(), 10),
                 carol.list("", Optional.empty(), 1));
         assertThat(asked)
                 .allSatisfy(stage -> assertThat(failure(stage)).isInstanceOfSatisfying(StoreException.class, e -> {

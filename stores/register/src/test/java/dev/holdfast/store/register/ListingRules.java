@@ -45,8 +45,8 @@ abstract class ListingRules extends AdapterHarness {
     void entries() {
         ResourceName there = named("there");
         ResourceName deleted = named("deleted");
-        RecordVersion version = written(alice, put(there, present(there), "state"));
         written(alice, delete(deleted, written(alice, put(deleted, present(deleted), "gone")), 0));
+        RecordVersion version = written(alice, put(there, present(there), "state"));
         RegisterPage page = answer(bob.list(prefix, Optional.empty(), 10));
         assertThat(page.entries()).hasSize(1);
         RegisterPage.Entry entry = page.entries().get(0);

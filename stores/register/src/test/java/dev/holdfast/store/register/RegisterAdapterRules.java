@@ -19,6 +19,16 @@ public abstract class RegisterAdapterRules {
      */
     protected abstract RegisterAdapter connect() throws Exception;
 
+    /**
+     * As {@link #connect}, for a client that the server gives up soon after it was closed, with all that ends with it.
+     */
+    protected RegisterAdapter connectBriefly() throws Exception {
+        return connect();
+    }
+
+    /** How many requests the server has had so far, whoever sent them and whatever they were. */
+    protected abstract long requests();
+
     /** Moves the clock of a server that does not keep real time; called now and then by what waits for time to pass. */
     protected void letTimePass(Duration time) {}
 

@@ -75,7 +75,7 @@ abstract class SessionRules extends AdapterHarness {
         assertThat(lives(alice, session.id())).isFalse();
         assertThat(answer(alice.keepAlive(session.id(), 0, IMPATIENT))).isEqualTo(Optional.empty());
         assertThat(answer(alice.raiseEpoch(session.id(), 1))).isEqualTo(Optional.empty());
-        assertThat(answer(bob.claims(session.id()))).isEmpty();
+        assertThat(claims(bob, session.id())).isEmpty();
     }
 
     @Test

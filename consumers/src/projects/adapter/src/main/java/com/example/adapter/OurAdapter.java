@@ -5,7 +5,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
-import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterListener;
@@ -15,7 +15,6 @@ import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -116,8 +115,8 @@ public final class OurAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
-        return server.claims(session);
+    public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
+        return server.claims(session, cursor, limit);
     }
 
     @Override

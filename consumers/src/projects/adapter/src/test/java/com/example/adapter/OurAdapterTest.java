@@ -18,6 +18,11 @@ class OurAdapterTest extends RegisterAdapterRules {
     }
 
     @Override
+    protected long requests() {
+        return server.requests();
+    }
+
+    @Override
     protected void letTimePass(Duration time) {
         micros.addAndGet(time.toNanos() / 1_000);
         server.expire();

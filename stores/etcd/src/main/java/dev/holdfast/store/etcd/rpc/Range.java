@@ -3,38 +3,32 @@ package dev.holdfast.store.etcd.rpc;
 import java.util.Arrays;
 
 /**
- * Some keys that follow each other, read as they are at a revision.
+ * Some keys that follow each other, read as they are.
  *
  * @param end the first key that does not belong to it; empty for the one key alone
  * @param limit how many are read at most; 0 for all
- * @param revision 0 for the present one
  */
 @SuppressWarnings("ArrayRecordComponent") // bytes as they go over the wire; nobody compares two of these
-public record Range(byte[] start, byte[] end, long limit, long revision) {
+public record Range(byte[] start, byte[] end, long limit) {
 
     /** One key. */
     public static Range of(byte[] key) {
-        return new Range(key, new byte[0], 0, 0);
+        return new Range(key, new byte[0], 0);
     }
 
     /** All keys that begin so. */
     public static Range withPrefix(byte[] prefix) {
-        return new Range(prefix, after(prefix), 0, 0);
+        return new Range(prefix, after(prefix), 0);
     }
 
     /** Those of this range that come after a key. */
     public Range startingAfter(byte[] key) {
-        return new Range(Arrays.copyOf(key, key.length + 1), end, limit, revision);
+        return new Range(Arrays.copyOf(key, key.length + 1), end, limit);
     }
 
     /** The first of this range. */
     public Range first(long count) {
-        return new Range(start, end, count, revision);
-    }
-
-    /** This range as it was. */
-    public Range at(long then) {
-        return new Range(start, end, limit, then);
+        return new Range(start, end, count);
     }
 
     /** The first key after all those that begin so. */
@@ -50,10 +44,6 @@ public record Range(byte[] start, byte[] end, long limit, long revision) {
     }
 
     MessageWriter message() {
-        return new MessageWriter()
-                .bytes(1, start)
-                .bytes(2, end)
-                .number(3, limit)
-                .number(4, revision);
+        return new MessageWriter().bytes(1, start).bytes(2, end).number(3, limit);
     }
 }

@@ -7,13 +7,13 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.RegisterPage;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.machine.Facts;
 import dev.holdfast.store.register.machine.Step;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,16 +21,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
 
 /** What the store tells about itself: pages of an audit and of an inspection. Changes nothing. Thread-safe. */
 final class Reports {
 
     /** So many records are read at once. */
     private static final int PAGE = 100;
-
-    private static final Comparator<IndexEntry> BY_CLAIM = Comparator.<IndexEntry, ResourceName>comparing(
-                    entry -> entry.claim().resource())
-            .thenComparingLong(entry -> entry.claim().claim());
 
     private final Context context;
 
@@ -40,55 +37,49 @@ final class Reports {
 
     // Audit
 
-    /** The cursor is the last claim of the page before. */
+    /** What the cursor of an audit begins with that continues in the index, or in the records. */
+    private static final String INDEX = "i";
+
+    private static final String RECORDS = "r";
+
     CompletionStage<Reply> audit(Command.Audit command) {
         SessionId session = command.session();
-        return context.adapter().sessions(Set.of(session)).thenCompose(living -> {
-            CompletionStage<List<IndexEntry>> claims = living.containsKey(session)
-                    ? context.adapter().claims(session)
-                    : left(session, Optional.empty(), new ArrayList<>());
-            return claims.thenApply(all -> page(all, command));
-        });
+        return context.adapter()
+                .claims(session, cursor(command, INDEX), command.limit())
+                .thenCompose(page -> page.isPresent()
+                        ? CompletableFuture.completedFuture(audited(page.get()))
+                        : left(session, cursor(command, RECORDS), Math.min(PAGE, command.limit())));
     }
 
-    /** What has outlived its session is in the records alone. */
-    private CompletionStage<List<IndexEntry>> left(SessionId session, Optional<String> cursor, List<IndexEntry> found) {
-        return views("", cursor, PAGE).thenCompose(page -> {
-            page.steps.forEach(step -> step.view().held().stream()
-                    .filter(claim -> claim.session().equals(session))
-                    .forEach(claim -> found.add(new IndexEntry(claim, true))));
-            return page.cursor.isPresent()
-                    ? left(session, page.cursor, found)
-                    : CompletableFuture.completedFuture(found);
-        });
+    private static Optional<String> cursor(Command.Audit command, String kind) {
+        return command.cursor()
+                .filter(cursor -> cursor.startsWith(kind))
+                .map(cursor -> cursor.substring(kind.length()));
     }
 
-    private static Reply page(List<IndexEntry> claims, Command.Audit command) {
-        List<IndexEntry> rest = claims.stream()
-                .sorted(BY_CLAIM)
-                .filter(entry -> command.cursor().isEmpty()
-                        || isAfter(entry.claim(), command.cursor().get()))
-                .toList();
-        List<IndexEntry> page = rest.subList(0, Math.min(rest.size(), command.limit()));
+    private static Reply audited(IndexPage page) {
         return new Reply.Audited(
-                page.stream().filter(IndexEntry::isHeld).map(IndexEntry::claim).toList(),
-                page.stream()
-                        .filter(entry -> !entry.isHeld())
-                        .map(IndexEntry::claim)
-                        .toList(),
-                rest.size() == page.size()
-                        ? Optional.empty()
-                        : Optional.of(cursor(page.get(page.size() - 1).claim())));
+                claims(page, IndexEntry::isHeld),
+                claims(page, entry -> !entry.isHeld()),
+                page.cursor().map(INDEX::concat));
     }
 
-    private static String cursor(ClaimRef claim) {
-        return claim.claim() + "@" + claim.resource().value();
+    private static List<ClaimRef> claims(IndexPage page, Predicate<IndexEntry> which) {
+        return page.entries().stream().filter(which).map(IndexEntry::claim).toList();
     }
 
-    private static boolean isAfter(ClaimRef claim, String cursor) {
-        int at = cursor.indexOf('@');
-        int order = claim.resource().compareTo(new ResourceName(cursor.substring(at + 1)));
-        return order > 0 || (order == 0 && claim.claim() > Long.parseLong(cursor.substring(0, at)));
+    /** What has outlived its session is in the records alone: the next page of these with a claim of it. */
+    private CompletionStage<Reply> left(SessionId session, Optional<String> cursor, int limit) {
+        return views("", cursor, limit).thenCompose(page -> {
+            List<ClaimRef> held = page.steps.stream()
+                    .flatMap(step -> step.view().held().stream())
+                    .filter(claim -> claim.session().equals(session))
+                    .toList();
+            return held.isEmpty() && page.cursor.isPresent()
+                    ? left(session, page.cursor, limit)
+                    : CompletableFuture.completedFuture(
+                            new Reply.Audited(held, List.of(), page.cursor.map(RECORDS::concat)));
+        });
     }
 
     // Inspection

@@ -7,6 +7,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.IndexChange.Kind;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
 import java.util.ArrayList;
@@ -214,18 +215,17 @@ public final class Step {
         state.forEach(claim -> {
             Boolean wasHeld = left.remove(claim.ref);
             if (wasHeld == null) {
-                changes.add(new IndexChange(
-                        claim.ref, claim.isHeld() ? IndexChange.Kind.GRANTED : IndexChange.Kind.QUEUED));
+                changes.add(new IndexChange(claim.ref, claim.isHeld() ? Kind.GRANTED : Kind.QUEUED));
             } else if (wasHeld != claim.isHeld()) {
-                changes.add(new IndexChange(
-                        claim.ref, claim.isHeld() ? IndexChange.Kind.PROMOTED : IndexChange.Kind.REQUEUED));
+                changes.add(new IndexChange(claim.ref, claim.isHeld() ? Kind.PROMOTED : Kind.REQUEUED));
             }
         });
         // The index of a session ends with it. Of more than a write can change, the entries outlast their claims.
-        left.keySet().stream()
-                .filter(claim -> !facts.isGone(claim.session()))
+        left.entrySet().stream()
+                .filter(claim -> !facts.isGone(claim.getKey().session()))
                 .limit(Math.max(0, maxChanges / 2 - changes.size()))
-                .forEach(claim -> changes.add(new IndexChange(claim, IndexChange.Kind.ENDED)));
+                .forEach(claim -> changes.add(
+                        new IndexChange(claim.getKey(), claim.getValue() ? Kind.RELEASED : Kind.WITHDRAWN)));
         return changes;
     }
 

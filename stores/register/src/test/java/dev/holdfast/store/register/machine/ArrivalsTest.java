@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -124,7 +125,8 @@ class ArrivalsTest {
                 .containsExactly(arrivals.get(1).claim(), arrivals.get(2).claim());
         assertThat(written(step)).isInstanceOf(WriteResult.Written.class);
         assertThat(answer(server.arrivals(NAME)).waiting()).isEmpty();
-        assertThat(answer(server.claims(arrivals.get(1).claim().session()))).hasSize(1);
+        assertThat(answer(server.claims(arrivals.get(1).claim().session(), Optional.empty(), 10)))
+                .hasValueSatisfying(page -> assertThat(page.entries()).hasSize(1));
     }
 
     @Test

@@ -6,7 +6,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
-import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
@@ -17,7 +17,6 @@ import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -45,6 +44,7 @@ public final class MemoryAdapter implements RegisterAdapter {
             return CompletableFuture.failedFuture(new StoreException(
                     StoreException.Reason.CLOSED, StoreException.Effect.NONE, "the adapter is closed", null));
         }
+        server.requested();
         server.expire();
         return CompletableFuture.completedFuture(answer.get());
     }
@@ -151,8 +151,8 @@ public final class MemoryAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
-        return answer(() -> server.index(session));
+    public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
+        return answer(() -> server.index(session, cursor, limit));
     }
 
     @Override

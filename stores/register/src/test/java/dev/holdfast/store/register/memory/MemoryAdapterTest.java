@@ -38,6 +38,11 @@ class MemoryAdapterTest {
         }
 
         @Override
+        protected long requests() {
+            return server.requests();
+        }
+
+        @Override
         protected void letTimePass(Duration time) {
             micros.addAndGet(time.toNanos() / 1_000);
             server.expire();

@@ -7,7 +7,9 @@ import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.IndexChange.State;
 import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterPage;
@@ -18,6 +20,7 @@ import dev.holdfast.store.register.WriteResult;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -26,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +45,7 @@ public final class MemoryRegister {
     private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
     private final Map<ClaimRef, Arrival> arrivals = new LinkedHashMap<>();
     private final List<MemoryAdapter> adapters = new ArrayList<>();
+    private final AtomicLong requests = new AtomicLong();
     private long revision;
     private long floor;
 
@@ -184,13 +189,32 @@ public final class MemoryRegister {
         return left;
     }
 
-    synchronized List<IndexEntry> index(SessionId id) {
+    synchronized Optional<IndexPage> index(SessionId id, Optional<String> cursor, int limit) {
         Session session = sessions.get(id);
-        return session == null
-                ? List.of()
-                : session.index.entrySet().stream()
-                        .map(entry -> new IndexEntry(entry.getKey(), entry.getValue()))
-                        .toList();
+        if (session == null) {
+            return Optional.empty();
+        }
+        List<IndexEntry> rest = session.index.entrySet().stream()
+                .map(entry -> new IndexEntry(entry.getKey(), entry.getValue()))
+                .filter(entry -> cursor.isEmpty() || key(entry).compareTo(cursor.get()) > 0)
+                .sorted(Comparator.comparing(MemoryRegister::key))
+                .toList();
+        List<IndexEntry> page = rest.subList(0, Math.min(limit, rest.size()));
+        return Optional.of(new IndexPage(
+                page, page.size() == rest.size() ? Optional.empty() : Optional.of(key(page.get(page.size() - 1)))));
+    }
+
+    private static String key(IndexEntry entry) {
+        return entry.claim().resource().value() + "/" + entry.claim().claim();
+    }
+
+    /** How many requests it has had. */
+    public long requests() {
+        return requests.get();
+    }
+
+    void requested() {
+        requests.incrementAndGet();
     }
 
     synchronized RegisterPage list(String prefix, Optional<String> cursor, int limit) {
@@ -314,14 +338,15 @@ public final class MemoryRegister {
 
     private void change(IndexChange change) {
         Map<ClaimRef, Boolean> index = session(change.claim().session()).index;
-        boolean isNew = change.kind() == IndexChange.Kind.QUEUED || change.kind() == IndexChange.Kind.GRANTED;
-        if (isNew == index.containsKey(change.claim())) {
+        Boolean isHeld = index.get(change.claim());
+        State before = isHeld == null ? State.NONE : isHeld ? State.HELD : State.WAITING;
+        if (before != change.kind().before()) {
             throw new IllegalStateException("The index does not allow " + change + ": " + index);
         }
-        switch (change.kind()) {
-            case QUEUED, REQUEUED -> index.put(change.claim(), false);
-            case GRANTED, PROMOTED -> index.put(change.claim(), true);
-            case ENDED -> index.remove(change.claim());
+        switch (change.kind().after()) {
+            case WAITING -> index.put(change.claim(), false);
+            case HELD -> index.put(change.claim(), true);
+            case NONE -> index.remove(change.claim());
         }
     }
 

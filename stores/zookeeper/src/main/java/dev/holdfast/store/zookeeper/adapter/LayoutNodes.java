@@ -25,7 +25,7 @@ final class LayoutNodes {
     /** How many shards are made by one write. */
     private static final int BATCH = 64;
 
-    private static final byte[] MARK = "holdfast 1".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] MARK = "holdfast 2".getBytes(StandardCharsets.US_ASCII);
 
     private final NodeLayout layout;
     private final Requests requests;
@@ -59,7 +59,10 @@ final class LayoutNodes {
                 areThere(layout.root(), Stream.concat(parents(), Stream.of(layout.clock())));
         CompletableFuture<Boolean> shards = areThere(layout.records(), shards().mapToObj(layout::shard));
         CompletableFuture<Boolean> arrivals = areThere(layout.arrivals(), shards().mapToObj(layout::arrivals));
-        return parents.thenCombine(shards, Boolean::logicalAnd).thenCombine(arrivals, Boolean::logicalAnd);
+        CompletableFuture<Boolean> helpers = areThere(layout.helpers(), helpers());
+        return parents.thenCombine(shards, Boolean::logicalAnd)
+                .thenCombine(arrivals, Boolean::logicalAnd)
+                .thenCombine(helpers, Boolean::logicalAnd);
     }
 
     private CompletableFuture<Boolean> areThere(String parent, Stream<String> paths) {
@@ -70,13 +73,11 @@ final class LayoutNodes {
     }
 
     private Stream<String> parents() {
-        return Stream.of(
-                layout.records(),
-                layout.sessions(),
-                layout.beats(),
-                layout.indexes(),
-                layout.mailboxes(),
-                layout.arrivals());
+        return Stream.of(layout.records(), layout.sessions(), layout.beats(), layout.helpers(), layout.arrivals());
+    }
+
+    private Stream<String> helpers() {
+        return IntStream.range(0, NodeLayout.SESSION_SHARDS).mapToObj(layout::helpers);
     }
 
     private static IntStream shards() {
@@ -94,6 +95,8 @@ final class LayoutNodes {
                 .thenCompose(parents -> requests.create(root, MARK))
                 .thenCompose(done -> all(
                         parents().map(path -> requests.create(path, NOTHING)).toList()))
+                .thenCompose(done -> all(
+                        helpers().map(path -> requests.create(path, NOTHING)).toList()))
                 .thenCompose(done -> {
                     byte[] floor = NodeData.floor(0);
                     List<CompletableFuture<Boolean>> batches = new ArrayList<>();

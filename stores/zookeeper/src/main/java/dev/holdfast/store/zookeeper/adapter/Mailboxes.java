@@ -77,8 +77,7 @@ final class Mailboxes {
         if (event.getType() != EventType.NodeChildrenChanged) {
             return;
         }
-        String path = event.getPath();
-        Mailbox box = boxes.get(new SessionId(path.substring(path.lastIndexOf('/') + 1)));
+        Mailbox box = boxes.get(NodeLayout.sessionOfMailbox(event.getPath()));
         if (box != null) {
             box.look();
         }

@@ -16,9 +16,6 @@ final class NodeData {
 
     private static final byte FORM = 1;
 
-    private static final byte WAITS = 'w';
-    private static final byte HOLDS = 'h';
-
     private NodeData() {}
 
     static byte[] session(long epoch, Duration ttl, String label) {
@@ -37,14 +34,6 @@ final class NodeData {
             Duration ttl = Duration.ofMillis(from.getLong());
             return new SessionRecord(epoch, rest(from), ttl);
         });
-    }
-
-    static byte[] entry(boolean isHeld) {
-        return new byte[] {FORM, isHeld ? HOLDS : WAITS};
-    }
-
-    static boolean isHeld(String path, byte[] data) {
-        return read(path, data, from -> from.get() == HOLDS);
     }
 
     static byte[] floor(long token) {

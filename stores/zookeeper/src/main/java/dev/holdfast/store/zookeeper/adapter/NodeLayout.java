@@ -4,9 +4,13 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.IndexEntry;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -18,8 +22,14 @@ import java.util.regex.Pattern;
  *   <li>{@code r/<shard>/<name>}: the record of a resource, its name percent-encoded
  *   <li>{@code s/<session>}: ephemeral, the session record; its version changes with the epoch
  *   <li>{@code b/<session>}: ephemeral, written by each keep-alive
- *   <li>{@code c/<session>/<claim>-<name>}: ephemeral, the index; {@code m/<session>/…}: the mail. The two parents stay
- *       when a process dies, until a later one clears them away
+ *   <li>{@code h/<shard>/<session>}: what hangs on a session. It is persistent, since other clients write here too and
+ *       an ephemeral node ends with its writer: when a process dies it stays until another one clears it away. Below it
+ *       are
+ *       <ul>
+ *         <li>{@code <bucket>/<state><claim>-<name>}: the index. All of an entry is in its name, so that one request
+ *             lists a bucket
+ *         <li>{@code m/…}: the mail
+ *       </ul>
  *   <li>{@code a/<shard>/<name>~<session>~<claim>~<epoch>~<request>}: ephemeral, a claim that waits beside the record
  *       of a resource; all of it is in the name, so that one request lists them
  *   <li>{@code clock}: written to learn the time of the leader
@@ -30,11 +40,22 @@ final class NodeLayout {
     /** Over so many parents records are spread, for the children of one node must fit in one answer. */
     static final int SHARDS = 256;
 
+    /** Over so many parents what hangs on sessions is spread, for there may be many that were left behind. */
+    static final int SESSION_SHARDS = 16;
+
+    /** Over so many parents the index of a session is spread; an audit lists each of them. */
+    static final int BUCKETS = 4;
+
     private static final Pattern SESSION = Pattern.compile("[0-9a-f]{1,16}-[0-9a-f]{32}");
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     /** Between the number of a claim and its resource, in the name of its entry. */
     private static final char CLAIM_END = '-';
+
+    /** What the name of an entry begins with. */
+    private static final char HELD = 'h';
+
+    private static final char WAITING = 'w';
 
     /** Between the parts of an arrival, in the name of its node. */
     private static final char PART_END = '~';
@@ -61,12 +82,13 @@ final class NodeLayout {
         return root + "/b";
     }
 
-    String indexes() {
-        return root + "/c";
+    /** The parents of what hangs on sessions. */
+    String helpers() {
+        return root + "/h";
     }
 
-    String mailboxes() {
-        return root + "/m";
+    String helpers(int shard) {
+        return helpers() + '/' + Integer.toHexString(shard);
     }
 
     String arrivals() {
@@ -146,30 +168,64 @@ final class NodeLayout {
         return beats() + '/' + id;
     }
 
-    String index(SessionId id) {
-        return indexes() + '/' + id;
+    /** The parent of what hangs on a session, whose id ends with a random digit. */
+    String helper(SessionId id) {
+        String text = id.value();
+        return helpers() + '/' + text.charAt(text.length() - 1) + '/' + text;
     }
 
-    String entry(ClaimRef claim) {
-        return index(claim.session()) + '/' + Long.toHexString(claim.claim()) + CLAIM_END + encoded(claim.resource());
+    /** All that hangs on a session from its beginning, parents first. */
+    List<String> helperNodes(SessionId id) {
+        List<String> nodes = new ArrayList<>(List.of(helper(id), mailbox(id)));
+        for (int i = 0; i < BUCKETS; i++) {
+            nodes.add(bucket(id, i));
+        }
+        return nodes;
     }
 
-    /** The claim that an entry is of; empty for what somebody else must have made. */
-    static Optional<ClaimRef> claim(SessionId session, String entry) {
-        int end = entry.indexOf(CLAIM_END);
-        if (end < 1) {
+    String bucket(SessionId id, int number) {
+        return helper(id) + '/' + number;
+    }
+
+    /** The path of an entry that says that its claim waits, or holds. */
+    String entry(ClaimRef claim, IndexChange.State state) {
+        int bucket = (Long.hashCode(claim.claim()) * 0x9E3779B9) >>> 30;
+        return bucket(claim.session(), bucket)
+                + '/'
+                + (state == IndexChange.State.HELD ? HELD : WAITING)
+                + Long.toHexString(claim.claim())
+                + CLAIM_END
+                + encoded(claim.resource());
+    }
+
+    /** What the name of an entry has after its state: by it they are ordered, for a state may change. */
+    static String claimOf(String entry) {
+        return entry.substring(1);
+    }
+
+    /** The entry that a node is; empty for what somebody else must have made. */
+    static Optional<IndexEntry> entry(SessionId session, String node) {
+        int end = node.indexOf(CLAIM_END);
+        char state = node.charAt(0);
+        if (end < 2 || (state != HELD && state != WAITING)) {
             return Optional.empty();
         }
         try {
-            long number = Long.parseLong(entry.substring(0, end), 16);
-            return decoded(entry.substring(end + 1)).map(name -> new ClaimRef(name, session, number));
+            long number = Long.parseLong(node.substring(1, end), 16);
+            return decoded(node.substring(end + 1))
+                    .map(name -> new IndexEntry(new ClaimRef(name, session, number), state == HELD));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
     }
 
     String mailbox(SessionId id) {
-        return mailboxes() + '/' + id;
+        return helper(id) + "/m";
+    }
+
+    static SessionId sessionOfMailbox(String path) {
+        int end = path.lastIndexOf('/');
+        return new SessionId(path.substring(path.lastIndexOf('/', end - 1) + 1, end));
     }
 
     /** What the name of a piece of mail begins with; ZooKeeper adds a number. */

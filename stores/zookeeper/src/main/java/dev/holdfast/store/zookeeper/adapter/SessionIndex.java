@@ -1,15 +1,16 @@
 package dev.holdfast.store.zookeeper.adapter;
 
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.zookeeper.client.Requests;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Reads the index of a session. */
+/** Reads the index of a session, bucket by bucket. */
 final class SessionIndex {
 
     private final NodeLayout layout;
@@ -22,32 +23,42 @@ final class SessionIndex {
         this.sessions = sessions;
     }
 
-    CompletableFuture<List<IndexEntry>> claims(SessionId session) {
+    /**
+     * Reads a page.
+     *
+     * @param cursor the digit of a bucket, and the claim in it after which to continue
+     */
+    CompletableFuture<Optional<IndexPage>> page(SessionId session, Optional<String> cursor, int limit) {
         if (!NodeLayout.isSession(session)) {
-            return CompletableFuture.completedFuture(List.of());
+            return CompletableFuture.completedFuture(Optional.empty());
         }
-        String parent = layout.index(session);
-        return requests.children(parent, null)
-                .thenCompose(names -> entries(session, parent, names.orElse(List.of())))
+        String from = cursor.orElse("0");
+        return page(session, Character.digit(from.charAt(0), 10), from.substring(1), limit, List.of())
                 // Read last: the entries of a session that has ended since don't count.
-                .thenCompose(
-                        entries -> sessions.read(session).thenApply(alive -> alive.isPresent() ? entries : List.of()));
+                .thenCompose(page -> sessions.read(session).thenApply(alive -> alive.map(record -> page)));
     }
 
-    private CompletableFuture<List<IndexEntry>> entries(SessionId session, String parent, List<String> names) {
-        List<CompletableFuture<Optional<IndexEntry>>> reads = new ArrayList<>();
-        for (String name : names) {
-            NodeLayout.claim(session, name).ifPresent(claim -> reads.add(entry(claim, parent + '/' + name)));
+    private CompletableFuture<IndexPage> page(
+            SessionId session, int bucket, String after, int limit, List<IndexEntry> before) {
+        if (bucket == NodeLayout.BUCKETS) {
+            return CompletableFuture.completedFuture(new IndexPage(before, Optional.empty()));
         }
-        return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new)).thenApply(all -> {
-            List<IndexEntry> entries = new ArrayList<>();
-            reads.forEach(read -> read.join().ifPresent(entries::add));
-            return entries;
+        return requests.children(layout.bucket(session, bucket), null).thenCompose(found -> {
+            int room = limit - before.size();
+            List<String> rest = found.orElse(List.of()).stream()
+                    .filter(node -> NodeLayout.claimOf(node).compareTo(after) > 0)
+                    .sorted(Comparator.comparing(NodeLayout::claimOf))
+                    .toList();
+            List<String> nodes = rest.subList(0, Math.min(room, rest.size()));
+            List<IndexEntry> entries = new ArrayList<>(before);
+            nodes.forEach(node -> NodeLayout.entry(session, node).ifPresent(entries::add));
+            if (nodes.size() < room) {
+                return page(session, bucket + 1, "", limit, entries);
+            }
+            String last = NodeLayout.claimOf(nodes.get(nodes.size() - 1));
+            boolean isLast = nodes.size() == rest.size() && bucket == NodeLayout.BUCKETS - 1;
+            return CompletableFuture.completedFuture(
+                    new IndexPage(entries, isLast ? Optional.empty() : Optional.of(bucket + last)));
         });
-    }
-
-    private CompletableFuture<Optional<IndexEntry>> entry(ClaimRef claim, String path) {
-        return requests.get(path, null)
-                .thenApply(node -> node.map(found -> new IndexEntry(claim, NodeData.isHeld(path, found.data()))));
     }
 }

@@ -2,13 +2,13 @@ package dev.holdfast.store.zookeeper.adapter;
 
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.zookeeper.client.Requests;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
+import java.util.function.Function;
 import org.apache.zookeeper.Op;
 
 /**
@@ -19,8 +19,8 @@ import org.apache.zookeeper.Op;
  */
 final class SessionRemovals {
 
-    /** Above so many sessions their names may not fit into one answer, so nothing is looked for. */
-    private static final int MOST_LISTED = 5_000;
+    /** How many nodes are removed by one write: with the longest paths, a third of a packet. */
+    private static final int BATCH = 200;
 
     private final NodeLayout layout;
     private final Requests requests;
@@ -68,39 +68,61 @@ final class SessionRemovals {
                 });
     }
 
+    /** Removes what hung on a session that has ended; most often nothing has come to the nodes that it began with. */
     private CompletableFuture<Boolean> removeRest(SessionId id) {
-        return removeTree(layout.index(id)).thenCombine(removeTree(layout.mailbox(id)), (index, mail) -> index && mail);
+        List<String> nodes = new ArrayList<>(layout.helperNodes(id));
+        Collections.reverse(nodes);
+        return requests.multi(nodes.stream().map(path -> Op.delete(path, -1)).toList())
+                .thenCompose(done -> done.isPresent()
+                        ? CompletableFuture.completedFuture(true)
+                        : eachInTurn(nodes, this::removeWithChildren));
     }
 
-    private CompletableFuture<Boolean> removeTree(String path) {
+    private CompletableFuture<Boolean> removeWithChildren(String path) {
         return requests.children(path, null).thenCompose(names -> {
-            Stream<CompletableFuture<Boolean>> children =
-                    names.orElse(List.of()).stream().map(name -> requests.delete(path + '/' + name));
-            return CompletableFuture.allOf(children.toArray(CompletableFuture[]::new))
-                    .thenCompose(all -> requests.delete(path));
+            List<String> children = names.orElse(List.of()).stream()
+                    .map(name -> path + '/' + name)
+                    .toList();
+            return eachInTurn(batches(children), this::removeAll).thenCompose(done -> requests.delete(path));
         });
     }
 
-    /** Removes what sessions left behind whose process died. */
-    CompletableFuture<Boolean> clearLeftovers() {
-        return requests.get(layout.indexes(), null).thenCompose(node -> {
-            int size = node.map(found -> found.stat().getNumChildren()).orElse(0);
-            return size == 0 || size > MOST_LISTED ? CompletableFuture.completedFuture(false) : clear();
-        });
+    private static List<List<String>> batches(List<String> paths) {
+        List<List<String>> batches = new ArrayList<>();
+        for (int from = 0; from < paths.size(); from += BATCH) {
+            batches.add(paths.subList(from, Math.min(from + BATCH, paths.size())));
+        }
+        return batches;
     }
 
-    /** Who opens a session makes all of its nodes at once, so one that is listed first and not alive then has ended. */
-    private CompletableFuture<Boolean> clear() {
-        CompletableFuture<Optional<List<String>>> indexes = requests.children(layout.indexes(), null);
-        CompletableFuture<Optional<List<String>>> alive = requests.children(layout.sessions(), null);
-        return indexes.thenCombine(alive, (all, living) -> {
-            Set<String> dead = new HashSet<>(all.orElse(List.of()));
-            living.orElse(List.of()).forEach(dead::remove);
-            dead.stream()
-                    .map(SessionId::new)
-                    .filter(NodeLayout::isSession)
-                    .forEach(id -> Requests.ignoreOutcome(removeRest(id)));
-            return true;
-        });
+    private CompletableFuture<Boolean> removeAll(List<String> paths) {
+        return requests.multi(paths.stream().map(path -> Op.delete(path, -1)).toList())
+                .thenCompose(done -> done.isPresent()
+                        ? CompletableFuture.completedFuture(true)
+                        : eachInTurn(paths, requests::delete)); // another client is at it too
+    }
+
+    private static <T> CompletableFuture<Boolean> eachInTurn(
+            List<T> all, Function<T, CompletableFuture<Boolean>> action) {
+        CompletableFuture<Boolean> done = CompletableFuture.completedFuture(true);
+        for (T one : all) {
+            done = done.thenCompose(before -> action.apply(one));
+        }
+        return done;
+    }
+
+    /** Removes what sessions left behind whose process died, in one shard. */
+    CompletableFuture<Boolean> clearLeftovers(int shard) {
+        // Who opens a session makes all of its nodes at once, so one that is listed first and not alive then has ended.
+        return requests.children(layout.helpers(shard), null)
+                .thenCompose(names -> eachInTurn(
+                        names.orElse(List.of()).stream()
+                                .map(SessionId::new)
+                                .filter(NodeLayout::isSession)
+                                .toList(),
+                        id -> requests.get(layout.session(id), null)
+                                .thenCompose(session -> session.isPresent()
+                                        ? CompletableFuture.completedFuture(true)
+                                        : removeRest(id))));
     }
 }

@@ -13,6 +13,7 @@ import dev.holdfast.store.zookeeper.client.HandleSource;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -120,13 +121,13 @@ final class Sessions {
                 + hex.toHexDigits(Randomness.nextLong())
                 + hex.toHexDigits(Randomness.nextLong()));
         byte[] data = NodeData.session(0, ttl, label);
-        List<Op> operations = List.of(
-                Op.create(layout.session(id), data, requests.acl(), CreateMode.EPHEMERAL),
-                Op.create(layout.beat(id), NOTHING, requests.acl(), CreateMode.EPHEMERAL),
-                Op.create(layout.index(id), NOTHING, requests.acl(), CreateMode.PERSISTENT),
-                Op.create(layout.mailbox(id), NOTHING, requests.acl(), CreateMode.PERSISTENT),
-                // Its answer tells the time, which that to a creation does not.
-                Op.setData(layout.beat(id), NOTHING, 0));
+        List<Op> operations = new ArrayList<>();
+        operations.add(Op.create(layout.session(id), data, requests.acl(), CreateMode.EPHEMERAL));
+        operations.add(Op.create(layout.beat(id), NOTHING, requests.acl(), CreateMode.EPHEMERAL));
+        layout.helperNodes(id)
+                .forEach(path -> operations.add(Op.create(path, NOTHING, requests.acl(), CreateMode.PERSISTENT)));
+        // Its answer tells the time, which that to a creation does not.
+        operations.add(Op.setData(layout.beat(id), NOTHING, 0));
         return requests.multi(operations).handle((done, failure) -> {
             if (failure != null || done.isEmpty()) {
                 var unused = removals.add(id); // it may be open all the same, and nobody would end it

@@ -6,6 +6,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.IndexChange.State;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.WriteResult;
@@ -43,6 +44,8 @@ final class WriteTransaction {
     /** What an operation takes beside its path and its data, with room. */
     private static final int OVERHEAD = 64;
 
+    private static final byte[] NOTHING = {};
+
     private final NodeLayout layout;
     private final Requests requests;
     private final Records records;
@@ -55,7 +58,7 @@ final class WriteTransaction {
     private final Map<SessionId, Integer> epochs = new HashMap<>();
 
     /** Index entries of living sessions that are not as the write supposes, because somebody meddled with them. */
-    private final Map<ClaimRef, Boolean> presence = new HashMap<>();
+    private final Map<ClaimRef, State> entries = new HashMap<>();
 
     private int size;
 
@@ -153,22 +156,25 @@ final class WriteTransaction {
 
     private void addIndex(List<Op> operations) {
         for (IndexChange change : write.index()) {
-            String path = layout.entry(change.claim());
-            boolean isMade = change.kind() == IndexChange.Kind.QUEUED || change.kind() == IndexChange.Kind.GRANTED;
-            boolean isThere = presence.getOrDefault(change.claim(), !isMade);
-            boolean waits = change.kind() == IndexChange.Kind.QUEUED || change.kind() == IndexChange.Kind.REQUEUED;
-            byte[] data = NodeData.entry(!waits);
-            size += path.length() + data.length + OVERHEAD;
-            if (change.kind() == IndexChange.Kind.ENDED) {
-                if (isThere) {
-                    operations.add(Op.delete(path, -1));
-                }
-            } else if (isThere) {
-                operations.add(Op.setData(path, data, -1));
-            } else {
-                operations.add(Op.create(path, data, requests.acl(), CreateMode.EPHEMERAL));
+            State before = entries.getOrDefault(change.claim(), change.kind().before());
+            State after = change.kind().after();
+            if (before == after) {
+                continue; // somebody has meddled with it
+            }
+            if (before != State.NONE) {
+                operations.add(Op.delete(sized(layout.entry(change.claim(), before)), -1));
+            }
+            if (after != State.NONE) {
+                String path = sized(layout.entry(change.claim(), after));
+                operations.add(Op.create(path, NOTHING, requests.acl(), CreateMode.PERSISTENT));
             }
         }
+    }
+
+    /** A path, of which note was taken that it is to be sent. */
+    private String sized(String path) {
+        size += path.length() + OVERHEAD;
+        return path;
     }
 
     private void addArrivals(List<Op> operations) {
@@ -244,7 +250,7 @@ final class WriteTransaction {
                             ? CompletableFuture.completedFuture(refusal.get())
                             : arrivals.areThere(write.arrivals())
                                     .thenCompose(areThere -> areThere
-                                            ? lookAtIndex().thenCompose(done -> attempt(attempt))
+                                            ? readIndex().thenCompose(done -> attempt(attempt))
                                             : CompletableFuture.completedFuture(new WriteResult.Conflict(present)));
                 });
     }
@@ -269,17 +275,22 @@ final class WriteTransaction {
                 : Optional.of(new WriteResult.Conflict(present));
     }
 
-    /** Looks which entries are there, since those of a session that lives may not be as they were left. */
-    private CompletableFuture<Boolean> lookAtIndex() {
-        Map<ClaimRef, CompletableFuture<Boolean>> reads = new LinkedHashMap<>();
-        write.index()
-                .forEach(change -> reads.put(
-                        change.claim(),
-                        requests.get(layout.entry(change.claim()), null).thenApply(Optional::isPresent)));
+    /** Reads which entries are there, since those of a session that lives may not be as they were left. */
+    private CompletableFuture<Boolean> readIndex() {
+        Map<ClaimRef, CompletableFuture<State>> reads = new LinkedHashMap<>();
+        write.index().forEach(change -> reads.put(change.claim(), readEntry(change.claim())));
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
                 .thenApply(all -> {
-                    reads.forEach((claim, read) -> presence.put(claim, read.join()));
+                    reads.forEach((claim, read) -> entries.put(claim, read.join()));
                     return true;
                 });
+    }
+
+    private CompletableFuture<State> readEntry(ClaimRef claim) {
+        return requests.get(layout.entry(claim, State.HELD), null)
+                .thenCombine(
+                        requests.get(layout.entry(claim, State.WAITING), null),
+                        (held, waiting) ->
+                                held.isPresent() ? State.HELD : waiting.isPresent() ? State.WAITING : State.NONE);
     }
 }

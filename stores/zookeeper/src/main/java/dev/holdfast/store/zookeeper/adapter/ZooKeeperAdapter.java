@@ -5,10 +5,11 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
-import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
@@ -271,7 +272,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
                     "A session of " + ttl + " is longer than the longest, which is " + traits.maxSessionTtl());
         }
         if (!hasCleared.getAndSet(true)) {
-            Requests.ignoreOutcome(removals.clearLeftovers()); // for the next one
+            int shard = Math.floorMod(Randomness.nextLong(), NodeLayout.SESSION_SHARDS);
+            Requests.ignoreOutcome(removals.clearLeftovers(shard)); // for the next one
         }
         Duration least = ttl.compareTo(MIN_TTL) < 0 ? MIN_TTL : ttl;
         long steps = least.plus(GRANULARITY).minusNanos(1).dividedBy(GRANULARITY);
@@ -352,11 +354,11 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
+    public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
         CompletableFuture<Boolean> synced = requests.sync(layout.root());
         return answered(new SessionIndex(layout, requests, sessions)
-                .claims(session)
-                .thenCombine(synced, (claims, done) -> claims));
+                .page(session, cursor, limit)
+                .thenCombine(synced, (page, done) -> page));
     }
 
     @Override

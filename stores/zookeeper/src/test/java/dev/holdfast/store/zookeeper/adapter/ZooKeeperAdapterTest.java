@@ -23,9 +23,23 @@ class ZooKeeperAdapterTest extends RegisterAdapterRules {
     }
 
     @Override
+    protected long requests() {
+        return SERVER.requests();
+    }
+
+    @Override
     protected RegisterAdapter connect() {
+        return connect(Duration.ofMinutes(5));
+    }
+
+    @Override
+    protected RegisterAdapter connectBriefly() {
+        return connect(Duration.ofSeconds(15));
+    }
+
+    private static RegisterAdapter connect(Duration sessionTimeout) {
         return ZooKeeperAdapter.open(
-                new OwnHandle(SERVER.connectString(), Duration.ofMinutes(5), List.of(), new ZKClientConfig()),
+                new OwnHandle(SERVER.connectString(), sessionTimeout, List.of(), new ZKClientConfig()),
                 new ZooKeeperAdapter.Options(
                         "/holdfast",
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,

@@ -1,0 +1,31 @@
+package dev.holdfast.store.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.servers.EtcdServer;
+import dev.holdfast.servers.NeedsEtcd;
+import dev.holdfast.store.register.HeldLocks;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What audits of a client with many locks cost the server. */
+@Tag("server")
+@NeedsEtcd
+class EtcdAuditTest {
+
+    private static final int LOCKS = Integer.getInteger("holdfast.audit.locks", 2_000);
+
+    /** Three in a keep-alive interval, of which a ttl, and so the time between two audits, has three. */
+    private static final long MOST_REQUESTS = 9;
+
+    @Test
+    void auditOfManyLocksTakesFewRequests() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                EtcdStore store = TestStores.at(server.endpoint()).open()) {
+            HeldLocks held = HeldLocks.acquire(store, LOCKS);
+            long before = server.requests();
+            held.audit();
+            assertThat(server.requests() - before).isBetween(1L, MOST_REQUESTS);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.holdfast.store.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.servers.ZooKeeperServer;
+import dev.holdfast.store.register.HeldLocks;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What audits of a client with many locks cost the server. */
+@Tag("server")
+class ZooKeeperAuditTest {
+
+    private static final int LOCKS = Integer.getInteger("holdfast.audit.locks", 2_000);
+
+    /** Three in a keep-alive interval, of which a ttl, and so the time between two audits, has three. */
+    private static final long MOST_REQUESTS = 9;
+
+    @Test
+    void auditOfManyLocksTakesFewRequests() throws Exception {
+        try (ZooKeeperServer server = ZooKeeperServer.start();
+                ZooKeeperStore store = ZooKeeperUnderTest.patient(ZooKeeperStore.builder(server.connectString()))
+                        .open()) {
+            HeldLocks held = HeldLocks.acquire(store, LOCKS);
+            long before = server.requests();
+            held.audit();
+            assertThat(server.requests() - before).isBetween(1L, MOST_REQUESTS);
+        }
+    }
+}
