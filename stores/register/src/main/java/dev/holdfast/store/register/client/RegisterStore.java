@@ -18,6 +18,7 @@ import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.machine.MailCodec;
+import dev.holdfast.store.register.machine.Step;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -222,7 +223,8 @@ public final class RegisterStore implements LockStore {
                 MailCodec.Mail news = MailCodec.decode(session, mail);
                 // Before anybody acts on it.
                 context.lanes().written(news.resource(), record, news.state());
-                news.signals().forEach(context.listeners());
+                long base = Step.base(context.adapter().traits(), record);
+                news.signals(base).forEach(context.listeners());
                 context.lanes().mailed(news.resource());
             } catch (RuntimeException e) {
                 // The claim is polled in time all the same.

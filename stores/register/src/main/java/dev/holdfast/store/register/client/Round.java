@@ -376,8 +376,7 @@ final class Round {
         byte[] told = state.length <= LONGEST_TOLD ? state : UNTOLD;
         Map<SessionId, byte[]> mail = new HashMap<>();
         others.forEach((session, notices) -> mail.put(
-                session,
-                MailCodec.encode(notices, step.base(), notices.stream().anyMatch(Round::isGrant) ? told : UNTOLD)));
+                session, MailCodec.encode(notices, notices.stream().anyMatch(Round::isGrant) ? told : UNTOLD)));
         return mail;
     }
 

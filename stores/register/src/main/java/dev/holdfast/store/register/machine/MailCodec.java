@@ -11,10 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Codec of mail: what a step did to claims of one session on one resource. */
+/** Codec of mail: what a step did to claims of one session on one resource. Tokens are relative, as in the record. */
 public final class MailCodec {
 
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
 
     private static final int AWAITED = 4;
 
@@ -27,10 +27,9 @@ public final class MailCodec {
      * Encodes notices to one session.
      *
      * @param notices of claims on one resource, at least one
-     * @param base what their tokens are relative to
      * @param state that of the record after the step, so that who is admitted need not read it; empty to leave it out
      */
-    public static byte[] encode(List<Notice> notices, long base, byte[] state) {
+    public static byte[] encode(List<Notice> notices, byte[] state) {
         Output out = new Output();
         out.octet(VERSION);
         out.text(notices.get(0).claim().resource().value());
@@ -39,7 +38,7 @@ public final class MailCodec {
             out.octet(List.of(KINDS).indexOf(notice.kind()) | (notice.awaited() ? AWAITED : 0));
             out.number(notice.claim().claim());
             if (notice.kind() == Notice.Kind.GRANTED) {
-                out.number(base + notice.first());
+                out.number(notice.first());
                 out.number(notice.last() - notice.first());
             }
         }
@@ -51,10 +50,17 @@ public final class MailCodec {
      * Mail to a session.
      *
      * @param resource whose record was written
-     * @param signals what it tells
+     * @param notices what it tells; tokens are relative to the base of the record that was written with it, which a
+     *     step that makes the record does not know
      * @param state that of the record, if it is told
      */
-    public record Mail(ResourceName resource, List<Signal> signals, Optional<byte[]> state) {}
+    public record Mail(ResourceName resource, List<Notice> notices, Optional<byte[]> state) {
+
+        /** The signals that tell it, on the {@linkplain Step#base base} of the record that was written with it. */
+        public List<Signal> signals(long base) {
+            return notices.stream().map(notice -> signal(notice, base)).toList();
+        }
+    }
 
     /**
      * Decodes mail to a session.
@@ -65,13 +71,13 @@ public final class MailCodec {
         try {
             Input in = new Input(mail);
             ResourceName resource = resource(in);
-            List<Signal> signals = new ArrayList<>();
+            List<Notice> notices = new ArrayList<>();
             for (int left = in.number(0, mail.length); left > 0; left--) {
-                signals.add(signal(resource, session, in));
+                notices.add(notice(resource, session, in));
             }
             byte[] state = in.octets();
             in.end();
-            return new Mail(resource, List.copyOf(signals), state.length == 0 ? Optional.empty() : Optional.of(state));
+            return new Mail(resource, List.copyOf(notices), state.length == 0 ? Optional.empty() : Optional.of(state));
         } catch (Malformed | IllegalArgumentException e) {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
@@ -89,15 +95,15 @@ public final class MailCodec {
         return new ResourceName(in.text());
     }
 
-    private static Signal signal(ResourceName resource, SessionId session, Input in) throws Malformed {
+    private static Notice notice(ResourceName resource, SessionId session, Input in) throws Malformed {
         int flags = in.octet();
         Notice.Kind kind = KINDS[Math.min(flags & 3, KINDS.length - 1)];
         ClaimRef claim = new ClaimRef(resource, session, in.number());
         if (kind != Notice.Kind.GRANTED) {
-            return signal(new Notice(claim, kind, 0, 0, false), 0);
+            return new Notice(claim, kind, 0, 0, false);
         }
         long first = in.number();
-        return signal(new Notice(claim, kind, first, first + in.number(), (flags & AWAITED) != 0), 0);
+        return new Notice(claim, kind, first, first + in.number(), (flags & AWAITED) != 0);
     }
 
     /** The signal that tells a notice. */

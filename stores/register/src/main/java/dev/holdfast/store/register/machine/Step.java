@@ -8,6 +8,7 @@ import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.IndexChange.Kind;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
 import java.util.ArrayList;
@@ -49,8 +50,7 @@ public final class Step {
     private final ResourceState state;
     private final Moves moves;
     private final CommandExecutor executor;
-    private final int maxChanges;
-    private final int maxStateBytes;
+    private final RegisterTraits server;
     private final List<Arrival> arrivals = new ArrayList<>(0);
 
     /** How many parties there were before it. */
@@ -82,15 +82,20 @@ public final class Step {
         });
         this.partiesBefore = state.parties();
         // Who is admitted takes a change of the index and maybe mail, and the commands need some room themselves.
-        this.maxChanges = server.maxChanges();
-        this.maxStateBytes = server.maxStateBytes();
-        this.moves = new Moves(state, facts, before == null ? 0 : baseOf(record), MOST_TOKENS, maxChanges / 4);
+        this.server = server;
+        this.moves = new Moves(
+                state,
+                facts,
+                before == null ? 0 : base(server, record.version()),
+                MOST_TOKENS,
+                server.maxChanges() / 4);
         this.executor = new CommandExecutor(moves, server.maxStateBytes());
         moves.expire();
     }
 
-    private long baseOf(RegisterRecord of) {
-        return facts.serverKeepsLeases() ? of.version().incarnation() << REVISION_BITS : 0;
+    /** What tokens are relative to in a record of this version. */
+    public static long base(RegisterTraits server, RecordVersion version) {
+        return server.clock() == RegisterTraits.Clock.REVISIONS ? version.incarnation() << REVISION_BITS : 0;
     }
 
     /**
@@ -99,12 +104,7 @@ public final class Step {
      * @param written the record as this step left it
      */
     public long base(RegisterRecord written) {
-        return baseOf(before == null ? written : record);
-    }
-
-    /** What tokens are relative to that were given before this step. */
-    public long base() {
-        return moves.base();
+        return base(server, (before == null ? written : record).version());
     }
 
     /** Carries out a command on the resource. */
@@ -125,11 +125,11 @@ public final class Step {
      * @param calls how many commands are to follow
      */
     public void takeIn(Collection<Arrival> announced, int calls) {
-        int room = maxStateBytes / 2;
+        int room = server.maxStateBytes() / 2;
         for (Arrival arrival : announced) {
             room -= bytesOf(arrival);
             // Each takes a change of the index, its removal, and maybe mail.
-            if (arrivals.size() + calls >= maxChanges / 4 || room < 0) {
+            if (arrivals.size() + calls >= server.maxChanges() / 4 || room < 0) {
                 return;
             }
             ArrivalCodec.decode(arrival).ifPresent(request -> {
@@ -223,7 +223,7 @@ public final class Step {
         // The index of a session ends with it. Of more than a write can change, the entries outlast their claims.
         left.entrySet().stream()
                 .filter(claim -> !facts.isGone(claim.getKey().session()))
-                .limit(Math.max(0, maxChanges / 2 - changes.size()))
+                .limit(Math.max(0, server.maxChanges() / 2 - changes.size()))
                 .forEach(claim -> changes.add(
                         new IndexChange(claim.getKey(), claim.getValue() ? Kind.RELEASED : Kind.WITHDRAWN)));
         return changes;

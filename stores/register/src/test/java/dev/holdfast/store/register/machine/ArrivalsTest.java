@@ -2,16 +2,21 @@ package dev.holdfast.store.register.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
@@ -20,6 +25,7 @@ import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.register.client.RegisterStore;
 import dev.holdfast.store.register.memory.MemoryAdapter;
 import dev.holdfast.store.register.memory.MemoryRegister;
 import java.time.Duration;
@@ -38,7 +44,8 @@ class ArrivalsTest {
     private static final ResourceName NAME = new ResourceName("arrivals");
     private static final ResourceSpec SEMAPHORE = new ResourceSpec(Kind.SEMAPHORE, 5, Order.BARGING);
 
-    private final MemoryAdapter server = new MemoryRegister(RegisterTraits.Clock.REVISIONS, () -> 1).connect();
+    private final MemoryRegister memory = new MemoryRegister(RegisterTraits.Clock.REVISIONS, () -> 1);
+    private final MemoryAdapter server = memory.connect();
     private final Facts facts = new Facts(new Facts.Hearsay() {
         @Override
         public boolean isGone(SessionId id) {
@@ -127,6 +134,36 @@ class ArrivalsTest {
         assertThat(answer(server.arrivals(NAME)).waiting()).isEmpty();
         assertThat(answer(server.claims(arrivals.get(1).claim().session(), Optional.empty(), 10)))
                 .hasValueSatisfying(page -> assertThat(page.entries()).hasSize(1));
+    }
+
+    @Test
+    void mailTellsTheTokensThatAPollTellsThoughTheStepMadeTheRecord() {
+        try (RegisterStore receiver = RegisterStore.over(memory.connect())) {
+            List<Signal> told = new ArrayList<>();
+            try (LockStore.Subscription subscription = receiver.subscribe(told::add)) {
+                SessionId session = ((Reply.SessionOpened)
+                                reply(receiver, new Command.OpenSession(Duration.ofMinutes(1), "label")))
+                        .session();
+                for (int i = 1; i <= 3; i++) {
+                    Arrival arrival = announced(claim(session, i));
+                    Step step = step();
+                    step.takeIn(List.of(arrival), 1);
+                    byte[] mail = MailCodec.encode(step.notices(), new byte[0]);
+                    assertThat(answer(server.write(step.write(Map.of(session, mail)))))
+                            .isInstanceOf(WriteResult.Written.class);
+                    Reply.Polled polled = (Reply.Polled) reply(receiver, new Command.Poll(List.of(arrival.claim())));
+                    Reply.Granted grant = (Reply.Granted) polled.states().get(0);
+                    assertThat(told.remove(0)).isEqualTo(new Signal.Granted(arrival.claim(), grant));
+                    assertThat(reply(receiver, new Command.Release(arrival.claim())))
+                            .isEqualTo(new Reply.Released());
+                    assertThat(answer(server.read(NAME)).state()).isEmpty();
+                }
+            }
+        }
+    }
+
+    private static Reply reply(LockStore store, Command command) {
+        return answer(store.execute(command, CallerMode.ASYNC));
     }
 
     @Test

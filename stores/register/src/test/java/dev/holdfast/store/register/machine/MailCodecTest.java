@@ -36,10 +36,10 @@ class MailCodecTest {
     @Test
     @DisplayName("tells what was written, with the state of the record")
     void isReadBack() {
-        MailCodec.Mail mail = MailCodec.decode(SESSION, MailCodec.encode(NOTICES, 100, STATE));
+        MailCodec.Mail mail = MailCodec.decode(SESSION, MailCodec.encode(NOTICES, STATE));
         assertThat(mail.resource()).isEqualTo(NAME);
         assertThat(mail.state()).hasValueSatisfying(state -> assertThat(state).isEqualTo(STATE));
-        assertThat(mail.signals())
+        assertThat(mail.signals(100))
                 .containsExactly(
                         new Signal.Granted(
                                 claim(1), new Reply.Granted(new TokenBlock(105, 108), Optional.empty(), true)),
@@ -50,15 +50,14 @@ class MailCodecTest {
     @Test
     @DisplayName("may leave the state out")
     void withoutState() {
-        assertThat(MailCodec.decode(SESSION, MailCodec.encode(NOTICES, 100, NONE))
-                        .state())
+        assertThat(MailCodec.decode(SESSION, MailCodec.encode(NOTICES, NONE)).state())
                 .isEmpty();
     }
 
     @Test
     @DisplayName("that is cut off, or has something behind it, is refused")
     void damaged() {
-        byte[] mail = MailCodec.encode(NOTICES, 100, STATE);
+        byte[] mail = MailCodec.encode(NOTICES, STATE);
         for (int length = 0; length < mail.length; length++) {
             refused(Arrays.copyOf(mail, length));
         }
