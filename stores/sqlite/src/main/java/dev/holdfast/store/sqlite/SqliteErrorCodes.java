@@ -3,8 +3,16 @@ package dev.holdfast.store.sqlite;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import org.sqlite.SQLiteException;
 
 /** Meaning of SQLite's result codes. */
@@ -23,6 +31,9 @@ final class SqliteErrorCodes {
     private static final int SCHEMA = 17;
     private static final int AUTH = 23;
     private static final int NOTADB = 26;
+
+    /** As many as it takes to open a database: the file, its log, its shared memory, and some to spare. */
+    private static final int DESCRIPTORS = 5;
 
     private SqliteErrorCodes() {}
 
@@ -50,6 +61,43 @@ final class SqliteErrorCodes {
         };
     }
 
+    /**
+     * Whether this process, or the machine, has too few file descriptors for a database: SQLite says of each file that
+     * can't be opened the same.
+     */
+    static boolean lacksDescriptors() {
+        Path anything = Path.of("/dev/null");
+        List<InputStream> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < DESCRIPTORS && Files.isReadable(anything); i++) {
+                open.add(new FileInputStream(anything.toFile()));
+            }
+            return false;
+        } catch (FileNotFoundException e) {
+            return true;
+        } finally {
+            open.forEach(SqliteErrorCodes::close);
+        }
+    }
+
+    private static void close(InputStream stream) {
+        try {
+            stream.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static StoreException noDescriptors(Path file, Effect effect, Exception failure) {
+        return new StoreException(
+                Reason.UNAVAILABLE,
+                effect,
+                "the file " + file + " or one beside it can't be opened, because this process, or the machine, has no"
+                        + " free file descriptor; find out what keeps files or connections open, or raise the limit"
+                        + " (ulimit -n)",
+                failure);
+    }
+
     static StoreException translated(SQLException failure, Effect effect, Path file) {
         return switch (code(failure)) {
             case BUSY, LOCKED, PROTOCOL, SCHEMA ->
@@ -69,11 +117,13 @@ final class SqliteErrorCodes {
                         "the file " + file + " or its directory can't be written by this user",
                         failure);
             case CANTOPEN ->
-                new StoreException(
-                        Reason.DENIED,
-                        effect,
-                        "the file " + file + " or one beside it can't be opened by this user",
-                        failure);
+                lacksDescriptors()
+                        ? noDescriptors(file, effect, failure)
+                        : new StoreException(
+                                Reason.DENIED,
+                                effect,
+                                "the file " + file + " or one beside it can't be opened by this user",
+                                failure);
             case NOTADB ->
                 new StoreException(
                         Reason.DENIED,

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +47,10 @@ final class SqliteFile {
 
     /** The byte of the shared memory on which all that use it have a lock, in SQLite's own terms UNIX_SHM_DMS. */
     private static final long USERS_BYTE = 128;
+
+    // The bytes of the database on which all that have it open have locks.
+    private static final long FIRST_SHARED_BYTE = 0x40000002L;
+    private static final long LAST_SHARED_BYTE = FIRST_SHARED_BYTE + 509;
 
     private final Path named;
     private final Path path;
@@ -100,6 +105,9 @@ final class SqliteFile {
         } catch (AccessDeniedException e) {
             throw denied("this user may not use " + absolute + ": " + e.getMessage(), e);
         } catch (IOException e) {
+            if (SqliteErrorCodes.lacksDescriptors()) {
+                throw SqliteErrorCodes.noDescriptors(absolute, Effect.NONE, e);
+            }
             throw denied("the file " + absolute + " can't be made or reached: " + e.getMessage(), e);
         }
     }
@@ -147,9 +155,17 @@ final class SqliteFile {
         if (Files.exists(sharedMemory) && Files.notExists(file, LinkOption.NOFOLLOW_LINKS) && isInUse(file)) {
             throw denied(
                     "the file " + file + " was deleted while programs use it, and they may still hold its locks; stop"
-                            + " all of them, and start them again",
+                            + " all of them" + named(sharedMemory, USERS_BYTE, USERS_BYTE) + ", and start them again",
                     null);
         }
+    }
+
+    /** The processes that have a lock, as far as they can be seen. */
+    private static String named(Path file, long first, long last) {
+        ProcFs proc = new ProcFs(ProcFs.ROOT);
+        String users =
+                proc.lockOwners(file, first, last).stream().map(proc::describe).collect(Collectors.joining(", "));
+        return users.isEmpty() ? "" : " (" + users + ")";
     }
 
     private static boolean isInUse(Path deleted) throws IOException {
@@ -221,6 +237,16 @@ final class SqliteFile {
         return path;
     }
 
+    /** Where its write-ahead log is. */
+    Path log() {
+        return log;
+    }
+
+    /** Where its shared memory is. */
+    Path sharedMemoryPath() {
+        return sharedMemory;
+    }
+
     /** The permissions for a directory beside it that the same users can use; empty where there are none. */
     Optional<Set<PosixFilePermission>> directoryPermissions() throws IOException {
         if (!path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
@@ -249,8 +275,8 @@ final class SqliteFile {
     StoreException lacksSharedMemoryInUse() {
         return denied(
                 "the file " + path + " is in use, and its shared memory, " + sharedMemory
-                        + ", which has the locks of those who use it, was deleted; stop all programs that use the file,"
-                        + " and start them again",
+                        + ", which has the locks of those who use it, was deleted; stop all programs that use the file"
+                        + named(path, FIRST_SHARED_BYTE, LAST_SHARED_BYTE) + ", and start them again",
                 null);
     }
 

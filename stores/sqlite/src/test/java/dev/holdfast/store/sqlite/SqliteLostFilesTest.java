@@ -60,7 +60,7 @@ class SqliteLostFilesTest {
             assertThat(child.ask("acquire x")).isEqualTo("granted");
             Files.delete(beside("-shm"));
 
-            refuses(file(), "is in use", beside("-shm") + "", "was deleted", "stop all programs");
+            refuses(file(), "is in use", beside("-shm") + "", "was deleted", "process " + child.pid() + " (java)");
 
             child.kill();
             opens();
@@ -96,7 +96,7 @@ class SqliteLostFilesTest {
             assertThat(child.ask("acquire x")).isEqualTo("granted");
             Files.delete(file());
 
-            refuses(file(), "was deleted while programs use it", "stop all of them");
+            refuses(file(), "was deleted while programs use it", "process " + child.pid() + " (java)");
             assertThat(file()).doesNotExist();
 
             child.kill();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.servers.Programs;
+import dev.holdfast.servers.sql.ChildProcess;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Reply;
@@ -17,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -140,6 +142,21 @@ class SqliteOpeningTest {
                     + Pattern.quote(missing.toString()) + ", .*org.sqlite.tmpdir names another directory.*");
         }
         assertThat(file()).doesNotExist();
+    }
+
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "there is no such limit there")
+    void aLackOfFileDescriptorsIsNotTakenForAnythingElse() throws Exception {
+        SqliteStore.open(file()).close();
+        try (ChildProcess child =
+                new ChildProcess(DescriptorsMain.class, file(), "sh", "-c", "ulimit -n 150; exec \"$@\"", "sh")) {
+            String[] answers = child.ask("open").split(" [|] ");
+
+            assertThat(answers).hasSizeGreaterThan(2).endsWith("opened");
+            assertThat(Arrays.copyOf(answers, answers.length - 1))
+                    .allSatisfy(answer ->
+                            assertThat(answer).startsWith("UNAVAILABLE").contains("no free file descriptor"));
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.holdfast.store.sqlite.process;
 
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.sqlite.process.ProcFs.Incarnation;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -30,6 +31,8 @@ public record HostIdentity(
     /** In place of a boot: deadlines are counted by the wall clock. */
     public static final String WALL = "wall";
 
+    private static final String BOOT = "sys/kernel/random/boot_id";
+
     private static final Incarnation NOBODY = new Incarnation(0, 0);
 
     /** A system without {@code /proc}: the wall clock, and no evidence of anybody's death but the lease. */
@@ -55,14 +58,14 @@ public record HostIdentity(
      */
     public static HostIdentity of(Path proc, long nanoTime) {
         ProcFs files = new ProcFs(proc);
-        Optional<String> boot = files.line("sys/kernel/random/boot_id");
+        Optional<String> boot = line(proc, BOOT);
         // Some sandboxes make a new one up for each reader.
-        if (boot.isEmpty() || !boot.equals(files.line("sys/kernel/random/boot_id"))) {
+        if (boot.isEmpty() || !boot.equals(line(proc, BOOT))) {
             return unknown();
         }
         String timeNamespace = files.link("self/ns/time").orElse("");
         long offset = offset(files, timeNamespace, "monotonic");
-        if (!isMonotonic(files, nanoTime - offset, offset(files, timeNamespace, "boottime"))) {
+        if (!isMonotonic(line(proc, "uptime"), nanoTime - offset, offset(files, timeNamespace, "boottime"))) {
             return unknown();
         }
         Optional<Incarnation> self = self(files);
@@ -78,6 +81,25 @@ public record HostIdentity(
                 self.orElse(NOBODY),
                 offset,
                 hidesOthers);
+    }
+
+    /**
+     * The first line of a file; empty if there is none, or this user may not read it.
+     *
+     * @throws StoreException if it can't be read for another reason: to count by another clock than the other users of
+     *     a file would be wrong
+     */
+    private static Optional<String> line(Path proc, String file) {
+        Optional<String> line = new ProcFs(proc).line(file);
+        if (line.isEmpty() && Files.isReadable(proc.resolve(file))) {
+            throw new StoreException(
+                    StoreException.Reason.UNAVAILABLE,
+                    StoreException.Effect.NONE,
+                    proc.resolve(file) + " can't be read; perhaps this process, or the machine, has no free file"
+                            + " descriptor",
+                    null);
+        }
+        return line;
     }
 
     // The numbers in a proc file system are those of the namespace for which it was mounted, which need not be ours.
@@ -135,11 +157,10 @@ public record HostIdentity(
      * Whether the JVM's clock can be the kernel's monotonic one: that stands still while the machine is suspended, so
      * it is never ahead of the uptime. A JVM that counts from somewhere else can't be compared with others.
      */
-    private static boolean isMonotonic(ProcFs files, long monotonicNanos, long uptimeOffsetNanos) {
+    private static boolean isMonotonic(Optional<String> uptime, long monotonicNanos, long uptimeOffsetNanos) {
         double grainSeconds = 0.05;
-        return files.line("uptime")
-                .map(line -> Double.parseDouble(line.split(" ", -1)[0]) - uptimeOffsetNanos / 1e9)
-                .filter(uptime -> monotonicNanos >= 0 && monotonicNanos / 1e9 <= uptime + grainSeconds)
+        return uptime.map(line -> Double.parseDouble(line.split(" ", -1)[0]) - uptimeOffsetNanos / 1e9)
+                .filter(up -> monotonicNanos >= 0 && monotonicNanos / 1e9 <= up + grainSeconds)
                 .isPresent();
     }
 }

@@ -4,14 +4,20 @@ import java.io.FileInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What Linux says about processes, in {@code /proc}.
@@ -109,7 +115,8 @@ public final class ProcFs {
                 long pid = Long.parseLong(entry.getFileName().toString());
                 Optional<String> environment = text(pid + "/environ");
                 if (environment.isEmpty()) {
-                    continue; // it has ended meanwhile, or is not ours to read
+                    isComplete &= isOutOfReach(entry);
+                    continue;
                 }
                 if (isListed(environment.get(), variable, mark)) {
                     find(pid).ifPresent(all::add);
@@ -124,6 +131,77 @@ public final class ProcFs {
             isComplete = false; // what was found up to now is true all the same
         }
         return new Marked(all, isComplete);
+    }
+
+    /**
+     * Whether a process has ended meanwhile, or its environment is not ours to read. What failed for another reason,
+     * such as a lack of file descriptors, says nothing about the process.
+     */
+    private static boolean isOutOfReach(Path process) {
+        try (SeekableByteChannel environment = Files.newByteChannel(process.resolve("environ"))) {
+            assert environment.isOpen();
+            return false;
+        } catch (AccessDeniedException | NoSuchFileException e) {
+            return true;
+        } catch (IOException e) {
+            return Files.notExists(process);
+        }
+    }
+
+    /**
+     * The processes that have a lock on any of some bytes of a file, of those that are visible here. None where the
+     * system doesn't list locks.
+     */
+    public Set<Long> lockOwners(Path file, long first, long last) {
+        try {
+            String device = device(((Number) Files.getAttribute(file, "unix:dev")).longValue());
+            String inode = ":" + Files.getAttribute(file, "unix:ino");
+            List<FileLockLine> locks = text("locks")
+                    .orElse("")
+                    .lines()
+                    .flatMap(line -> FileLockLine.of(line).stream())
+                    .filter(lock -> lock.file().endsWith(inode) && lock.first() <= last && lock.last() >= first)
+                    .toList();
+            // Some file systems show another device there than the file has.
+            boolean isExact = locks.stream().anyMatch(lock -> lock.file().equals(device + inode));
+            return locks.stream()
+                    .filter(lock -> !isExact || lock.file().equals(device + inode))
+                    .map(FileLockLine::pid)
+                    .collect(Collectors.toSet());
+        } catch (IOException | UnsupportedOperationException | IllegalArgumentException notUnix) {
+            return Set.of();
+        }
+    }
+
+    private static String device(long number) {
+        long major = (number >> 8) & 0xfff;
+        long minor = (number & 0xff) | ((number >> 12) & 0xfff00);
+        return String.format(Locale.ROOT, "%02x:%02x", major, minor);
+    }
+
+    /** A process in words: its number and its program. */
+    public String describe(long pid) {
+        String own = pid == ProcessHandle.current().pid() ? ", this one" : "";
+        return "process " + pid
+                + line(pid + "/comm").map(name -> " (" + name + own + ")").orElse("");
+    }
+
+    /**
+     * A line of the list of locks, such as {@code 7: POSIX ADVISORY READ 3119 fe:00:2170917 124 124}.
+     *
+     * @param file device and inode
+     */
+    private record FileLockLine(long pid, String file, long first, long last) {
+
+        /** Empty for one that waits, or whose process is not visible here. */
+        static Optional<FileLockLine> of(String line) {
+            String[] words = line.split("\\s+", -1);
+            if (words.length < 8 || words[1].equals("->") || words[4].startsWith("-") || words[4].equals("0")) {
+                return Optional.empty();
+            }
+            long last = words[7].equals("EOF") ? Long.MAX_VALUE : Long.parseLong(words[7]);
+            return Optional.of(new FileLockLine(Long.parseLong(words[4]), words[5], Long.parseLong(words[6]), last));
+        }
     }
 
     /**

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "the links of a proc file system can't be made there by everybody")
 class HostIdentityTest {
@@ -62,6 +64,19 @@ class HostIdentityTest {
         assertThat(machine.user()).isEqualTo("1000");
         assertThat(machine.hidesOthers()).isFalse();
         assertThat(machine.monotonicOffsetNanos()).isZero();
+    }
+
+    /** To fall back to the wall clock for lack of a file descriptor would part us from all others. */
+    @ParameterizedTest
+    @ValueSource(strings = {"sys/kernel/random/boot_id", "uptime"})
+    void whatIsThereAndCantBeReadIsNotTakenForMissing(String file) throws IOException {
+        Files.delete(proc.resolve(file));
+        Files.createDirectory(proc.resolve(file)); // may be read as far as permissions say
+
+        assertThatThrownBy(() -> HostIdentity.of(proc, UP_NANOS))
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.UNAVAILABLE))
+                .hasMessageContainingAll(file, "file descriptor");
     }
 
     @Test

@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 class ProcFsTest {
@@ -167,5 +169,40 @@ class ProcFsTest {
         assertThat(ProcFs.isListed("A=HOLDFAST_HOLD=m1\0", "HOLDFAST_HOLD", "m1"))
                 .isFalse();
         assertThat(ProcFs.isListed("", "HOLDFAST_HOLD", "m1")).isFalse();
+    }
+
+    /** For lack of a file descriptor, say: a process that could not be read may carry the mark. */
+    @Test
+    void anEnvironmentThatCantBeReadJustNowMakesASearchIncomplete() throws IOException {
+        environment(8, "A=b");
+        Path unreadable = root.resolve("7/environ");
+        Files.createSymbolicLink(unreadable, unreadable);
+
+        assertThat(proc.findMarked("HOLD", "h1", 1).isNone()).isFalse();
+
+        Files.delete(unreadable);
+        assertThat(proc.findMarked("HOLD", "h1", 1).isNone()).isTrue();
+    }
+
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "files have no numbers there")
+    void whoHasLockedSomeBytesOfAFileIsFound() throws IOException {
+        Path file = Files.createFile(root.resolve("file"));
+        long inode = ((Number) Files.getAttribute(file, "unix:ino")).longValue();
+        Files.writeString(
+                root.resolve("locks"),
+                "1: POSIX  ADVISORY  READ 7 ff:fe:%1$d 124 124\n".formatted(inode)
+                        + "2: POSIX  ADVISORY  READ 8 ff:fe:%1$d 128 128\n".formatted(inode)
+                        + "2: -> POSIX  ADVISORY  WRITE 9 ff:fe:%1$d 124 124\n".formatted(inode)
+                        + "3: POSIX  ADVISORY  READ 10 ff:fe:%1$d9 124 124\n".formatted(inode)
+                        + "4: POSIX  ADVISORY  READ 0 ff:fe:%1$d 124 124\n".formatted(inode)
+                        + "5: FLOCK  ADVISORY  WRITE 11 ff:fe:%1$d 0 EOF\n".formatted(inode)
+                        + "garbage\n");
+
+        assertThat(proc.lockOwners(file, 123, 127)).containsExactlyInAnyOrder(7L, 11L);
+        assertThat(proc.lockOwners(root.resolve("missing"), 123, 127)).isEmpty();
+        Files.writeString(root.resolve("7/comm"), "java\n");
+        assertThat(proc.describe(7)).isEqualTo("process 7 (java)");
+        assertThat(proc.describe(8)).isEqualTo("process 8");
     }
 }
