@@ -14,6 +14,7 @@ import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.sqlite.process.ProcFs;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -57,6 +58,7 @@ final class SqliteDialect implements Dialect {
     private final SqliteClients clients;
     private final SqliteFastPath fastPath;
     private final PollCache quietPoll;
+    private final LogSizeMonitor logSize;
     private final RandomGenerator random;
     private final long client;
     private final long tokenFloor;
@@ -95,6 +97,7 @@ final class SqliteDialect implements Dialect {
         this.client = client;
         this.fastPath = new SqliteFastPath(statements);
         this.quietPoll = new PollCache(statements, clients, client, isTold);
+        this.logSize = new LogSizeMonitor(database.file(), new ProcFs(ProcFs.ROOT));
         this.tokenFloor = database.meta().bootFloor();
         this.horizon =
                 database.flushesAlways() ? Long.MAX_VALUE : database.meta().horizon();
@@ -128,6 +131,7 @@ final class SqliteDialect implements Dialect {
         if (now - checkedAtNanos > CHECK_NANOS) {
             database.file().check();
             checkBoot();
+            logSize.sample().ifPresent(LOG::warn);
             checkedAtNanos = now;
         }
     }

@@ -12,6 +12,9 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -23,12 +26,15 @@ import java.util.concurrent.TimeUnit;
  */
 public final class ChildMain {
 
+    private final Path file;
     private final SqliteStore store;
     private final TestClient client;
     private final BlockingQueue<Signal> told = new LinkedBlockingQueue<>();
     private ClaimRef claim;
+    private Connection reading;
 
     private ChildMain(Path file) {
+        this.file = file;
         this.store = SqliteStore.open(file);
         store.subscribe(told::add);
         this.client = new TestClient(store);
@@ -50,6 +56,10 @@ public final class ChildMain {
             case "acquire" -> acquire(rest, Lease.SESSION);
             case "detached" -> acquire(rest, Lease.detached(Duration.ofHours(1)));
             case "hear" -> hear();
+            case "read" -> {
+                read();
+                yield "reading";
+            }
             case "await" -> {
                 await();
                 yield "granted";
@@ -86,6 +96,15 @@ public final class ChildMain {
             }
         }
         return "not told";
+    }
+
+    /** Reads in a transaction that stays open. */
+    private void read() throws SQLException {
+        reading = Database.open(file);
+        try (Statement statement = reading.createStatement()) {
+            statement.executeUpdate("BEGIN");
+            statement.executeQuery("SELECT count(*) FROM holdfast_meta").close();
+        }
     }
 
     /** Waits as clients do: it is told, or asks. */

@@ -1,0 +1,101 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.sqlite.process.ProcFs;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the processes that let the write-ahead log grow. The log is reused from its start only when no transaction
+ * reads what is in it, so one that stays open lets it grow with every commit, whoever makes it.
+ *
+ * <p>Not thread-safe.
+ */
+final class LogSizeMonitor {
+
+    /** Four times of what the log has as a rule: a reader that is only slow doesn't count. */
+    static final long MAX_BYTES = 16L * 1024 * 1024;
+
+    /** A process that reads for a moment is seen in some samples, and one that keeps a transaction open in all. */
+    private static final int SAMPLES = 4;
+
+    // The bytes of the shared memory on which readers have locks, in SQLite's own terms WAL_READ_LOCK(0) to (4).
+    private static final long FIRST_READER_BYTE = 123;
+    private static final long LAST_READER_BYTE = 127;
+
+    private final SqliteFile file;
+    private final ProcFs proc;
+    private long reportAtBytes = MAX_BYTES;
+    private long sinceNanos;
+    private int samples;
+    private @Nullable Set<Long> readers;
+
+    LogSizeMonitor(SqliteFile file, ProcFs proc) {
+        this.file = file;
+        this.proc = proc;
+    }
+
+    /**
+     * To be called from time to time, while no transaction of the caller is open.
+     *
+     * @return a line for the log of the program: when the write-ahead log has grown too much, whenever it has doubled
+     *     since, and when that is over
+     */
+    Optional<String> sample() {
+        long bytes = file.log().toFile().length();
+        if (bytes < MAX_BYTES) {
+            return end(bytes);
+        }
+        if (bytes < reportAtBytes) {
+            return Optional.empty();
+        }
+        Set<Long> now = new TreeSet<>(proc.lockOwners(file.sharedMemoryPath(), FIRST_READER_BYTE, LAST_READER_BYTE));
+        if (readers == null) {
+            readers = now;
+        } else {
+            readers.retainAll(now);
+        }
+        samples++;
+        if (samples < SAMPLES) {
+            return Optional.empty();
+        }
+        String text = "file=" + file.path() + " the write-ahead log has grown to " + megabytes(bytes)
+                + " and goes on growing, because " + describe(readers)
+                + "; end that transaction, such as that of an open sqlite3 shell";
+        if (reportAtBytes == MAX_BYTES) {
+            sinceNanos = SystemTime.nanoTime();
+        }
+        reportAtBytes = 2 * bytes;
+        samples = 0;
+        readers = null;
+        return Optional.of(text);
+    }
+
+    private Optional<String> end(long bytes) {
+        samples = 0;
+        readers = null;
+        if (reportAtBytes == MAX_BYTES) {
+            return Optional.empty();
+        }
+        reportAtBytes = MAX_BYTES;
+        Duration since = Duration.ofNanos(SystemTime.nanoTime() - sinceNanos);
+        return Optional.of("file=" + file.path() + " the write-ahead log is down to " + megabytes(bytes)
+                + " again, after " + since.toSeconds() + " s");
+    }
+
+    private static String megabytes(long bytes) {
+        return (bytes + 500_000) / 1_000_000 + " MB";
+    }
+
+    private String describe(Set<Long> processes) {
+        if (processes.isEmpty()) {
+            return "a process that can't be identified from here keeps a read transaction open";
+        }
+        String names = processes.stream().map(proc::describe).collect(Collectors.joining(" and "));
+        return names + (processes.size() == 1 ? " keeps" : " keep") + " a read transaction open";
+    }
+}
