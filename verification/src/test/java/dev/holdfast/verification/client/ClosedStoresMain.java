@@ -39,14 +39,14 @@ final class ClosedStoresMain {
         InternalLoggerFactory.setDefaultFactory(JdkLoggerFactory.INSTANCE);
         ROOT.addHandler(new Errors());
         List<Holdfast> open = new ArrayList<>();
+        // With time for a busy machine.
+        Duration storeTimeout = Duration.parse(args.length > 1 ? args[1] : "PT1M");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             switch (line) {
-                // With time for a busy machine.
                 case "open" ->
-                    open.add(Holdfast.builder(args[0])
-                            .storeTimeout(Duration.ofMinutes(1))
-                            .build());
+                    open.add(
+                            Holdfast.builder(args[0]).storeTimeout(storeTimeout).build());
                 case "use" -> use(open);
                 case "close" -> open.remove(open.size() - 1).close();
                 case "tell" -> {}

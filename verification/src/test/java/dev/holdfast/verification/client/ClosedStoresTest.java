@@ -3,11 +3,13 @@ package dev.holdfast.verification.client;
 import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.RedisCluster;
 import dev.holdfast.servers.RedisSentinels;
 import dev.holdfast.servers.RedisServer;
+import dev.holdfast.servers.SlowMachine;
 import dev.holdfast.verification.world.Eventually;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -17,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -102,6 +105,25 @@ class ClosedStoresTest {
         }
     }
 
+    @Test
+    @DisplayName("Redis that no longer answers: connections in the making end without an error in the driver")
+    void silentRedis() throws Exception {
+        SlowMachine.copes(Duration.ofSeconds(1), factor -> {
+            for (int round = 0; round < 3; round++) {
+                try (RedisServer server = RedisServer.builder().start();
+                        FaultProxy proxy = FaultProxy.to(server.port());
+                        Program program = new Program("redis://127.0.0.1:" + proxy.port(), "PT" + 2 * factor + "S")) {
+                    program.with(1);
+                    proxy.blackHole();
+                    proxy.reset();
+                    Eventually.holds("the client connects again", () -> proxy.connections() >= 2);
+
+                    assertThat(program.without().errors()).isEqualTo("[]");
+                }
+            }
+        });
+    }
+
     private static String uri(String jdbc, String parameters) {
         URI parsed = URI.create(jdbc.substring("jdbc:".length()));
         String user = parsed.getQuery().replaceAll(".*user=([^&]*).*", "$1");
@@ -165,7 +187,7 @@ class ClosedStoresTest {
         private final BufferedReader out;
         private int open;
 
-        Program(String uri) throws Exception {
+        Program(String... arguments) throws Exception {
             List<String> command = new ArrayList<>(List.of(
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                     "-Xmx128m",
@@ -173,8 +195,8 @@ class ClosedStoresTest {
                     "-XX:TieredStopAtLevel=1",
                     "-cp",
                     System.getProperty("java.class.path"),
-                    ClosedStoresMain.class.getName(),
-                    uri));
+                    ClosedStoresMain.class.getName()));
+            command.addAll(List.of(arguments));
             process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();

@@ -2,6 +2,8 @@ package dev.holdfast.store.redis.connection;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.support.Stages;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
@@ -66,6 +68,12 @@ public final class ConnectionFactory {
 
     private final InFlight inFlight;
     private final Duration patience;
+
+    /** Held while a connection is started, so that none is started on threads that are ending. */
+    private final Object life = new Object();
+
+    @GuardedBy("life")
+    private boolean closed;
 
     public ConnectionFactory(ConnectionOptions options) {
         AbstractRedisClient theirs = options.client();
@@ -230,13 +238,22 @@ public final class ConnectionFactory {
      * of its greeting only says that its handler is gone, or that the connection was closed (as of version 7.7). Then
      * it is asked again.
      */
-    private static <T> CompletionStage<T> withReason(Supplier<CompletionStage<T>> connector, int tries) {
-        return connector
-                .get()
+    private <T> CompletionStage<T> withReason(Supplier<CompletionStage<T>> connector, int tries) {
+        return started(connector)
                 .toCompletableFuture()
                 .exceptionallyCompose(failure -> tries > 1 && Failures.isWithoutReason(failure)
                         ? withReason(connector, tries - 1)
                         : CompletableFuture.failedFuture(failure));
+    }
+
+    /**
+     * Starts a connection, but not once this factory is closed. A connection in the making fails when its thread ends,
+     * and trying again on such a thread makes the network library log errors.
+     */
+    private <T> CompletionStage<T> started(Supplier<CompletionStage<T>> connector) {
+        synchronized (life) {
+            return closed ? CompletableFuture.failedFuture(Failures.closed(Effect.NONE)) : connector.get();
+        }
     }
 
     public ScheduledExecutorService scheduler() {
@@ -253,6 +270,9 @@ public final class ConnectionFactory {
      * one of these threads.
      */
     public void close() {
+        synchronized (life) {
+            closed = true;
+        }
         CompletableFuture<?> ended = client.shutdownAsync(0, 1, TimeUnit.SECONDS)
                 .handle((done, failure) -> "closed")
                 .thenCompose(closed -> shared == null ? CompletableFuture.completedFuture(closed) : shared.release())
