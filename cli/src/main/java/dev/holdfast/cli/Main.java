@@ -20,6 +20,8 @@ import picocli.CommandLine.ParseResult;
 /** The entry point of the {@code holdfast} command. */
 public final class Main {
 
+    private static final String LOGGING = "java.util.logging.config.file";
+
     private Main() {}
 
     /**
@@ -28,7 +30,18 @@ public final class Main {
      * @param args the command line
      */
     public static void main(String[] args) {
+        muteLibraries();
         System.exit(run(Arrays.asList(args), System.getenv(), Console.ofProcess()));
+    }
+
+    /**
+     * Keeps what libraries log away from the terminal: where SLF4J has no backend they use java.util.logging, which by
+     * default prints to standard error. A configuration in $HOLDFAST_JAVA_OPTS brings it back.
+     */
+    private static void muteLibraries() {
+        if (System.getProperty(LOGGING) == null) {
+            System.setProperty(LOGGING, "/dev/null");
+        }
     }
 
     /** Runs the command in this process; answers its exit code. */

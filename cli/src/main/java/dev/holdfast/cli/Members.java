@@ -36,7 +36,8 @@ final class Members {
         if (!location.uri().scheme().equals("quorum")) {
             throw CliException.usage("only a quorum has members, and " + location + " is not one");
         }
-        try (LockStore store = Stores.open(location)) {
+        LockStore store = Stores.open(location);
+        try {
             List<MemberStatus> all = ask((QuorumStore) store);
             if (json) {
                 console.print(json(all));
@@ -44,6 +45,8 @@ final class Members {
                 all.forEach(each -> console.print(Printable.escape(each.name()) + ": " + inWords(each)));
             }
             return all.stream().allMatch(MemberStatus::isComplete) ? ExitCode.OK : ExitCode.MEMBERS_INCOMPLETE;
+        } finally {
+            Stores.close(Stores.CLOSE_TIME, store);
         }
     }
 

@@ -56,6 +56,16 @@ class DatabaseRunTest {
     }
 
     @Test
+    void lossOfTheLockIsSaidInTwoLinesAndEndsTheRun() throws Exception {
+        for (String uri : List.of(postgres(), uri(MariaDbServer.shared().newDatabase()))) {
+            String port = uri.replaceFirst(".*127.0.0.1:(\\d+)/.*", "$1");
+            LostLock.endsWithItsCommand(
+                    Integer.parseInt(port),
+                    other -> place(Map.of("HOLDFAST_STORE", uri.replace("127.0.0.1:" + port, "127.0.0.1:" + other))));
+        }
+    }
+
+    @Test
     void thePasswordMayBeInAFile() throws IOException {
         Path file = Files.writeString(directory.resolve("password"), "s3cret-canary\n");
         String uri = postgres() + "&passwordFile=" + file;

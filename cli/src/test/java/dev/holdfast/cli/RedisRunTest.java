@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
 import dev.holdfast.servers.RedisServer;
+import dev.holdfast.servers.SlowMachine;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -71,5 +73,16 @@ class RedisRunTest {
             }
             assertThat(directory.resolve("ran")).doesNotExist();
         }
+    }
+
+    @Test
+    void lossOfTheLockIsSaidInTwoLinesAndEndsTheRun() throws Exception {
+        SlowMachine.copes(Duration.ofSeconds(3), factor -> {
+            try (RedisServer other = RedisServer.start()) {
+                LostLock.endsWithItsCommand(
+                        place(other.uri()), factor, () -> other.process().pause());
+            }
+        });
+        LostLock.endsWithItsCommand(server.port(), port -> place("redis://:s3cret-canary@127.0.0.1:" + port));
     }
 }

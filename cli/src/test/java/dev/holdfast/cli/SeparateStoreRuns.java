@@ -58,6 +58,13 @@ abstract class SeparateStoreRuns {
         }
     }
 
+    @Test
+    void lossOfTheLockIsSaidInTwoLinesAndEndsTheRun() throws Exception {
+        String port = uri().replaceFirst(".*127.0.0.1:(\\d+)/.*", "$1");
+        LostLock.endsWithItsCommand(
+                Integer.parseInt(port), other -> place(uri().replace("127.0.0.1:" + port, "127.0.0.1:" + other)));
+    }
+
     /** Runs a command that must come to nothing, for a reason that is the store's. */
     void refused(String uri, int code, String why) {
         try (CliProcess run = place(uri).run("run", "x", "--", "touch", "ran")) {

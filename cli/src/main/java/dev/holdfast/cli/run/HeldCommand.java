@@ -23,11 +23,17 @@ final class HeldCommand {
 
     private static final long LAST_KILL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** For a store that answers again, to let the next one in before the lease ends. */
+    private static final long RELEASE_AFTER_LOSS_MILLIS = 300;
+
     private final RunOptions options;
     private final StoreLocation location;
     private final String label;
     private final Console console;
     private final SignalRelay signals;
+
+    // Used by one thread.
+    private boolean isReleased;
 
     HeldCommand(RunOptions options, StoreLocation location, String label, Console console, SignalRelay signals) {
         this.options = options;
@@ -67,6 +73,11 @@ final class HeldCommand {
         boolean isLost = seeThrough(process, hold, presence, mark);
         signals.ended();
         return release(hold, process.exitValue(), isLost);
+    }
+
+    /** Whether the store has confirmed the release; false until {@link #run} has ended, too. */
+    boolean isReleased() {
+        return isReleased;
     }
 
     /** Makes all ready but the process, so that a signal is either heeded before it is there or passed on to it. */
@@ -136,7 +147,10 @@ final class HeldCommand {
 
     /** Gives the lock back, and decides on the exit code. */
     private int release(Hold hold, int code, boolean isLost) {
-        ReleaseOutcome outcome = hold.releaseAsync().toCompletableFuture().join();
+        ReleaseOutcome outcome = isLost
+                ? releaseLost(hold)
+                : hold.releaseAsync().toCompletableFuture().join();
+        isReleased = outcome == ReleaseOutcome.RELEASED;
         if (isLost || outcome == ReleaseOutcome.LOST) {
             throw new CliException(
                     ExitCode.LOST,
@@ -150,6 +164,14 @@ final class HeldCommand {
         }
         console.sayIfVerbose("released " + Printable.quote(hold.name()));
         return code;
+    }
+
+    /** The lock is given up whatever the store answers, and most probably it is silent. */
+    private static ReleaseOutcome releaseLost(Hold hold) {
+        return hold.releaseAsync()
+                .toCompletableFuture()
+                .completeOnTimeout(ReleaseOutcome.LOST, RELEASE_AFTER_LOSS_MILLIS, TimeUnit.MILLISECONDS)
+                .join();
     }
 
     /**

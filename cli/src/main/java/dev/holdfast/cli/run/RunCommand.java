@@ -22,20 +22,21 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** {@code holdfast run}: acquire, run the command, release. */
 public final class RunCommand {
 
-    /** How much longer than the wait a store may take to be opened: one that is well is, however short the wait is. */
-    private static final Duration OVERTIME = Duration.ofMillis(750);
+    /** Closing a store that has just not answered is not worth a wait. */
+    private static final Duration CLOSE_TIME_OF_SILENT_STORE = Duration.ofMillis(200);
 
     private final RunOptions options;
     private final StoreLocation location;
     private final Map<String, String> environment;
     private final Console console;
     private final SignalRelay signals;
+
+    // Used by one thread.
+    private Duration closeTime = Stores.CLOSE_TIME;
 
     public RunCommand(RunOptions options, StoreLocation location, Map<String, String> environment, Console console) {
         this.options = options;
@@ -58,22 +59,41 @@ public final class RunCommand {
         }
         options.lossPolicy().requireProgram(environment);
         String label = Label.of(options.command(), environment);
-        long startNanos = System.nanoTime();
-        try (LockStore store = Stores.open(location, patience(startNanos));
-                Holdfast client = client(store, label, patience(startNanos))) {
-            console.sayIfVerbose(
-                    "using " + location.describe() + ", " + store.traits().product());
-            Optional<? extends Hold> hold = acquire(client, startNanos);
-            if (hold.isEmpty()) {
-                return gaveUp(client);
+        try {
+            LockStore store = Stores.open(location);
+            try {
+                return run(store, label);
+            } finally {
+                Stores.close(closeTime, store);
             }
-            return new HeldCommand(options, location, label, console, signals).run(hold.get(), store);
         } catch (InterruptedException e) {
             return ExitCode.SIGNAL_BASE + signals.stoppedBy();
         } catch (HoldfastException e) {
             throw failure(e);
         } catch (ClientClosedException e) {
             throw new CliException(ExitCode.INTERNAL, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private int run(LockStore store, String label) throws InterruptedException {
+        Holdfast client = client(store, label);
+        try {
+            console.sayIfVerbose(
+                    "using " + location.describe() + ", " + store.traits().product());
+            Optional<? extends Hold> hold = acquire(client);
+            if (hold.isEmpty()) {
+                return gaveUp(client);
+            }
+            HeldCommand command = new HeldCommand(options, location, label, console, signals);
+            try {
+                return command.run(hold.get(), store);
+            } finally {
+                if (!command.isReleased()) {
+                    closeTime = CLOSE_TIME_OF_SILENT_STORE;
+                }
+            }
+        } finally {
+            Stores.close(closeTime, client);
         }
     }
 
@@ -86,12 +106,12 @@ public final class RunCommand {
         }
     }
 
-    /** A client of a store, once its session is there; the store may not answer. */
-    private Holdfast client(LockStore store, String label, Duration patience) throws InterruptedException {
+    /** A client of a store, once its session is there. */
+    private Holdfast client(LockStore store, String label) throws InterruptedException {
         Holdfast.Builder builder =
                 Holdfast.builder(store).sessionTtl(options.lease()).label(label).storeTimeout(location.timeout());
         try {
-            return builder.buildAsync().toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return builder.buildAsync().toCompletableFuture().get();
         } catch (IllegalArgumentException e) {
             throw CliException.usage("--lease " + DurationText.format(options.lease()) + " does not fit the store "
                     + location + ": " + Printable.escape(String.valueOf(e.getMessage())));
@@ -100,25 +120,20 @@ public final class RunCommand {
                 throw known;
             }
             throw new IllegalStateException(e.getCause());
-        } catch (TimeoutException e) {
-            // What comes later ends with this process.
-            throw new CliException(
-                    ExitCode.STORE_UNAVAILABLE,
-                    "the store " + location + " did not answer within " + DurationText.format(patience),
-                    e);
         }
     }
 
-    /** Tries once, and only then sets up the wait: most locks are free. */
-    private Optional<? extends Hold> acquire(Holdfast client, long startNanos) throws InterruptedException {
+    /**
+     * Tries once, and only then sets up the wait: most locks are free. The wait is for others, so it begins when the
+     * store is open; how long the store itself may take is limited by its time-out.
+     */
+    private Optional<? extends Hold> acquire(Holdfast client) throws InterruptedException {
         Wanted wanted = wanted(client);
-        // A try takes as long as the store may be silent, which is longer than a short wait.
-        if (!isShortWait()) {
-            Optional<? extends Hold> first = wanted.tryAcquire();
-            boolean isOneTry = options.maxWait().map(Duration::isZero).orElse(false);
-            if (first.isPresent() || isOneTry) {
-                return first;
-            }
+        long startNanos = System.nanoTime();
+        Optional<? extends Hold> first = wanted.tryAcquire();
+        boolean isOneTry = options.maxWait().map(Duration::isZero).orElse(false);
+        if (first.isPresent() || isOneTry) {
+            return first;
         }
         Optional<? extends Hold> hold;
         WaitNotice notice = new WaitNotice(
@@ -155,24 +170,9 @@ public final class RunCommand {
             return AcquireOptions.defaults();
         }
         Duration rest = options.maxWait().get().minusNanos(System.nanoTime() - startNanos);
-        // At least a moment: with zero it would be a try, which takes as long as the store may be silent.
+        // At least a moment, in which it waits: with zero it would be another try.
         return AcquireOptions.defaults()
                 .withMaxWait(rest.compareTo(Duration.ofNanos(1)) < 0 ? Duration.ofNanos(1) : rest);
-    }
-
-    /** How long the store may still take to be opened: it counts as part of the wait. */
-    private Duration patience(long startNanos) {
-        if (!isShortWait()) {
-            return location.timeout();
-        }
-        Duration rest = options.maxWait().orElseThrow().plus(OVERTIME).minusNanos(System.nanoTime() - startNanos);
-        return rest.isNegative() ? Duration.ZERO : rest;
-    }
-
-    private boolean isShortWait() {
-        return options.maxWait()
-                .filter(wait -> !wait.isZero() && wait.compareTo(location.timeout()) < 0)
-                .isPresent();
     }
 
     private int gaveUp(Holdfast client) {

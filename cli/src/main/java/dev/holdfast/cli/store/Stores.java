@@ -16,38 +16,54 @@ import java.nio.file.LinkOption;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /** Opens stores, and asks them what operators want to know. */
 public final class Stores {
 
+    /** Enough to close a store that answers. */
+    public static final Duration CLOSE_TIME = Duration.ofSeconds(2);
+
     private Stores() {}
 
     /**
-     * Opens a store, within the time that it may take to answer a question.
+     * Opens a store, within the store time-out.
      *
-     * @throws CliException if it can't be used
-     */
-    public static LockStore open(StoreLocation location) throws InterruptedException {
-        return open(location, location.timeout());
-    }
-
-    /**
-     * Opens a store.
-     *
-     * @param patience how long that may take
      * @throws CliException if it can't be used, or is not open by then
      */
-    public static LockStore open(StoreLocation location, Duration patience) throws InterruptedException {
+    public static LockStore open(StoreLocation location) throws InterruptedException {
         try {
             StoreProvider provider = provider(location);
-            return BoundedOpening.within(patience, () -> provider.open(location.uri()));
+            return BoundedOpening.within(location.timeout(), () -> provider.open(location.uri()));
         } catch (IllegalArgumentException e) {
             throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
         } catch (StoreException e) {
             throw failure(location, e);
         } catch (LinkageError e) {
             throw SeparateStores.damaged(location, e).orElseThrow(() -> e);
+        }
+    }
+
+    /**
+     * Closes a store, or a client of one, without waiting longer than that for a store that is silent: what is left
+     * ends with this process.
+     */
+    public static void close(Duration timeout, AutoCloseable opened) {
+        FutureTask<Void> closing = new FutureTask<>(() -> {
+            opened.close();
+            return null;
+        });
+        Thread thread = new Thread(closing, "holdfast-close");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            Void unused = closing.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException | TimeoutException | ExecutionException e) {
+            // The process ends without it, and its exit code is about something else.
         }
     }
 
@@ -80,10 +96,13 @@ public final class Stores {
             }
             return Optional.empty();
         }
-        try (LockStore store = open(location)) {
+        LockStore store = open(location);
+        try {
             return Optional.of(question.apply(LockAdmin.of(store, location.timeout())));
         } catch (HoldfastException e) {
             throw e.getCause() instanceof StoreException known ? failure(location, known) : e;
+        } finally {
+            close(CLOSE_TIME, store);
         }
     }
 

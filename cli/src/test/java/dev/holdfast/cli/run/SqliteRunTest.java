@@ -298,7 +298,8 @@ class SqliteRunTest {
             paused.signal("CONT");
             assertThat(paused.exitCode()).isEqualTo(79);
             assertThat(paused.err())
-                    .contains("lock 'x' is lost: ", "killing the command", "another may have held it meanwhile");
+                    .contains("lock 'x' is lost: ", "killing the command", "another may have held it meanwhile")
+                    .hasLineCount(2);
             assertThat(place.read("ledger")).isEqualTo("first\nsecond\n");
             assertThat(place.read("refused")).isEqualTo("refused stale\n");
         }
