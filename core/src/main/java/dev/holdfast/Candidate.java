@@ -15,7 +15,9 @@ public interface Candidate {
      *
      * <p>Returning does not end the term: it lasts until it is lost, {@linkplain Leadership#resign() resigned}, or the
      * campaign is closed. If that happens while this method runs, its thread is interrupted; the interrupt never
-     * outlives the call. The next term does not begin before this method has returned.
+     * outlives the call. It nests with those of tasks {@linkplain DistributedLock#callWhileHeld(AcquireOptions,
+     * LockedTask) under locks}: the end of a task that lost its lock leaves it set. The next term does not begin before
+     * this method has returned.
      *
      * @throws Exception ends the term, with {@link TermEnd.Reason#FAILED}; the candidate stands again after a pause.
      *     What is thrown after the end of the term because of the interrupt is no error

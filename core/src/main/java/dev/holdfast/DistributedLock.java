@@ -170,7 +170,8 @@ public interface DistributedLock extends Lock, Lockable {
      *
      * <p>Waits as {@link #acquire(AcquireOptions)} does. The task runs on the calling thread, which owns the hold. If
      * the hold is lost the thread is interrupted, unless the task has ended by then; that interrupt never outlives this
-     * call.
+     * call. Calls nest: if an outer task has lost its lock, too, the flag is set when the inner call ends, unless that
+     * throws {@link InterruptedException}. An interrupt by others that came first stays.
      *
      * @return what the task returns
      * @throws LockWaitTimeoutException if others kept the lock for all of the maximum wait; the task was not run

@@ -5,7 +5,7 @@ import dev.holdfast.Campaign.State;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.TermEnd;
-import dev.holdfast.engine.local.LossInterrupt;
+import dev.holdfast.spi.support.LossInterrupt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;

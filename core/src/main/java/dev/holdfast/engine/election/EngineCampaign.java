@@ -16,10 +16,10 @@ import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalResources;
-import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.support.LossInterrupt;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -154,9 +154,9 @@ final class EngineCampaign implements Campaign {
     // ---- Leading
 
     private void runElected(EngineLeadership of) {
-        LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
+        LossInterrupt interrupt = LossInterrupt.begin();
         Throwable failure = state.beginTask(of, interrupt) ? thread.call(() -> candidate.onElected(of)) : null;
-        interrupt.disarm();
+        interrupt.end();
         if (failure != null && taskFailed(of, failure)) {
             state.note(failure);
             log.warn("resource={} term={} the candidate failed while it led", name, of.term(), failure);

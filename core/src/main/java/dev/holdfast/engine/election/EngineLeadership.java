@@ -6,7 +6,7 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.TermEnd;
 import dev.holdfast.engine.execution.Trampoline;
-import dev.holdfast.engine.local.LossInterrupt;
+import dev.holdfast.spi.support.LossInterrupt;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -120,7 +120,6 @@ final class EngineLeadership implements Leadership {
 
     @Override
     public TermEnd awaitEnd() throws InterruptedException {
-        boolean wasInterrupted = false;
         try {
             Trampoline.flush();
             ended.get();
@@ -128,16 +127,14 @@ final class EngineLeadership implements Leadership {
             if (!ended.isDone()) {
                 throw e;
             }
-            wasInterrupted = true;
+            Thread.currentThread().interrupt();
         } catch (ExecutionException e) {
             throw new IllegalStateException("the end of a term never fails", e);
         }
         LossInterrupt pending = interrupt;
         if (pending != null && pending.isOfCaller()) {
             // The candidate knows now; what it does to finish is not to be torn by that interrupt.
-            pending.disarm();
-        } else if (wasInterrupted) {
-            Thread.currentThread().interrupt();
+            pending.end();
         }
         return ended.join();
     }

@@ -10,7 +10,7 @@ import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalResource;
-import dev.holdfast.engine.local.LossInterrupt;
+import dev.holdfast.engine.local.TaskWhileHeld;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
@@ -260,7 +260,7 @@ public final class EngineLock implements DistributedLock {
     public <T extends @Nullable Object, E extends Exception> T callWhileHeld(
             AcquireOptions options, LockedTask<T, E> task) throws E, InterruptedException {
         Objects.requireNonNull(task, "task");
-        return LossInterrupt.run(HoldHandle.of(acquire(options)), task);
+        return TaskWhileHeld.run(HoldHandle.of(acquire(options)), task);
     }
 
     @Override

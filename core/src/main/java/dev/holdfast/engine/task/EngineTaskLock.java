@@ -16,7 +16,7 @@ import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalResources;
-import dev.holdfast.engine.local.LossInterrupt;
+import dev.holdfast.engine.local.TaskWhileHeld;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
@@ -55,7 +55,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         } catch (LockWaitTimeoutException taken) {
             return new TaskRun.Skipped<>(taken.reason());
         }
-        return new TaskRun.Ran<>(LossInterrupt.run(hold, task));
+        return new TaskRun.Ran<>(TaskWhileHeld.run(hold, task));
     }
 
     @Override

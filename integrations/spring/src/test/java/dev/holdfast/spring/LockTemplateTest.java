@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ class LockTemplateTest {
     private final World world = new World();
     private final Holdfast client = Holdfast.connect(world.uri);
     private final LockTemplate template = new LockTemplate(client).withMaxWait(Duration.ZERO);
+    private final Queue<Object> losses = new ConcurrentLinkedQueue<>();
 
     @AfterEach
     void close() throws Exception {
@@ -130,6 +132,57 @@ class LockTemplateTest {
                         .isInstanceOfSatisfying(
                                 LockLostEvent.class,
                                 lost -> assertThat(lost.loss().name()).isEqualTo("job"))));
+    }
+
+    @Test
+    @DisplayName(
+            "tells outer work of its loss though inner work ends whose lock is lost, too, also under a lock of the API")
+    void nestedLosses() throws Exception {
+        LockTemplate losing = template.withEvents(losses::add);
+        for (boolean isOuterFirst : List.of(false, true)) {
+            assertThat(isFlaggedAfterInner(isOuterFirst, losing::run, losing::run))
+                    .isTrue();
+            assertThat(isFlaggedAfterInner(isOuterFirst, losing::run, this::runByApi))
+                    .isTrue();
+            assertThat(isFlaggedAfterInner(isOuterFirst, this::runByApi, losing::run))
+                    .isTrue();
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        }
+    }
+
+    private interface Runner {
+        void run(String name, LockTemplate.Action<InterruptedException> action) throws InterruptedException;
+    }
+
+    private void runByApi(String name, LockTemplate.Action<InterruptedException> action) throws InterruptedException {
+        client.lock(name).runWhileHeld(hold -> {
+            hold.onLost(losses::add);
+            action.run();
+        });
+    }
+
+    /** Loses both locks, then swallows the interrupt; whether the outer work finds the flag after the inner one. */
+    private boolean isFlaggedAfterInner(boolean isOuterFirst, Runner outer, Runner inner) {
+        AtomicBoolean isFlagged = new AtomicBoolean();
+        assertThatThrownBy(() -> outer.run("outer", () -> {
+                    assertThatThrownBy(() -> inner.run("inner", () -> {
+                                lose(isOuterFirst ? "outer" : "inner");
+                                lose(isOuterFirst ? "inner" : "outer");
+                                assertThat(Thread.interrupted()).isTrue();
+                            }))
+                            .isInstanceOf(LockLostException.class);
+                    isFlagged.set(Thread.currentThread().isInterrupted());
+                }))
+                .isInstanceOf(LockLostException.class);
+        return isFlagged.get();
+    }
+
+    /** Returns when the calling thread was interrupted for that. */
+    private void lose(String name) {
+        int before = losses.size();
+        long token = world.other.inspect(name).orElseThrow().holders().get(0).token();
+        assertThat(world.other.forceRelease(name, token)).isTrue();
+        await().pollInSameThread().until(() -> losses.size() > before);
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.holdfast.spring.execution;
 
 import dev.holdfast.LockLostException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.support.LossInterrupt;
 import dev.holdfast.spring.LockLostEvent;
 import dev.holdfast.spring.LockedWork;
 import dev.holdfast.spring.LossReaction;
@@ -63,7 +64,7 @@ public final class LockedExecution {
         if (bound) {
             warnOnce(request.work());
         }
-        LossInterrupt interrupt = new LossInterrupt();
+        LossInterrupt interrupt = LossInterrupt.begin();
         boolean interrupts = request.settings().onLoss() == LossReaction.INTERRUPT;
         held.onLost(loss -> {
             if (interrupts) {
@@ -78,10 +79,13 @@ public final class LockedExecution {
                 result = work.run();
             } finally {
                 stack.pop();
-                interrupt.disarm();
+                interrupt.end();
             }
         } catch (Throwable failure) {
             endAfter(failure, request, held, bound);
+            if (failure instanceof InterruptedException) {
+                interrupt.passOn();
+            }
             throw failure;
         }
         end(request, held, bound);
