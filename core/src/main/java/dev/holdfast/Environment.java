@@ -36,6 +36,15 @@ public interface Environment {
     Timer schedule(long delayNanos, Runnable task);
 
     /**
+     * As {@link #schedule}, for the renewal of leases, which must wait for no other task: a renewal that comes late
+     * loses what its client holds. By default they are scheduled with the others.
+     */
+    @CanIgnoreReturnValue
+    default Timer scheduleRenewal(long delayNanos, Runnable task) {
+        return schedule(delayNanos, task);
+    }
+
+    /**
      * Parks the calling thread until it is unparked or interrupted, or the monotonic clock has reached a time; as
      * {@link LockSupport#parkNanos(Object, long)} it may return early, for no reason, and returns at once if the thread
      * was unparked since it last parked: whoever implements it waits for no lock on the way.

@@ -33,8 +33,8 @@ import java.util.stream.Stream;
  * }
  * }</pre>
  *
- * <p>One client serves a whole program: it has one session, one timer thread and the threads of its store, however
- * many locks there are. Two clients in one program are as strange to each other as two programs.
+ * <p>One client serves a whole program: it has one session, a thread that renews it, a timer thread and the threads of
+ * its store, however many locks there are. Two clients in one program are as strange to each other as two programs.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */

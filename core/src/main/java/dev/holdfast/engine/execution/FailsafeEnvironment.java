@@ -62,10 +62,18 @@ public final class FailsafeEnvironment implements Environment {
 
     @Override
     public Timer schedule(long delayNanos, Runnable action) {
+        return set(new Task(action, real.monotonicNanos() + delayNanos, false), delayNanos);
+    }
+
+    @Override
+    public Timer scheduleRenewal(long delayNanos, Runnable action) {
+        return set(new Task(action, real.monotonicNanos() + delayNanos, true), delayNanos);
+    }
+
+    private Timer set(Task task, long delayNanos) {
         setAgain();
-        Task task = new Task(action, real.monotonicNanos() + delayNanos);
         try {
-            Timer timer = real.schedule(delayNanos, task);
+            Timer timer = task.schedule(delayNanos);
             return () -> {
                 task.cancel();
                 timer.cancel();
@@ -80,7 +88,7 @@ public final class FailsafeEnvironment implements Environment {
     private void setAgain() {
         for (Task task = unset.poll(); task != null; task = unset.poll()) {
             try {
-                real.schedule(Math.max(0, task.due - real.monotonicNanos()), task);
+                var unused = task.schedule(Math.max(0, task.due - real.monotonicNanos()));
             } catch (Throwable t) {
                 Failsafe.log("setting a timer again", t);
                 unset.add(task);
@@ -97,7 +105,7 @@ public final class FailsafeEnvironment implements Environment {
     @Override
     public Executor callbacks() {
         return callback -> {
-            Task task = new Task(() -> Trampoline.callBack(callback), 0);
+            Task task = new Task(() -> Trampoline.callBack(callback), 0, false);
             try {
                 real.callbacks().execute(task);
             } catch (Throwable t) {
@@ -110,7 +118,7 @@ public final class FailsafeEnvironment implements Environment {
     @Override
     public Executor lossListeners() {
         return listener -> {
-            Task task = new Task(() -> Trampoline.callBack(listener), 0);
+            Task task = new Task(() -> Trampoline.callBack(listener), 0, false);
             try {
                 real.lossListeners().execute(task);
             } catch (Throwable t) {
@@ -124,10 +132,16 @@ public final class FailsafeEnvironment implements Environment {
 
         private final Once action;
         private final long due;
+        private final boolean isRenewal;
 
-        Task(Runnable action, long due) {
+        Task(Runnable action, long due, boolean isRenewal) {
             this.action = new Once(action);
             this.due = due;
+            this.isRenewal = isRenewal;
+        }
+
+        Timer schedule(long delayNanos) {
+            return isRenewal ? real.scheduleRenewal(delayNanos, this) : real.schedule(delayNanos, this);
         }
 
         void cancel() {

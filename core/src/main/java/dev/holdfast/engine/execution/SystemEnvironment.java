@@ -44,6 +44,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     private static final int MAX_LABEL = 128;
 
     private final ScheduledThreadPoolExecutor timers;
+    private final ScheduledThreadPoolExecutor renewals;
     private final ThreadPoolExecutor callbacks;
     private final ThreadPoolExecutor listeners;
     private final SplittableRandom seeds = new SplittableRandom(Randomness.nextLong());
@@ -51,11 +52,8 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
 
     /** Starts no thread before one is needed. */
     public SystemEnvironment() {
-        timers = new ScheduledThreadPoolExecutor(1, threads("holdfast-timer"));
-        timers.setRemoveOnCancelPolicy(true);
-        timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        timers.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
-        timers.setKeepAliveTime(IDLE_THREAD_SECONDS, TimeUnit.SECONDS);
+        timers = timers("holdfast-timer");
+        renewals = timers("holdfast-renewal");
         callbacks = pool("holdfast-callback", CALLBACK_THREADS, IDLE_THREAD_SECONDS);
         listeners = pool("holdfast-listener", LISTENER_THREADS, IDLE_LISTENER_SECONDS);
         uptime = openUptime();
@@ -135,7 +133,16 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
 
     @Override
     public Timer schedule(long delayNanos, Runnable task) {
-        ScheduledFuture<?> future = timers.schedule(guarded(task), Math.max(delayNanos, 0), TimeUnit.NANOSECONDS);
+        return schedule(timers, delayNanos, task);
+    }
+
+    @Override
+    public Timer scheduleRenewal(long delayNanos, Runnable task) {
+        return schedule(renewals, delayNanos, task);
+    }
+
+    private static Timer schedule(ScheduledThreadPoolExecutor executor, long delayNanos, Runnable task) {
+        ScheduledFuture<?> future = executor.schedule(guarded(task), Math.max(delayNanos, 0), TimeUnit.NANOSECONDS);
         return () -> future.cancel(false);
     }
 
@@ -168,6 +175,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     @Override
     public void close() {
         timers.shutdown();
+        renewals.shutdown();
         callbacks.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
         listeners.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
         RandomAccessFile file = uptime;
@@ -185,10 +193,19 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
             try {
                 task.run();
             } catch (RuntimeException | Error e) {
-                // A failing task must not take the timer thread, and with it every renewal, along.
+                // A failing task must not take its thread, and with it every timer or renewal, along.
                 log.error("a task of the client failed; this is a bug or an error in a listener", e);
             }
         };
+    }
+
+    private static ScheduledThreadPoolExecutor timers(String name) {
+        ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1, threads(name));
+        timers.setRemoveOnCancelPolicy(true);
+        timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        timers.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        timers.setKeepAliveTime(IDLE_THREAD_SECONDS, TimeUnit.SECONDS);
+        return timers;
     }
 
     /** A pool that starts a thread for each task until there are so many, and ends those that have nothing to do. */

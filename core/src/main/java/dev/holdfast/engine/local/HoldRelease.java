@@ -174,7 +174,8 @@ final class HoldRelease {
             return;
         }
         // At the store the grant stays until its owners let go: a slow owner keeps its margin.
-        resource.lost = resource.lost.with(holds);
+        resource.lost = resource.lost.orNew();
+        holds.forEach(resource.lost::add);
         holds.forEach(hold -> lose(resource, hold, cause, out));
     }
 
@@ -192,10 +193,11 @@ final class HoldRelease {
     /** The owner of a lost hold has closed it: with the last one what may be left at the store goes too. */
     static void forgetLost(
             LocalSynchronizer resource, LocalHold hold, @Nullable Runnable leaving, DeferredActions out) {
-        resource.lost = resource.lost.without(hold);
+        resource.lost.remove(hold);
+        resource.lost = resource.lost.orNone();
         if (leaving != null) {
             out.add(leaving);
-        } else if (resource.lost.under(hold.grant) == null) {
+        } else if (!resource.lost.hasUnder(hold.grant)) {
             resource.claims.settle(hold.grant, new Command.Release(hold.grant.ref), out);
         }
     }

@@ -136,6 +136,9 @@ public abstract class LocalResource {
 
     public abstract void end(LocalGrant grant, Loss.Cause cause);
 
+    /** No claim for a request goes past the one that waits any more. Called under the lock. */
+    abstract void bargesNoLonger(Request request);
+
     /** The number of the newest request that waits here. */
     public abstract long newestRequest();
 }

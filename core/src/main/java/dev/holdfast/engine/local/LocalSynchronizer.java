@@ -217,7 +217,15 @@ public final class LocalSynchronizer extends LocalResource {
                 case UNANSWERED -> of::suits;
                 case REFUSED, UNREACHABLE -> request -> true;
             };
-            RequestCancellation.endThose(this, concerned, why, of.refusal, out);
+            Request only = of.boundTo();
+            if (only != null && (how == Claim.Denial.TAKEN || how == Claim.Denial.UNANSWERED)) {
+                // It suits no other, and thousands may ask at a time.
+                if (only.isQueued && concerned.test(only)) {
+                    RequestCancellation.end(this, only, why, of.refusal, out);
+                }
+            } else {
+                RequestCancellation.endThose(this, concerned, why, of.refusal, out);
+            }
         }
         react(out);
     }
@@ -324,7 +332,7 @@ public final class LocalSynchronizer extends LocalResource {
             if (isBarging() && claims.isWaiting()) {
                 barge(out);
             }
-            if (queue.hasTries() && !claims.isAsking()) {
+            if (queue.hasIdleTries() && !claims.isAsking()) {
                 // It is known by now that who is before them has to wait.
                 RequestCancellation.endThose(
                         this,
@@ -379,6 +387,11 @@ public final class LocalSynchronizer extends LocalResource {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    void bargesNoLonger(Request request) {
+        queue.noteBargingEnded(request);
     }
 
     @Override

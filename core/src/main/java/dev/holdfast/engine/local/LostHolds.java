@@ -1,76 +1,83 @@
 package dev.holdfast.engine.local;
 
 import dev.holdfast.spi.ClaimRef;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds of a resource that were lost and that their owners have not closed. Immutable, so that all resources
- * without any, which are almost all, share one.
+ * The holds of a resource that were lost and that their owners have not closed. Each is added and removed in the same
+ * time however many there are: all permits of a process may be lost at once. Guarded by the lock of the resource.
  */
-record LostHolds(List<LocalHold> holds) {
+final class LostHolds {
 
-    static final LostHolds NONE = new LostHolds(List.of());
+    /** Of all resources without any, which are almost all. Never added to. */
+    static final LostHolds NONE = new LostHolds();
+
+    /** By their owners: see {@link OwnedHold#key()}. Oldest first. */
+    private final Map<Object, LocalHold> holds = new LinkedHashMap<>();
+
+    /** How many there are under each grant. */
+    private final Map<LocalGrant, Integer> counts = new HashMap<>();
 
     boolean isEmpty() {
         return holds.isEmpty();
     }
 
-    LostHolds with(List<LocalHold> more) {
-        return new LostHolds(Stream.concat(holds.stream(), more.stream()).toList());
+    /** These, or new ones if these are none. */
+    LostHolds orNew() {
+        return this == NONE ? new LostHolds() : this;
     }
 
-    LostHolds without(LocalHold hold) {
-        List<LocalHold> rest = holds.stream().filter(other -> other != hold).toList();
-        return rest.isEmpty() ? NONE : new LostHolds(rest);
+    /** These, or none if they are empty. */
+    LostHolds orNone() {
+        return isEmpty() ? NONE : this;
+    }
+
+    void add(LocalHold hold) {
+        if (holds.put(hold.key(), hold) != hold) {
+            counts.merge(hold.grant, 1, Integer::sum);
+        }
+    }
+
+    void remove(LocalHold hold) {
+        if (holds.remove(hold.key(), hold)) {
+            counts.computeIfPresent(hold.grant, (grant, count) -> count == 1 ? null : count - 1);
+        }
     }
 
     /** The lost hold of a thread; null if it has none, and for no thread. */
     @Nullable
     LocalHold of(@Nullable Thread owner) {
-        if (owner != null) {
-            for (LocalHold hold : holds) {
-                if (hold.owner == owner) {
-                    return hold;
-                }
-            }
-        }
-        return null;
+        return owner == null ? null : holds.get(owner);
     }
 
-    /** A lost hold whose owner is a thread that has died; null if there is none. */
-    @Nullable
-    LocalHold ofTheDead() {
-        for (LocalHold hold : holds) {
-            if (hold.owner != null && !hold.owner.isAlive()) {
-                return hold;
-            }
-        }
-        return null;
-    }
-
-    /** Without those that own themselves and have nothing left at the store: nobody has to close such a hold. */
-    LostHolds withoutEnded(long now) {
-        List<LocalHold> rest = holds.stream()
-                .filter(hold -> hold.owner != null || !hold.hasEndedAtStore(now))
+    /** The lost holds whose owners are threads that have died. */
+    List<LocalHold> ofTheDead() {
+        return holds.values().stream()
+                .filter(hold -> hold.owner != null && !hold.owner.isAlive())
                 .toList();
-        return rest.isEmpty() ? NONE : rest.size() == holds.size() ? this : new LostHolds(rest);
     }
 
-    /** The lost hold under a grant; null if there is none. */
-    @Nullable
-    LocalHold under(LocalGrant grant) {
-        for (LocalHold hold : holds) {
-            if (hold.grant == grant) {
-                return hold;
+    /** Removes those that own themselves and have nothing left at the store: nobody has to close such a hold. */
+    void removeEnded(long now) {
+        for (LocalHold hold : new ArrayList<>(holds.values())) {
+            if (hold.owner == null && hold.hasEndedAtStore(now)) {
+                remove(hold);
             }
         }
-        return null;
+    }
+
+    /** Whether there is one under a grant. */
+    boolean hasUnder(LocalGrant grant) {
+        return counts.containsKey(grant);
     }
 
     void addRefs(Set<ClaimRef> refs) {
-        holds.forEach(hold -> refs.add(hold.grant.ref));
+        counts.keySet().forEach(grant -> refs.add(grant.ref));
     }
 }

@@ -50,6 +50,10 @@ public final class Request {
 
     boolean isQueued;
 
+    /** The claims that go past the one that waits, if one of them is for this request. */
+    @Nullable
+    BargingClaims barging;
+
     /**
      * At the head of the queue while another has its turn: it looks for itself at short intervals. Written under the
      * lock of the resource.

@@ -68,15 +68,12 @@ final class RequestCancellation {
 
     /** Ends the requests whose wait was over before the store answered, and that the answer does not serve. */
     static void endOverdue(LocalSynchronizer resource, DeferredActions out) {
-        if (resource.queue.mayHaveOverdue()) {
-            endThose(
-                    resource,
-                    request ->
-                            request.overdueAfter != null && !resource.claims.isUnansweredSince(request.answersBefore),
-                    null,
-                    null,
-                    out);
-            resource.queue.checkOverdue();
+        // Each after the one that was overdue first has come after as many answers, or more: this never looks at one
+        // that stays, so that thousands whose waits end together don't look at each other.
+        for (Request request = resource.queue.firstOverdue();
+                request != null && !resource.claims.isUnansweredSince(request.answersBefore);
+                request = resource.queue.firstOverdue()) {
+            end(resource, request, null, null, out);
         }
     }
 
@@ -117,11 +114,21 @@ final class RequestCancellation {
         while (request != null) {
             Request following = request.next;
             if (meant.test(request)) {
-                resource.queue.remove(request);
-                request.refusal = refusal;
-                RequestCompletion.end(resource.partition.context, request, null, why, out);
+                end(resource, request, why, refusal, out);
             }
             request = following;
         }
+    }
+
+    /** Ends one that is queued. Called under the lock of the resource. */
+    static void end(
+            LocalSynchronizer resource,
+            Request request,
+            @Nullable Supplier<RuntimeException> why,
+            @Nullable String refusal,
+            DeferredActions out) {
+        resource.queue.remove(request);
+        request.refusal = refusal;
+        RequestCompletion.end(resource.partition.context, request, null, why, out);
     }
 }

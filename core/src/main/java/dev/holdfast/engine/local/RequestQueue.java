@@ -1,6 +1,8 @@
 package dev.holdfast.engine.local;
 
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +18,15 @@ final class RequestQueue {
     private @Nullable Request tail;
     private long numbers;
     private int size;
-    private int tries;
-    private boolean mayHaveOverdue;
+
+    /** How many don't wait, and have no claim that goes past the one that waits. */
+    private int idleTries;
+
+    /**
+     * Those whose time is up, in the order in which that was noted; null before the first. None had an answer of the
+     * store by then, so the numbers of answers that they came after only rise.
+     */
+    private @Nullable Set<Request> overdue;
 
     /** The number up to which requests are no newcomers any more. */
     private long newcomersAfter;
@@ -46,9 +55,23 @@ final class RequestQueue {
         return size;
     }
 
-    /** Whether there are some that don't wait. */
-    boolean hasTries() {
-        return tries > 0;
+    /** Whether there are some that don't wait, and have no claim that goes past the one that waits. */
+    boolean hasIdleTries() {
+        return idleTries > 0;
+    }
+
+    /** A request that waits has a claim that goes past the one that waits. */
+    void noteBarging(Request request) {
+        idleTries -= request.isTry ? 1 : 0;
+    }
+
+    /** A request has no claim any more that goes past the one that waits. */
+    void noteBargingEnded(Request request) {
+        idleTries += request.isQueued && request.isTry ? 1 : 0;
+    }
+
+    private static boolean isIdleTry(Request request) {
+        return request.isTry && request.barging == null;
     }
 
     boolean hasSeveral() {
@@ -64,7 +87,7 @@ final class RequestQueue {
         request.number = ++numbers;
         request.isQueued = true;
         size++;
-        tries += request.isTry ? 1 : 0;
+        idleTries += isIdleTry(request) ? 1 : 0;
         request.previous = tail;
         if (tail == null) {
             head = request;
@@ -78,7 +101,7 @@ final class RequestQueue {
     void prepend(Request request) {
         request.isQueued = true;
         size++;
-        tries += request.isTry ? 1 : 0;
+        idleTries += isIdleTry(request) ? 1 : 0;
         request.next = head;
         if (head == null) {
             tail = request;
@@ -94,7 +117,10 @@ final class RequestQueue {
         }
         request.isQueued = false;
         size--;
-        tries -= request.isTry ? 1 : 0;
+        idleTries -= isIdleTry(request) ? 1 : 0;
+        if (request.barging != null) {
+            request.barging.left(request);
+        }
         if (request.previous == null) {
             head = request.next;
         } else {
@@ -107,6 +133,9 @@ final class RequestQueue {
         }
         request.previous = null;
         request.next = null;
+        if (overdue != null) {
+            overdue.remove(request);
+        }
     }
 
     /** The oldest request behind the head that has come since the last call, with all that follow it; null if none. */
@@ -128,24 +157,24 @@ final class RequestQueue {
     /** The time of a request that waits is up: it ends with the next answer of the store. */
     void noteOverdue(Request request, Duration waited) {
         request.overdueAfter = waited;
-        mayHaveOverdue = true;
-    }
-
-    /** Whether one may wait whose time is up. */
-    boolean mayHaveOverdue() {
-        return mayHaveOverdue;
-    }
-
-    /** Finds out whether one waits whose time is up. */
-    void checkOverdue() {
-        mayHaveOverdue = false;
-        for (Request request = head; request != null && !mayHaveOverdue; request = request.next) {
-            mayHaveOverdue = request.overdueAfter != null;
+        if (overdue == null) {
+            overdue = new LinkedHashSet<>();
         }
+        overdue.add(request);
+    }
+
+    /** The one whose time was up first; null if there is none. */
+    @Nullable
+    Request firstOverdue() {
+        return overdue == null || overdue.isEmpty() ? null : overdue.iterator().next();
     }
 
     /** Whether a request waits that a claim could serve. */
     boolean hasOneFor(LocalClaim claim) {
+        Request only = claim.boundTo();
+        if (only != null) {
+            return only.isQueued;
+        }
         for (Request request = head; request != null; request = request.next) {
             if (claim.suits(request)) {
                 return true;

@@ -110,7 +110,7 @@ final class ResourceClaims extends ResourceGrants {
 
     /** Whether a claim is on its way for this request that goes past the one that waits. */
     boolean isBarging(Request request) {
-        return barging.serve(request);
+        return request.barging != null;
     }
 
     /**
@@ -120,12 +120,17 @@ final class ResourceClaims extends ResourceGrants {
      */
     void barge(Request request, RequestQueue queue, DeferredActions out) {
         LocalClaim waiting = claim;
-        if (waiting == null || !waiting.session.isAlive() || (!request.isTry && request.weight() >= waiting.weight)) {
+        if (waiting == null
+                || !waiting.session.isAlive()
+                || (!request.isTry && request.weight() >= waiting.weight)
+                || isBarging(request)) {
             return;
         }
         LocalClaim fresh = newClaim(waiting.session, request, true, queue);
         fresh.isBarging = true;
-        barging = barging.with(fresh);
+        barging = barging.orNew();
+        barging.add(request, fresh);
+        queue.noteBarging(request);
         CallerMode caller = request.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
         out.add(() -> resource.partition.driver.acquire(fresh, 1, caller));
     }
@@ -232,7 +237,7 @@ final class ResourceClaims extends ResourceGrants {
      */
     boolean refused(LocalClaim of, DeferredActions out) {
         answers++;
-        boolean wasOurs = claim == of || barging.claims().contains(of);
+        boolean wasOurs = claim == of || barging.contains(of);
         LocalGrant replaced = of.takeReplaced();
         forget(of);
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
@@ -285,7 +290,13 @@ final class ResourceClaims extends ResourceGrants {
         if (claim == of) {
             claim = null;
         }
-        barging = barging.without(of);
+        Request barged = barging.remove(of);
+        if (barged != null) {
+            resource.bargesNoLonger(barged);
+            if (barging.isEmpty()) {
+                barging = BargingClaims.NONE;
+            }
+        }
     }
 
     /**
@@ -295,12 +306,7 @@ final class ResourceClaims extends ResourceGrants {
      * @return whether the claim was withdrawn
      */
     boolean dropUnwanted(RequestQueue queue, DeferredActions out) {
-        for (LocalClaim past : barging.claims()) {
-            Request request = past.bargesFor();
-            if (request == null || request.isDone()) {
-                kill(past, out);
-            }
-        }
+        barging.takeUnwanted().forEach(past -> kill(past, out));
         LocalClaim waiting = claim;
         // One that is to replace a grant waits for the answer first: until then both are at stake.
         if (waiting == null || waiting.isReplacing() || isWanted(queue)) {
@@ -366,7 +372,7 @@ final class ResourceClaims extends ResourceGrants {
         if (claim != null) {
             lookAfter(claim, session, quietBefore, out);
         }
-        barging.claims().forEach(past -> lookAfter(past, session, quietBefore, out));
+        barging.all().forEach(past -> lookAfter(past, session, quietBefore, out));
     }
 
     private void lookAfter(LocalClaim present, Session session, long quietBefore, DeferredActions out) {
@@ -399,7 +405,7 @@ final class ResourceClaims extends ResourceGrants {
             forget(waiting);
             withdrawOnceRetired(waiting, out);
         }
-        for (LocalClaim past : barging.claims()) {
+        for (LocalClaim past : barging.all()) {
             if (past.session == session) {
                 forget(past);
                 withdrawOnceRetired(past, out);

@@ -83,11 +83,11 @@ final class ResourceMaintenance {
         }
         if (!resource.lost.isEmpty()) {
             resource.step(out -> {
-                for (LocalHold orphan = resource.lost.ofTheDead(); orphan != null; orphan = resource.lost.ofTheDead()) {
+                for (LocalHold orphan : resource.lost.ofTheDead()) {
                     HoldRelease.forgetLost(resource, orphan, null, out);
                 }
-                resource.lost = resource.lost.withoutEnded(
-                        resource.partition.context.clock().now());
+                resource.lost.removeEnded(resource.partition.context.clock().now());
+                resource.lost = resource.lost.orNone();
                 resource.pursue(out);
                 resource.tidy();
             });

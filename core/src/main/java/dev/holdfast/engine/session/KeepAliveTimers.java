@@ -66,7 +66,7 @@ final class KeepAliveTimers {
     /** Renews the session after a delay, and not when that was planned before. */
     void renewIn(long delay, Runnable renew) {
         cancel(renewal);
-        renewal = environment.schedule(delay, renew);
+        renewal = environment.scheduleRenewal(delay, renew);
     }
 
     /** Checks the session at its deadline, and before. */
@@ -75,7 +75,7 @@ final class KeepAliveTimers {
         // Timers stand still while the machine is suspended: a look in between finds soon after it that time has
         // passed.
         long soon = options.keepAliveEvery().toNanos() / LOOKS_PER_KEEP_ALIVE;
-        watch = environment.schedule(Math.min(left, soon), check);
+        watch = environment.scheduleRenewal(Math.min(left, soon), check);
     }
 
     /** Neither renews the session nor checks it any more. */

@@ -209,7 +209,7 @@ public final class SessionKeeper {
         scheduleRenewal(of, timers.keepAliveNanos(of.ttlNanos));
         Duration patience = KeepAliveTimers.patience(Duration.ofNanos(of.ttlNanos));
         Command keepAlive = new Command.KeepAlive(of.id, epoch, patience);
-        wire.send(keepAlive, CallerMode.ASYNC, patience.toNanos(), new CommandSender.Answer() {
+        wire.sendRenewal(keepAlive, CallerMode.ASYNC, patience.toNanos(), new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.SessionAlive) {

@@ -97,12 +97,18 @@ public final class CommandSender {
     }
 
     public void send(Command command, CallerMode caller, Answer answer) {
-        send(command, caller, timeoutNanos, answer);
+        send(new Trip(numbers.incrementAndGet(), command, answer, timeoutNanos), command, caller, false);
     }
 
-    /** Sends a command that waits for its answer no longer than so many nanoseconds, nor than the time-out of all. */
-    public void send(Command command, CallerMode caller, long patienceNanos, Answer answer) {
-        Trip trip = new Trip(numbers.incrementAndGet(), command, answer, Math.min(patienceNanos, timeoutNanos));
+    /**
+     * Sends a command that renews a lease. Its time-out waits for no other task, and is at most that of all commands.
+     */
+    public void sendRenewal(Command command, CallerMode caller, long patienceNanos, Answer answer) {
+        long timeout = Math.min(patienceNanos, timeoutNanos);
+        send(new Trip(numbers.incrementAndGet(), command, answer, timeout), command, caller, true);
+    }
+
+    private void send(Trip trip, Command command, CallerMode caller, boolean isRenewal) {
         if (isClosed) {
             trip.fail(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null));
             return;
@@ -113,11 +119,15 @@ public final class CommandSender {
             if (!future.isDone()) {
                 underWay.put(trip.number, trip);
                 startSweep();
+                if (isRenewal) {
+                    Environment.Timer alarm = environment.scheduleRenewal(trip.patienceNanos, trip::timeOut);
+                    var unused = future.whenComplete((reply, failure) -> alarm.cancel());
+                }
                 if (isClosed) {
                     trip.end();
                 }
             }
-            var unused = future.whenComplete(trip);
+            var unusedEnd = future.whenComplete(trip);
         } catch (Throwable t) {
             // A store must not throw; but who asked waits for an answer, whatever it was.
             Failsafe.log("sending a command to the store", t);

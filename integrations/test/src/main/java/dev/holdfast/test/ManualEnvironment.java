@@ -3,10 +3,10 @@ package dev.holdfast.test;
 import dev.holdfast.Environment;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.PriorityQueue;
-import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -57,8 +57,8 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
     private final Condition callbacksDone = lock.newCondition();
 
     // Guarded by lock.
-    private final Queue<Task> tasks =
-            new PriorityQueue<>(Comparator.comparingLong(Task::at).thenComparingLong(Task::number));
+    private final NavigableSet<Task> tasks =
+            new TreeSet<>(Comparator.comparingLong(Task::at).thenComparingLong(Task::number));
     private final SplittableRandom random = new SplittableRandom(SEED);
     private long numbers;
     private long now;
@@ -162,7 +162,7 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
     public Optional<Duration> untilNextTimer() {
         lock.lock();
         try {
-            return Optional.ofNullable(tasks.peek()).map(task -> Duration.ofNanos(Math.max(0, task.at - now)));
+            return tasks.stream().findFirst().map(task -> Duration.ofNanos(Math.max(0, task.at - now)));
         } finally {
             lock.unlock();
         }
@@ -284,12 +284,12 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
     private @Nullable Task next(long end) {
         lock.lock();
         try {
-            Task first = tasks.peek();
+            Task first = tasks.isEmpty() ? null : tasks.first();
             if (first == null || first.at > end) {
                 now = end;
                 return null;
             }
-            tasks.remove();
+            tasks.remove(first);
             now = Math.max(now, first.at);
             return first;
         } finally {

@@ -1,0 +1,116 @@
+package dev.holdfast.engine.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@DisplayName("The holds that were lost and not closed")
+class LostHoldsTest {
+
+    /** If each looked at all others, that alone would take many times the time-out. */
+    private static final int MANY = 300_000;
+
+    private static final ResourceName NAME = new ResourceName("gpu");
+    private static final ResourceSpec SPEC = new ResourceSpec(Kind.SEMAPHORE, MANY, Order.FAIR);
+
+    private final LocalResource resource = new LocalSynchronizer(null, new ConcurrentHashMap<>(), NAME, SPEC);
+    private final Session session = new Session(new SessionId("s"), 1, 0, 0, 0);
+    private long claims;
+
+    private LocalGrant grant() {
+        return new LocalClaim(resource, new ClaimRef(NAME, session.id, ++claims), session, Lease.SESSION, null, 1, 0);
+    }
+
+    private LocalHold hold(LocalGrant grant, Mode mode, Thread owner) {
+        Request request = new Request(mode, NAME, owner, null, AcquireTerms.FOREVER, false, null);
+        return new LocalHold(resource, grant, request, claims);
+    }
+
+    @Test
+    @Timeout(value = 60, unit = TimeUnit.SECONDS)
+    @DisplayName("are added and removed each for itself, however many there are")
+    void areMany() {
+        List<LocalHold> holds = new ArrayList<>();
+        for (int i = 0; i < MANY; i++) {
+            holds.add(hold(grant(), Mode.unowned(SPEC, 1), null));
+        }
+        LostHolds lost = LostHolds.NONE.orNew();
+        for (LocalHold hold : holds) {
+            lost.add(hold);
+        }
+        Set<ClaimRef> refs = new HashSet<>();
+        lost.addRefs(refs);
+        assertThat(refs).hasSize(MANY);
+        for (LocalHold hold : holds) {
+            assertThat(lost.hasUnder(hold.grant)).isTrue();
+            lost.remove(hold);
+            assertThat(lost.hasUnder(hold.grant)).isFalse();
+        }
+        assertThat(lost.orNone()).isSameAs(LostHolds.NONE);
+    }
+
+    @Test
+    @DisplayName("keep their grant until the last under it is closed")
+    void shareAGrant() {
+        LocalGrant grant = grant();
+        LocalHold first = hold(grant, Mode.unowned(SPEC, 1), null);
+        LocalHold second = hold(grant, Mode.unowned(SPEC, 1), null);
+        LostHolds lost = LostHolds.NONE.orNew();
+        lost.add(first);
+        lost.add(second);
+
+        lost.remove(first);
+        lost.remove(first);
+        assertThat(lost.hasUnder(grant)).isTrue();
+        assertThat(lost.orNone()).isSameAs(lost);
+
+        lost.remove(second);
+        assertThat(lost.hasUnder(grant)).isFalse();
+    }
+
+    @Test
+    @DisplayName("are found by their threads, also when these have died")
+    void byThread() throws InterruptedException {
+        Thread dead = new Thread(() -> {});
+        dead.start();
+        dead.join();
+        LocalHold mine = hold(grant(), Mode.owned(SPEC, 1), Thread.currentThread());
+        LocalHold orphan = hold(grant(), Mode.owned(SPEC, 1), dead);
+        LostHolds lost = LostHolds.NONE.orNew();
+        lost.add(mine);
+        lost.add(orphan);
+        lost.add(hold(grant(), Mode.unowned(SPEC, 1), null));
+
+        assertThat(lost.of(Thread.currentThread())).isSameAs(mine);
+        assertThat(lost.of(dead)).isSameAs(orphan);
+        assertThat(lost.of(null)).isNull();
+        assertThat(lost.ofTheDead()).containsExactly(orphan);
+    }
+
+    @Test
+    @DisplayName("are none where none were lost, and nothing is found there")
+    void none() {
+        LocalHold hold = hold(grant(), Mode.unowned(SPEC, 1), null);
+        LostHolds.NONE.remove(hold);
+        LostHolds.NONE.removeEnded(0);
+        assertThat(LostHolds.NONE.isEmpty()).isTrue();
+        assertThat(LostHolds.NONE.hasUnder(hold.grant)).isFalse();
+        assertThat(LostHolds.NONE.ofTheDead()).isEmpty();
+    }
+}
