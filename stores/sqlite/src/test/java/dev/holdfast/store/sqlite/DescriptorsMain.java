@@ -20,9 +20,8 @@ final class DescriptorsMain {
     public static void main(String[] args) throws Exception {
         Path file = Path.of(args[0]);
         // No class can be loaded without a descriptor.
-        open(file);
-        open(file.getParent());
-        String warm = SqliteErrorCodes.noDescriptors(file, Effect.NONE, new IOException()) + "";
+        String warm = open(file) + open(file.getParent());
+        warm += SqliteErrorCodes.noDescriptors(file, Effect.NONE, new IOException()) + "";
         assert !SqliteErrorCodes.lacksDescriptors() : warm;
         System.out.println("ready");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
