@@ -81,7 +81,8 @@ public final class Engine {
                 options.storeTimeout(),
                 options.storeTimeout());
         admin = StoreAdmin.of(context, questions);
-        monitor = new ClientMonitor(partitions, primitives.local);
+        monitor = new ClientMonitor(
+                partitions, primitives.local, () -> store.traits().product());
         probe = new HealthProbe(partitions, questions, monitor);
     }
 

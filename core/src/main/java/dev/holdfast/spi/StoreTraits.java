@@ -198,7 +198,7 @@ public final class StoreTraits {
 
     /** Puts traits together. Not thread-safe. */
     public static final class Builder {
-        private final String product;
+        private String product;
         private String system;
         private final Set<Feature> features = EnumSet.noneOf(Feature.class);
         private final Set<Admission> admissions = EnumSet.of(Admission.EXCLUSIVE);
@@ -218,6 +218,13 @@ public final class StoreTraits {
         @CanIgnoreReturnValue
         public Builder system(String name) {
             system = name;
+            return this;
+        }
+
+        /** See {@link StoreTraits#product()}. */
+        @CanIgnoreReturnValue
+        public Builder product(String name) {
+            product = name;
             return this;
         }
 

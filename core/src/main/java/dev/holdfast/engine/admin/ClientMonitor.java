@@ -10,6 +10,7 @@ import dev.holdfast.engine.session.Partitions;
 import dev.holdfast.engine.session.Session;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Sums up what a client knows of itself. Sends nothing. Thread-safe. */
@@ -18,10 +19,16 @@ public final class ClientMonitor {
     private final ClientContext context;
     private final Partitions partitions;
     private final LocalResources resources;
+    private final Supplier<String> store;
 
-    /** Makes the monitor of a client. */
-    public ClientMonitor(Partitions partitions, LocalResources resources) {
+    /**
+     * Makes the monitor of a client.
+     *
+     * @param store what the store is, for people
+     */
+    public ClientMonitor(Partitions partitions, LocalResources resources, Supplier<String> store) {
         this.context = partitions.context;
+        this.store = store;
         this.partitions = partitions;
         this.resources = resources;
     }
@@ -46,7 +53,7 @@ public final class ClientMonitor {
                 left = Optional.of(shorter(left, Duration.ofNanos(Math.max(0, session.leftNanos(now)))));
             }
         }
-        return new ClientState(status, since, left, holds, waiting);
+        return new ClientState(store.get(), status, since, left, holds, waiting);
     }
 
     private Status statusOf(Partition partition, @Nullable Session session, long now) {

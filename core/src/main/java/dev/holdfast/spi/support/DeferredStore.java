@@ -32,7 +32,9 @@ public final class DeferredStore implements LockStore {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeferredStore.class);
 
-    private final StoreTraits traits;
+    /** Those that were given; {@link StoreTraits#product} is the opened store's own once it is open. */
+    private volatile StoreTraits traits;
+
     private final int partitions;
     private final ToIntFunction<ResourceName> partitionOf;
     private final Supplier<? extends LockStore> opening;
@@ -137,6 +139,7 @@ public final class DeferredStore implements LockStore {
             return;
         }
         opened.subscribe(listeners);
+        traits = traits.toBuilder().product(opened.traits().product()).build();
         boolean isLate;
         synchronized (lock) {
             isLate = closed;

@@ -5,6 +5,7 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
@@ -101,9 +102,8 @@ public final class JdbcStore implements LockStore {
         try {
             Connection first = connections.get(Use.LOCKS);
             product = Products.of(first, options.clock, options.prefix);
-            templates = new SqlTemplates(Product.TEXTS, options.schema, options.prefix, product.quote());
             connections.know(product);
-            prepare(product, product.schema(templates), first, options);
+            templates = prepare(product, first, options);
             this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
             this.listening = options.listens ? product.listening(source, templates, threads, client, listener) : null;
             if (listening != null) {
@@ -118,7 +118,8 @@ public final class JdbcStore implements LockStore {
             throw e;
         }
         connections.rest(Use.LOCKS, new StatementCache(templates));
-        this.traits = traits(product, listening != null);
+        this.traits = traits(product, templates.schema(), listening != null);
+        LOG.info("store={} is open, with tables {}*", traits.product(), options.prefix);
         ServerLane lane = new ServerLane(product, templates, connections, client, this::tell);
         this.executor = threads.executor("holdfast-jdbc");
         this.lanes = new CommandLanes(
@@ -131,16 +132,23 @@ public final class JdbcStore implements LockStore {
         this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
     }
 
-    private static void prepare(Product product, ServerSchema schema, Connection first, Builder options) {
+    /** Makes the tables if that is wanted, and gives the texts of statements on them. */
+    private static SqlTemplates prepare(Product product, Connection first, Builder options) {
         try {
-            schema.prepare(first, options.initialize.creation, options.versions);
+            boolean mayCreate = options.initialize.creation != ServerSchema.Creation.NONE;
+            String schema = options.schema.isEmpty()
+                    ? product.searchPath(first, options.prefix + "meta").schema(mayCreate)
+                    : options.schema;
+            SqlTemplates templates = new SqlTemplates(Product.TEXTS, schema, options.prefix, product.quote());
+            product.schema(templates).prepare(first, options.initialize.creation, options.versions);
+            return templates;
         } catch (SQLException e) {
             throw product.translated(e, StoreException.Effect.NONE);
         }
     }
 
-    private static StoreTraits traits(Product product, boolean isTold) {
-        return traits(product.title(), isTold)
+    private static StoreTraits traits(Product product, String schema, boolean isTold) {
+        return traits(product.title() + ", schema " + ResourceName.printable(schema), isTold)
                 .system(product.system())
                 .withIf(isTold && product.tellsAll(), Feature.PUSH)
                 .build();
@@ -400,8 +408,14 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * The schema that the tables are in, on MySQL and MariaDB the database; where names without a schema are found
-         * if not set. It has to be there.
+         * The schema that the tables are in, on MySQL and MariaDB the database. It has to be there.
+         *
+         * <p>If not set, it is resolved once, when the store opens: where names without a schema lead to tables of
+         * locks, or else would make them. Every statement names it from there on, whatever a program sets on the
+         * connections of its pool. The store does not open where that is not certain: where tables would have to be made
+         * and a connection is no longer set as it was opened, where tables are found in two schemas by that, or where
+         * they would be made in a schema that has the user's name. It is logged when the store opens, and is part of
+         * what the store is called.
          *
          * @param name up to 63 letters, digits and {@code _}, no digit first; taken as it is, with the case of its
          *     letters

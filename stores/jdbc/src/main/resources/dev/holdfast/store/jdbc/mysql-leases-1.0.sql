@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS holdfast_resource (
     end_token BIGINT NOT NULL,
     ends BIGINT NOT NULL,
     seq BIGINT NOT NULL,
-    grants BIGINT NOT NULL COMMENT 'how many others, with rows in holdfast_claim',
+    grants BIGINT NOT NULL COMMENT 'how many others, with rows of their own as claims',
     shared BIGINT NOT NULL COMMENT 'what they weigh',
     waiters BIGINT NOT NULL,
     places BIGINT NOT NULL

@@ -199,7 +199,8 @@ class FirstUseTest {
                 asked = Meanwhile.run(() -> client.acquire(claim));
                 Awaitility.await()
                         .atMost(1, TimeUnit.MINUTES)
-                        .until(() -> log.said().stream().anyMatch(text -> text.contains("INTO holdfast_resource")));
+                        .until(() -> log.said().stream()
+                                .anyMatch(text -> text.matches("(?s).*INTO \\S+holdfast_resource.*")));
                 if (stays) {
                     stranger.commit();
                 } else {
@@ -267,7 +268,7 @@ class FirstUseTest {
                     Awaitility.await()
                             .atMost(1, TimeUnit.MINUTES)
                             .until(() -> log.said().subList(since, log.said().size()).stream()
-                                    .anyMatch(text -> text.contains("INTO holdfast_resource")));
+                                    .anyMatch(text -> text.matches("(?s).*INTO \\S+holdfast_resource.*")));
                     keeper.commit();
                 }
                 assertThat(answer(asked, client, claim))

@@ -222,7 +222,7 @@ class PostgresHandOverTest {
         StatementLog patient = new StatementLog(url) {
             @Override
             public Object call(Connection connection, String text, Call call) throws Throwable {
-                if (text.startsWith("SELECT 1 FROM holdfast_resource")) {
+                if (text.matches("(?s)SELECT 1 FROM \\S+holdfast_resource.*")) {
                     TestSource.execute(connection, "SET lock_timeout = '1min'");
                 }
                 return super.call(connection, text, call);

@@ -30,8 +30,11 @@ record StatementCost(String text, long rows, List<String> scanned, double estima
         return Pattern.compile(pattern, Pattern.DOTALL).matcher(text).matches();
     }
 
+    /** Without the schema that stands before the names of tables. */
     private static String inOneLine(String text) {
-        return text.replaceAll("\\s+", " ").trim();
+        return text.replaceAll("\\s+", " ")
+                .replaceAll("([\"`])\\w+\\1\\.(?=holdfast_)", "")
+                .trim();
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.holdfast.sql.database.MysqlErrorCodes;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
+import dev.holdfast.store.jdbc.server.SearchPath;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.Transaction;
@@ -92,6 +93,11 @@ public final class MysqlProduct implements Product {
     @Override
     public String quote() {
         return "`";
+    }
+
+    @Override
+    public SearchPath searchPath(Connection connection, String table) throws SQLException {
+        return MysqlSchema.searchPath(connection, table);
     }
 
     @Override

@@ -3,15 +3,22 @@ package dev.holdfast.store.jdbc.mysql;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.store.jdbc.server.SearchPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The tables on MySQL and MariaDB, where each statement that makes one is a transaction of its own. */
 final class MysqlSchema extends ServerSchema {
@@ -19,6 +26,10 @@ final class MysqlSchema extends ServerSchema {
     private static final String SECONDS = "60";
 
     private static final int COLUMN_IS_THERE = 1060;
+
+    /** URLs of both drivers, and of those that wrap them. */
+    private static final Pattern URL = Pattern.compile(
+            "jdbc:[^/]*(?:mysql|mariadb)[^/]*://[^/?]*(?:/(?<database>[^/?]*))?(?:\\?.*)?", Pattern.DOTALL);
 
     /**
      * Attempts at everything that locks need, none of which finds a row: there is no other way to ask that knows of
@@ -47,13 +58,56 @@ final class MysqlSchema extends ServerSchema {
         super("mysql", templates);
     }
 
+    /**
+     * Where names without a database lead on a connection: at present, and by its URL. What the URL does not say is
+     * taken for none, since whatever a program has set on the connection may be anything.
+     */
+    static SearchPath searchPath(Connection connection, String table) throws SQLException {
+        Optional<String> database;
+        boolean isCaseSensitive;
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT DATABASE(), @@lower_case_table_names = 0")) {
+            if (!row.next()) {
+                throw new SQLException("There is no name of a database");
+            }
+            database = Optional.ofNullable(row.getString(1));
+            isCaseSensitive = row.getBoolean(2);
+        }
+        SearchPath.Lookup present = lookUp(connection, database, table);
+        Matcher url = URL.matcher(String.valueOf(connection.getMetaData().getURL()));
+        if (!url.matches()) {
+            return new SearchPath(present, "");
+        }
+        Optional<String> initial = Optional.ofNullable(url.group("database"))
+                .filter(text -> !text.isEmpty())
+                .map(text -> URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8));
+        boolean isSame = isCaseSensitive
+                ? initial.equals(database)
+                : initial.map(MysqlSchema::lower).equals(database.map(MysqlSchema::lower));
+        return isSame ? new SearchPath(present, "") : new SearchPath(present, lookUp(connection, initial, table), "");
+    }
+
+    private static String lower(String name) {
+        return name.toLowerCase(Locale.ROOT);
+    }
+
+    private static SearchPath.Lookup lookUp(Connection connection, Optional<String> database, String table)
+            throws SQLException {
+        boolean isFound = database.isPresent() && isThere(connection, database.get(), table);
+        return new SearchPath.Lookup(isFound ? List.of(database.get()) : List.of(), database);
+    }
+
     @Override
     public boolean isThere(Connection connection, String table) throws SQLException {
-        String query = "SELECT count(*) > 0 FROM information_schema.tables WHERE table_name = ? AND table_schema = ";
-        String schema = templates().schema();
-        return schema.isEmpty()
-                ? isTrue(connection, query + "DATABASE()", templates().bare(table))
-                : isTrue(connection, query + "?", templates().bare(table), schema);
+        return isThere(connection, templates().schema(), templates().bare(table));
+    }
+
+    private static boolean isThere(Connection connection, String schema, String table) throws SQLException {
+        return isTrue(
+                connection,
+                "SELECT count(*) > 0 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
+                schema,
+                table);
     }
 
     @Override
@@ -65,8 +119,7 @@ final class MysqlSchema extends ServerSchema {
     @Override
     public void alone(Connection connection, Making making) throws SQLException {
         // A lock's name has at most 64 characters. MySQL 9 has no SHA1.
-        String name =
-                "CONCAT('holdfast ', LEFT(SHA2(CONCAT(COALESCE(NULLIF(?, ''), DATABASE(), ''), '.', ?), 256), 40))";
+        String name = "CONCAT('holdfast ', LEFT(SHA2(CONCAT(?, '.', ?), 256), 40))";
         String schema = templates().schema();
         String table = templates().bare("holdfast_meta");
         if (!isTrue(connection, "SELECT GET_LOCK(" + name + ", " + SECONDS + ")", schema, table)) {

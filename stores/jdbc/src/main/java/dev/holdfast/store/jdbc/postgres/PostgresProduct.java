@@ -6,6 +6,7 @@ import dev.holdfast.sql.database.PostgresErrorCodes;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
+import dev.holdfast.store.jdbc.server.SearchPath;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.LockedRowSet;
@@ -98,6 +99,11 @@ public final class PostgresProduct implements Product {
     @Override
     public String quote() {
         return "\"";
+    }
+
+    @Override
+    public SearchPath searchPath(Connection connection, String table) throws SQLException {
+        return PostgresSchema.searchPath(connection, table);
     }
 
     @Override

@@ -1,12 +1,17 @@
 package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.sql.database.ConnectionDisposal;
+import dev.holdfast.store.jdbc.server.SearchPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 
 /** The tables on PostgreSQL, where they are made in one transaction. */
 final class PostgresSchema extends ServerSchema {
@@ -14,24 +19,91 @@ final class PostgresSchema extends ServerSchema {
     /** Holds off others that make tables of locks in the same database; any number that nobody else takes. */
     private static final long MAKING = 0x686f_6c64_6661_7374L;
 
-    /** What this user lacks, told by the server without an attempt, which would be an error in its log. */
+    /**
+     * What this user lacks, told by the server without an attempt, which would be an error in its log. Its parameters
+     * are the schema and what the names of the tables begin with.
+     */
     private static final String LACKING = """
-            SELECT string_agg(n.what || ' on ' || n.name, ', ' ORDER BY n.name, n.what),
-                   bool_or(to_regclass(n.name) IS NULL)
-              FROM (SELECT t.name, p.what, '' AS part
-                      FROM (VALUES ('holdfast_session'), ('holdfast_resource'), ('holdfast_claim'), ('holdfast_latch'))
-                               AS t (name),
-                           (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS p (what)
-                    UNION ALL
-                    VALUES ('holdfast_meta', 'SELECT', ''), ('holdfast_meta', 'UPDATE', 'token_floor'),
-                           ('holdfast_meta', 'UPDATE', 'purged'), ('holdfast_count', 'SELECT', ''),
-                           ('holdfast_count', 'INSERT', ''), ('holdfast_count', 'DELETE', '')) AS n
-             WHERE CASE WHEN to_regclass(n.name) IS NULL THEN true
-                        WHEN n.part = '' THEN NOT has_table_privilege(to_regclass(n.name)::oid, n.what)
-                        ELSE NOT has_column_privilege(to_regclass(n.name)::oid, n.part, n.what) END""";
+            SELECT string_agg(n.what || ' on ' || n.name, ', ' ORDER BY n.name, n.what), bool_or(n.id IS NULL)
+              FROM (SELECT h.prefix || t.name, to_regclass(h.schema || '.' || h.prefix || t.name)::oid, t.what, t.part
+                      FROM (SELECT quote_ident(?), ?::text) AS h (schema, prefix),
+                           (SELECT t.name, p.what, ''
+                              FROM (VALUES ('session'), ('resource'), ('claim'), ('latch')) AS t (name),
+                                   (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS p (what)
+                            UNION ALL
+                            VALUES ('meta', 'SELECT', ''), ('meta', 'UPDATE', 'token_floor'),
+                                   ('meta', 'UPDATE', 'purged'), ('count', 'SELECT', ''), ('count', 'INSERT', ''),
+                                   ('count', 'DELETE', '')) AS t (name, what, part)) AS n (name, id, what, part)
+             WHERE CASE WHEN n.id IS NULL THEN true
+                        WHEN n.part = '' THEN NOT has_table_privilege(n.id, n.what)
+                        ELSE NOT has_column_privilege(n.id, n.part, n.what) END""";
+
+    /**
+     * Where a table without a schema would be made, and whether that is as the connection was opened. What the server,
+     * the database, the role and the connection's options say is the value that RESET restores.
+     */
+    private static final String SETTING = """
+            SELECT current_schema(), setting = reset_val, reset_val, current_user
+              FROM pg_settings WHERE name = 'search_path'""";
+
+    /** The schemas of the search path that have a table; those of temporary tables are not among them. */
+    private static final String FOUND = """
+            SELECT s.name FROM unnest(current_schemas(false)) WITH ORDINALITY AS s (name, place)
+             WHERE EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                            WHERE n.nspname = s.name AND c.relname = ? AND c.relkind IN ('r', 'p', 'v', 'f'))
+             ORDER BY s.place""";
 
     PostgresSchema(SqlTemplates templates) {
         super("postgresql", templates);
+    }
+
+    /** Where names without a schema lead on a connection: by its present search path, and by that it was opened with. */
+    static SearchPath searchPath(Connection connection, String table) throws SQLException {
+        SearchPath[] found = new SearchPath[1];
+        // In one transaction: a pooler may give the next one another connection.
+        transact(connection, () -> found[0] = lookUp(connection, table));
+        return found[0];
+    }
+
+    private static SearchPath lookUp(Connection connection, String table) throws SQLException {
+        String initial;
+        SearchPath.Lookup present;
+        String user;
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(SETTING)) {
+            if (!row.next()) {
+                throw new SQLException("There is no search path");
+            }
+            user = row.getString(4);
+            present = new SearchPath.Lookup(found(connection, table), Optional.ofNullable(row.getString(1)));
+            if (row.getBoolean(2)) {
+                return new SearchPath(present, user);
+            }
+            initial = row.getString(3);
+        }
+        try (PreparedStatement reset = connection.prepareStatement("SELECT set_config('search_path', ?, true)")) {
+            reset.setString(1, initial);
+            reset.execute();
+        }
+        Optional<String> first;
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT current_schema()")) {
+            first = row.next() ? Optional.ofNullable(row.getString(1)) : Optional.empty();
+        }
+        return new SearchPath(present, new SearchPath.Lookup(found(connection, table), first), user);
+    }
+
+    private static List<String> found(Connection connection, String table) throws SQLException {
+        List<String> schemas = new ArrayList<>();
+        try (PreparedStatement select = connection.prepareStatement(FOUND)) {
+            select.setString(1, table);
+            try (ResultSet row = select.executeQuery()) {
+                while (row.next()) {
+                    schemas.add(row.getString(1));
+                }
+            }
+        }
+        return schemas;
     }
 
     @Override
@@ -47,14 +119,20 @@ final class PostgresSchema extends ServerSchema {
 
     @Override
     public void alone(Connection connection, Making making) throws SQLException {
-        connection.setAutoCommit(false);
-        try {
+        transact(connection, () -> {
             try (Statement statement = connection.createStatement()) {
                 // Longer than others wait for locks, for somebody may be making them.
                 statement.execute("SET LOCAL lock_timeout = '60s'");
                 statement.execute("SELECT pg_advisory_xact_lock(" + MAKING + ")");
             }
             making.run();
+        });
+    }
+
+    private static void transact(Connection connection, Making work) throws SQLException {
+        connection.setAutoCommit(false);
+        try {
+            work.run();
             connection.commit();
         } catch (SQLException | RuntimeException | Error e) {
             try {
@@ -72,16 +150,19 @@ final class PostgresSchema extends ServerSchema {
 
     @Override
     public void requirePermissions(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(templates().of(LACKING))) {
-            String lacking = row.next() ? row.getString(1) : null;
-            if (lacking != null) {
-                throw denied(
-                        row.getBoolean(2)
-                                ? "some of the tables for locks are not there (" + lacking
-                                        + "): say initialize=always, or run the file that makes them again"
-                                : "the user may not do what locks need, and lacks " + lacking
-                                        + "; the manual lists the permissions");
+        try (PreparedStatement select = connection.prepareStatement(LACKING)) {
+            select.setString(1, templates().schema());
+            select.setString(2, templates().bare("holdfast_"));
+            try (ResultSet row = select.executeQuery()) {
+                String lacking = row.next() ? row.getString(1) : null;
+                if (lacking != null) {
+                    throw denied(
+                            row.getBoolean(2)
+                                    ? "some of the tables for locks are not there (" + lacking
+                                            + "): say initialize=always, or run the file that makes them again"
+                                    : "the user may not do what locks need, and lacks " + lacking
+                                            + "; the manual lists the permissions");
+                }
             }
         }
     }

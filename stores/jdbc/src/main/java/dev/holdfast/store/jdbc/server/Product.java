@@ -59,6 +59,13 @@ public interface Product {
     /** What stands around an identifier that has to be taken as it is. */
     String quote();
 
+    /**
+     * Where names without a schema lead on a connection.
+     *
+     * @param table the name of a table that is there where tables of locks are
+     */
+    SearchPath searchPath(Connection connection, String table) throws SQLException;
+
     /** The tables of locks. */
     ServerSchema schema(SqlTemplates templates);
 

@@ -1,5 +1,6 @@
 package dev.holdfast.store.jdbc.server;
 
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -98,8 +99,8 @@ public abstract class ServerSchema {
      */
     public final void prepare(Connection connection, Creation creation, List<String> versions) throws SQLException {
         requireServer(connection);
-        if (!templates.schema().isEmpty() && !isSchema(connection, templates.schema())) {
-            throw denied("there is no schema '" + templates.schema()
+        if (!isSchema(connection, templates.schema())) {
+            throw denied("there is no schema '" + name()
                     + "' that this user may see; it is not made here, so that nobody makes one by mistake");
         }
         int present = number(versions.get(versions.size() - 1));
@@ -122,6 +123,11 @@ public abstract class ServerSchema {
         requirePermissions(connection);
     }
 
+    /** The schema, for people. */
+    private String name() {
+        return ResourceName.printable(templates.schema());
+    }
+
     private static void requireOurs(int found, int present) {
         if (found != 0 && found / MAJOR != present / MAJOR) {
             throw denied("the tables for locks have the version " + text(found) + ", and this program knows "
@@ -137,7 +143,9 @@ public abstract class ServerSchema {
                 .toList();
         if (!missing.isEmpty()) {
             throw denied("the tables for locks "
-                    + (found == 0 ? "are not there or not complete" : "have the version " + text(found))
+                    + (found == 0
+                            ? "are not there or not complete in the schema '" + name() + "'"
+                            : "have the version " + text(found))
                     + ", and are not to be made (initialize=never). Run " + String.join(", then ", missing) + " first");
         }
     }

@@ -39,14 +39,15 @@ public final class SqlTemplates {
      * Puts the texts together.
      *
      * @param own what this database says in another way
-     * @param schema where the tables are; empty for where names without a schema are found; checked by the caller
+     * @param schema where the tables are, any text; empty for where names without a schema are found
      * @param prefix what the names of the tables really begin with; checked by the caller
      * @param quote what stands around an identifier
      */
     public SqlTemplates(Map<SqlTemplate, String> own, String schema, String prefix, String quote) {
         this.schema = schema;
         this.prefix = prefix;
-        this.qualified = schema.isEmpty() ? prefix : quote + schema + quote + "." + prefix;
+        this.qualified =
+                schema.isEmpty() ? prefix : quote + schema.replace(quote, quote + quote) + quote + "." + prefix;
         for (SqlTemplate sql : SqlTemplate.values()) {
             templates.put(sql, of(own.getOrDefault(sql, sql.text)));
         }
