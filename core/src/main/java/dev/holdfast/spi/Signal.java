@@ -67,4 +67,22 @@ public sealed interface Signal {
             handler.resubscribed(this);
         }
     }
+
+    /**
+     * Another server answers than before, or the same one after it was promoted or restored: it may lack the newest
+     * changes. Every waiting claim is to be polled and every session to be audited at once, instead of once per ttl.
+     *
+     * @param partition the partition of the store whose claims and sessions are meant; empty for all
+     */
+    record FailedOver(OptionalInt partition) implements Signal {
+        /** For all claims and sessions. */
+        public FailedOver() {
+            this(OptionalInt.empty());
+        }
+
+        @Override
+        public void accept(SignalHandler handler) {
+            handler.failedOver(this);
+        }
+    }
 }

@@ -15,4 +15,6 @@ public interface SignalHandler {
     void sessionEnded(Signal.SessionEnded signal);
 
     void resubscribed(Signal.Resubscribed signal);
+
+    void failedOver(Signal.FailedOver signal);
 }

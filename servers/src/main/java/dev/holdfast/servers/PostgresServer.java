@@ -1,7 +1,10 @@
 package dev.holdfast.servers;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,12 +22,40 @@ public final class PostgresServer extends LocalSqlServer {
     static final String HOME_PROPERTY = "holdfast.postgres.home";
     static final String HOME_VARIABLE = "HOLDFAST_POSTGRES_HOME";
 
-    private PostgresServer(Path directory, List<String> command, int port) {
+    private final Path directory;
+    private final Builder builder;
+
+    private PostgresServer(Path directory, Builder builder, int port) {
         super(
                 "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=postgres&sslmode=disable",
                 directory,
-                command,
+                builder.command(directory, port),
                 port);
+        this.directory = directory;
+        this.builder = builder;
+    }
+
+    /**
+     * Starts a hot standby that has what this server has now, and does not follow it from here on, as a replica that
+     * lags. This server is killed for a moment and started again.
+     */
+    public PostgresServer laggingStandby() {
+        Path copy = ServerHome.directory("postgres");
+        kill();
+        Trees.copy(data(directory), data(copy));
+        restart();
+        try {
+            Files.deleteIfExists(data(copy).resolve("postmaster.pid"));
+            Files.createFile(data(copy).resolve("standby.signal"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Unprivileged.here().give(data(copy));
+        return new PostgresServer(copy, builder, Ports.free());
+    }
+
+    private static Path data(Path directory) {
+        return directory.resolve("data");
     }
 
     /** What a server is to be like. */
@@ -56,17 +87,18 @@ public final class PostgresServer extends LocalSqlServer {
 
         @Override
         public PostgresServer start() {
-            Path home = home();
-            Path template = template(home, segment);
             Path directory = ServerHome.directory("postgres");
-            Path data = directory.resolve("data");
-            Trees.copy(template.resolve("data"), data);
-            Unprivileged.here().give(data);
-            int port = Ports.free();
+            Trees.copy(data(template(home(), segment)), data(directory));
+            Unprivileged.here().give(data(directory));
+            return new PostgresServer(directory, this, Ports.free());
+        }
+
+        private List<String> command(Path directory, int port) {
             List<String> command = new ArrayList<>(Unprivileged.here().prefix());
-            command.addAll(List.of(home.resolve("bin/postgres").toString(), "-D", data.toString(), "-p", "" + port));
+            String program = home().resolve("bin/postgres").toString();
+            command.addAll(List.of(program, "-D", data(directory).toString(), "-p", "" + port));
             options.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
-            return new PostgresServer(directory, command, port);
+            return command;
         }
     }
 

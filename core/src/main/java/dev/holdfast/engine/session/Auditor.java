@@ -1,12 +1,14 @@
 package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Reason;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -17,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * Compares, once per ttl, what the store records under the session with what the client believes. A grant that was
+ * Compares, once per ttl and after each fail-over of the store, what the store records under the session with what the client believes. A grant that was
  * settled before the audit began, that nothing was asked about since, and that the store does not have was removed
  * behind our back: it is lost. A claim that the store has and that the client neither has nor is ending is a ghost:
  * it is withdrawn, for else its own live session renews it for ever. One that was released while the answer was on its
@@ -38,6 +40,10 @@ public final class Auditor {
     private final Partition partition;
     private final ClientContext context;
     private final AtomicBoolean isRunning = new AtomicBoolean();
+
+    /** Whether an audit has yet to begin that does not wait for its time. */
+    private final AtomicBoolean isUrgent = new AtomicBoolean();
+
     private volatile long lastRun;
 
     Auditor(Partition partition) {
@@ -50,34 +56,81 @@ public final class Auditor {
     void runIfDue(Session session) {
         long now = context.clock().now();
         if (now - lastRun >= session.ttlNanos && isRunning.compareAndSet(false, true)) {
-            lastRun = now;
-            // Claims that are made from here on have greater numbers, and are no business of this audit.
-            long newest = partition.newestClaim();
-            ask(session, present -> compare(session, present, now, newest));
+            run(session, now, failure -> end());
         }
     }
 
-    /** Asks for all claims of the session, page by page; what is to be done then goes on or ends the audit. */
-    private void ask(Session session, Consumer<Set<ClaimRef>> then) {
-        page(session, Optional.empty(), new HashSet<>(), then);
+    /**
+     * Begins an audit now, or when the one that runs has ended, since that may have been answered before; repeats it
+     * while the store can't be asked.
+     */
+    void runNow() {
+        isUrgent.set(true);
+        runUrgent(0);
     }
 
-    private void page(Session session, Optional<String> cursor, Set<ClaimRef> present, Consumer<Set<ClaimRef>> then) {
+    /** @param failures how often it has failed in a row */
+    private void runUrgent(int failures) {
+        if (!isUrgent.get() || !isRunning.compareAndSet(false, true)) {
+            return;
+        }
+        isUrgent.set(false);
+        Session session = partition.keeper.current();
+        if (session == null || context.isClosing()) {
+            // Another session has nothing to lose yet.
+            end();
+            return;
+        }
+        run(session, context.clock().now(), failure -> {
+            if (failure.reason() == Reason.UNAVAILABLE) {
+                isUrgent.set(true);
+                isRunning.set(false);
+                Backoff.RESEND.retry(context.environment(), failures, () -> runUrgent(failures + 1));
+            } else {
+                end();
+            }
+        });
+    }
+
+    private void run(Session session, long now, Consumer<StoreException> failed) {
+        lastRun = now;
+        // Claims that are made from here on have greater numbers, and are no business of this audit.
+        long newest = partition.newestClaim();
+        ask(session, present -> compare(session, present, now, newest, failed), failed);
+    }
+
+    /** Ends the audit that runs; one that was asked for meanwhile begins. */
+    private void end() {
+        isRunning.set(false);
+        runUrgent(0);
+    }
+
+    /** Asks for all claims of the session, page by page; what is to be done then goes on or ends the audit. */
+    private void ask(Session session, Consumer<Set<ClaimRef>> then, Consumer<StoreException> failed) {
+        page(session, Optional.empty(), new HashSet<>(), then, failed);
+    }
+
+    private void page(
+            Session session,
+            Optional<String> cursor,
+            Set<ClaimRef> present,
+            Consumer<Set<ClaimRef>> then,
+            Consumer<StoreException> failed) {
         Command command = new Command.Audit(session.id, cursor, PAGE);
         partition.wire.send(command, CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Audited audited)) {
-                    isRunning.set(false);
                     if (reply instanceof Reply.SessionEnded) {
                         partition.keeper.endedAtStore(session);
                     }
+                    end();
                     return;
                 }
                 present.addAll(audited.held());
                 present.addAll(audited.waiting());
                 if (audited.cursor().isPresent()) {
-                    page(session, audited.cursor(), present, then);
+                    page(session, audited.cursor(), present, then, failed);
                 } else {
                     then.accept(present);
                 }
@@ -85,13 +138,14 @@ public final class Auditor {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                isRunning.set(false);
+                failed.accept(failure);
                 partition.troubled(failure);
             }
         });
     }
 
-    private void compare(Session session, Set<ClaimRef> present, long startedAt, long newest) {
+    private void compare(
+            Session session, Set<ClaimRef> present, long startedAt, long newest, Consumer<StoreException> failed) {
         long quietBefore =
                 startedAt - session.ttlNanos - context.options().storeTimeout().toNanos() - PAUSES_NANOS;
         Set<ClaimRef> known = new HashSet<>();
@@ -114,9 +168,9 @@ public final class Auditor {
             }
         }
         if (strangers.isEmpty()) {
-            isRunning.set(false);
+            end();
         } else {
-            ask(session, again -> withdrawGhosts(session, strangers, again));
+            ask(session, again -> withdrawGhosts(session, strangers, again), failed);
         }
     }
 
@@ -130,7 +184,7 @@ public final class Auditor {
                 withdraw(ref, session);
             }
         }
-        isRunning.set(false);
+        end();
     }
 
     private void withdraw(ClaimRef ref, Session session) {

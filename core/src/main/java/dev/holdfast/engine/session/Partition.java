@@ -181,6 +181,11 @@ public final class Partition {
         return context.environment().randomLong() ^ own;
     }
 
+    /** What the store has acknowledged may be missing: audits the session as soon as possible. */
+    void auditNow() {
+        auditor.runNow();
+    }
+
     // ---- Trouble
 
     /** This partition could not be asked. If it has been silent for too long, what waits for it fails. */

@@ -6,7 +6,9 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.SignalHandler;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,10 +66,20 @@ public final class SignalReceiver implements Consumer<Signal> {
 
         @Override
         public void resubscribed(Signal.Resubscribed signal) {
-            partitions.used().stream()
-                    .filter(partition ->
-                            signal.partition().isEmpty() || signal.partition().getAsInt() == partition.number)
-                    .forEach(partition -> partition.poller.pollAll());
+            used(signal.partition()).forEach(partition -> partition.poller.pollAll());
+        }
+
+        @Override
+        public void failedOver(Signal.FailedOver signal) {
+            used(signal.partition()).forEach(partition -> {
+                partition.poller.pollAll();
+                partition.auditNow();
+            });
+        }
+
+        private Stream<Partition> used(OptionalInt number) {
+            return partitions.used().stream()
+                    .filter(partition -> number.isEmpty() || number.getAsInt() == partition.number);
         }
     }
 

@@ -12,6 +12,9 @@ import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
@@ -68,5 +71,71 @@ class AuditTest {
         });
         assertThat(hold.isHeld()).isTrue();
         hold.close();
+    }
+
+    /** A lock of alice that the store has forgotten, as a server that was promoted may have. */
+    private Hold forgotten(String name) throws InterruptedException {
+        Hold hold = alice.lock(name).acquire();
+        var released = world.ask(
+                new Command.Release(link.sent(Command.Acquire.class).get(0).claim()));
+        assertThat(released).isInstanceOf(Reply.Released.class);
+        // An audit says nothing of what was granted while it was sent.
+        world.advance(Duration.ofMillis(1));
+        link.forget();
+        return hold;
+    }
+
+    @Test
+    @DisplayName("is made at once after a fail-over, and finds what the new server lacks")
+    void failedOver() throws Exception {
+        Hold kept = alice.lock("kept").acquire();
+        link.forget();
+        Hold hold = forgotten("lost");
+
+        link.signal(new Signal.FailedOver());
+
+        assertThat(hold.isHeld()).isFalse();
+        assertThat(kept.isHeld()).isTrue();
+        assertThat(link.sent(Command.Audit.class)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("is repeated after a fail-over until the store answers")
+    void failedOverAndSilent() throws Exception {
+        Hold hold = forgotten("lost");
+        link.fail(Command.Audit.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.signal(new Signal.FailedOver());
+        Eventually.holds("it is repeated", () -> {
+            world.advance(Duration.ofMillis(100));
+            return link.sent(Command.Audit.class).size() > 3;
+        });
+        assertThat(hold.isHeld()).isTrue();
+        link.mend();
+        Eventually.holds("it is answered", () -> {
+            world.advance(Duration.ofMillis(100));
+            return !hold.isHeld();
+        });
+        int sent = link.sent(Command.Audit.class).size();
+        world.advance(Duration.ofSeconds(5));
+        assertThat(link.sent(Command.Audit.class)).hasSize(sent);
+    }
+
+    @Test
+    @DisplayName("that was answered before a fail-over says nothing of the new server: another follows")
+    void failedOverMeanwhile() throws Exception {
+        Hold hold = alice.lock("lost").acquire();
+        ClaimRef claim = link.sent(Command.Acquire.class).get(0).claim();
+        world.advance(Duration.ofMillis(1));
+        FaultyLink.HeldUp audit = link.holdUpNext(Command.Audit.class);
+        link.signal(new Signal.FailedOver());
+        Reply old = audit.deliver();
+        assertThat(world.ask(new Command.Release(claim))).isInstanceOf(Reply.Released.class);
+        link.signal(new Signal.FailedOver());
+        assertThat(link.sent(Command.Audit.class)).hasSize(1);
+
+        audit.answer(old);
+
+        assertThat(hold.isHeld()).isFalse();
+        assertThat(link.sent(Command.Audit.class)).hasSize(2);
     }
 }

@@ -19,6 +19,7 @@ import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.store.jdbc.server.BusyRowsLane;
+import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
@@ -102,10 +103,12 @@ public final class JdbcStore implements LockStore {
         try {
             Connection first = connections.get(Use.LOCKS);
             product = Products.of(first, options.clock, options.prefix);
-            connections.know(product);
+            FailoverDetector failovers = new FailoverDetector(product, listener);
+            connections.know(product, failovers);
             templates = prepare(product, first, options);
             this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
-            this.listening = options.listens ? product.listening(source, templates, threads, client, listener) : null;
+            this.listening =
+                    options.listens ? product.listening(source, templates, threads, client, failovers, listener) : null;
             if (listening != null) {
                 listening.start();
                 connections.whenReplaced(listening::reconnect);

@@ -6,6 +6,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Batcher;
+import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerConnections;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
@@ -76,7 +77,7 @@ final class FastPathSide implements AutoCloseable {
         Connection first = connections.get(ServerConnections.Use.LOCKS);
         Product product = Products.of(first, CLOCK, prefix);
         SqlTemplates templates = new SqlTemplates(Product.TEXTS, "", prefix, product.quote());
-        connections.know(product);
+        connections.know(product, new FailoverDetector(product, signal -> {}));
         connections.rest(ServerConnections.Use.LOCKS, new StatementCache(templates));
         ServerLane lane =
                 new ServerLane(isFast ? product : withoutFastPath(product), templates, connections, 1, told::addAll);

@@ -8,6 +8,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.sql.database.LentConnection;
+import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Session;
@@ -86,6 +87,7 @@ public final class MysqlNotificationListener implements NotificationListener {
 
     private final DataSource source;
     private final NamedThreadFactory threads;
+    private final FailoverDetector failovers;
     private final StatementCache statements;
     private final String lockName;
     private final Consumer<Signal> listener;
@@ -121,9 +123,11 @@ public final class MysqlNotificationListener implements NotificationListener {
             SqlTemplates templates,
             NamedThreadFactory threads,
             long client,
+            FailoverDetector failovers,
             Consumer<Signal> listener) {
         this.source = source;
         this.threads = threads;
+        this.failovers = failovers;
         this.statements = new StatementCache(templates);
         this.lockName = lockName(client);
         this.listener = listener;
@@ -228,6 +232,7 @@ public final class MysqlNotificationListener implements NotificationListener {
     private void connect() throws SQLException {
         connection = LentConnection.forStatements(source, Connection::getTransactionIsolation)
                 .connection();
+        failovers.check(connection);
         statements.attach(connection);
         isToldInTime = true;
         takeLock();

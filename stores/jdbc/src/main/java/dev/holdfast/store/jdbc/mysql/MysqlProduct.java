@@ -3,6 +3,7 @@ package dev.holdfast.store.jdbc.mysql;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.MysqlErrorCodes;
+import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
@@ -88,6 +89,12 @@ public final class MysqlProduct implements Product {
     @Override
     public String clock() {
         return clock;
+    }
+
+    /** MariaDB has no number of a server that is drawn by chance. */
+    @Override
+    public String identity() {
+        return "SELECT CONCAT_WS('/', " + (isMariaDb ? "" : "@@server_uuid, ") + "@@server_id, @@hostname, @@port)";
     }
 
     @Override
@@ -260,8 +267,9 @@ public final class MysqlProduct implements Product {
             SqlTemplates templates,
             NamedThreadFactory threads,
             long client,
+            FailoverDetector failovers,
             Consumer<Signal> listener) {
-        return new MysqlNotificationListener(source, templates, threads, client, listener);
+        return new MysqlNotificationListener(source, templates, threads, client, failovers, listener);
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.sql.database.LentConnection;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
+import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
@@ -54,6 +55,7 @@ final class PostgresNotificationListener implements NotificationListener {
     private int inVain;
 
     private final String channel;
+    private final FailoverDetector failovers;
     private final Consumer<Signal> listener;
     private final Thread thread;
     private final ReentrantLock lock = new ReentrantLock();
@@ -66,7 +68,11 @@ final class PostgresNotificationListener implements NotificationListener {
     private boolean closed;
 
     PostgresNotificationListener(
-            DataSource source, String channel, NamedThreadFactory threads, Consumer<Signal> listener) {
+            DataSource source,
+            String channel,
+            NamedThreadFactory threads,
+            FailoverDetector failovers,
+            Consumer<Signal> listener) {
         this(
                 source,
                 source instanceof DriverDataSource own
@@ -74,6 +80,7 @@ final class PostgresNotificationListener implements NotificationListener {
                         : null,
                 channel,
                 threads,
+                failovers,
                 listener);
     }
 
@@ -83,10 +90,12 @@ final class PostgresNotificationListener implements NotificationListener {
             @Nullable DataSource prompt,
             String channel,
             NamedThreadFactory threads,
+            FailoverDetector failovers,
             Consumer<Signal> listener) {
         this.source = source;
         this.prompt = prompt;
         this.channel = channel;
+        this.failovers = failovers;
         this.listener = listener;
         this.thread = threads.make(this::run, "holdfast-postgresql-listener");
     }
@@ -210,6 +219,7 @@ final class PostgresNotificationListener implements NotificationListener {
         Connection made = connect();
         try {
             requireWritable(made);
+            failovers.check(made);
             return made;
         } catch (SQLException | RuntimeException | Error e) {
             ConnectionDisposal.discard(made);

@@ -3,6 +3,7 @@ package dev.holdfast.store.jdbc.postgres;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.PostgresErrorCodes;
+import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
@@ -94,6 +95,13 @@ public final class PostgresProduct implements Product {
     @Override
     public String clock() {
         return clock;
+    }
+
+    /** The number of the cluster, which replicas have too, and that of its timeline, which each promotion raises. */
+    @Override
+    public String identity() {
+        return "SELECT concat_ws('/', system_identifier, CASE WHEN pg_is_in_recovery() THEN 'standby'"
+                + " ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END) FROM pg_control_system()";
     }
 
     @Override
@@ -241,8 +249,9 @@ public final class PostgresProduct implements Product {
             SqlTemplates templates,
             NamedThreadFactory threads,
             long client,
+            FailoverDetector failovers,
             Consumer<Signal> listener) {
-        return new PostgresNotificationListener(source, channelOf(client), threads, listener);
+        return new PostgresNotificationListener(source, channelOf(client), threads, failovers, listener);
     }
 
     @Override

@@ -56,6 +56,9 @@ public interface Product {
      */
     String clock();
 
+    /** A query for what tells the server, and its history since a promotion, from any other. */
+    String identity();
+
     /** What stands around an identifier that has to be taken as it is. */
     String quote();
 
@@ -198,6 +201,7 @@ public interface Product {
             SqlTemplates templates,
             NamedThreadFactory threads,
             long client,
+            FailoverDetector failovers,
             Consumer<Signal> listener);
 
     /** Whether it tells of all, and not only of grants, and those in all likelihood. */

@@ -83,6 +83,9 @@ public final class ServerConnections {
     private @Nullable Product product;
 
     /** Guarded by this. */
+    private @Nullable FailoverDetector failovers;
+
+    /** Guarded by this. */
     private final Map<Use, Place> places = new EnumMap<>(Use.class);
 
     /** Guarded by this. */
@@ -155,14 +158,25 @@ public final class ServerConnections {
     }
 
     /** To be called when it is known what the connections are to. */
-    public void know(Product known) throws SQLException {
+    public void know(Product known, FailoverDetector detector) throws SQLException {
         Connection first;
         synchronized (this) {
             product = known;
+            failovers = detector;
             first = place(Use.LOCKS).connection();
         }
-        if (first != null && !isLent) {
-            known.boundWaits(first, LockWait.BRIEF);
+        if (first != null) {
+            prepare(first, Use.LOCKS, known, detector);
+        }
+    }
+
+    private void prepare(Connection made, Use use, Product known, FailoverDetector detector) throws SQLException {
+        if (isLent) {
+            detector.checkLent(made, use.isOfSessions());
+        } else {
+            // Nobody waits behind a renewal but the next one.
+            known.boundWaits(made, use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
+            detector.check(made);
         }
     }
 
@@ -172,13 +186,15 @@ public final class ServerConnections {
      */
     public Connection get(Use use) throws SQLException {
         Connection present;
-        Product bounding;
+        Product known;
+        FailoverDetector detector;
         boolean isOld;
         synchronized (this) {
             Place place = place(use);
             long now = ticks.getAsLong();
             present = place.connection();
-            bounding = isLent ? null : product;
+            known = product;
+            detector = failovers;
             if (place.takenAt == null) {
                 place.takenAt = now;
             }
@@ -186,14 +202,17 @@ public final class ServerConnections {
             place.usedAt = now;
         }
         if (present != null && (!isOld || present.isValid(ANSWER_SECONDS))) {
+            if (isLent && !isPool && use.isOfSessions() && detector != null) {
+                // A pooler may have another server behind a connection that stays.
+                detector.check(present);
+            }
             return present;
         }
         drop(use);
         LentConnection made = LentConnection.forStatements(source, this::isolationOf);
         try {
-            if (bounding != null) {
-                // Nobody waits behind a renewal but the next one.
-                bounding.boundWaits(made.connection(), use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
+            if (known != null && detector != null) {
+                prepare(made.connection(), use, known, detector);
             }
         } catch (SQLException | RuntimeException | Error e) {
             ConnectionDisposal.discard(made.connection());

@@ -8,6 +8,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
 import java.sql.Connection;
@@ -23,6 +24,9 @@ import org.junit.jupiter.api.Test;
 @Tag("server")
 @Tag("postgres")
 class PostgresNotificationListenerTest {
+
+    private static final FailoverDetector FAILOVERS =
+            new FailoverDetector(new PostgresProduct("PostgreSQL", PostgresProduct.CLOCK, "news", true), signal -> {});
 
     private static final Signal NEWS =
             new Signal.Changed(new ClaimRef(new ResourceName("news"), new SessionId("s1"), 1));
@@ -78,8 +82,8 @@ class PostgresNotificationListenerTest {
     void triesAgain() throws Exception {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
-        try (PostgresNotificationListener listening =
-                new PostgresNotificationListener(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
+        try (PostgresNotificationListener listening = new PostgresNotificationListener(
+                usual, prompt, "news", NamedThreadFactory.DAEMONS, FAILOVERS, heard::add)) {
             listening.start();
             hear();
             prompt.fails(2);
@@ -98,8 +102,8 @@ class PostgresNotificationListenerTest {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
         prompt.fails(Integer.MAX_VALUE);
-        try (PostgresNotificationListener listening =
-                new PostgresNotificationListener(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
+        try (PostgresNotificationListener listening = new PostgresNotificationListener(
+                usual, prompt, "news", NamedThreadFactory.DAEMONS, FAILOVERS, heard::add)) {
             listening.start();
             for (int i = 0; i < 4; i++) {
                 endAndHearAgain("usual");

@@ -56,6 +56,12 @@ public final class SignalCodec {
         public void resubscribed(Signal.Resubscribed signal) {
             text = "p";
         }
+
+        /** Likewise. */
+        @Override
+        public void failedOver(Signal.FailedOver signal) {
+            text = "f";
+        }
     }
 
     /** The signal of a line; empty if the line is not one that we know. */
@@ -68,6 +74,7 @@ public final class SignalCodec {
                 case "r" -> Optional.of(new Signal.Revoked(claim(parts)));
                 case "e" -> Optional.of(new Signal.SessionEnded(new SessionId(parts[1])));
                 case "p" -> Optional.of(new Signal.Resubscribed());
+                case "f" -> Optional.of(new Signal.FailedOver());
                 default -> Optional.empty();
             };
         } catch (RuntimeException malformed) {

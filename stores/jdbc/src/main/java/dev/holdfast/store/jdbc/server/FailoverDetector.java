@@ -1,0 +1,106 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.Signal;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Collections;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Notices that connections lead to another server than before, or to one that was promoted: what was acknowledged may
+ * be missing there, so that another client could get a lock that is held. Asks on new connections, not on each trip.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class FailoverDetector {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FailoverDetector.class);
+
+    private final Product product;
+    private final Consumer<Signal> listener;
+    private final AtomicReference<@Nullable String> known = new AtomicReference<>();
+
+    /** Connections of a pool that were asked. A connection never changes its server. Guarded by itself. */
+    private final Set<Connection> asked = Collections.newSetFromMap(new WeakHashMap<>());
+
+    /** The server does not say what it is, as a service that hides it may not. */
+    private volatile boolean isSilent;
+
+    /** @param listener is notified of each fail-over, on the thread that notices it */
+    public FailoverDetector(Product product, Consumer<Signal> listener) {
+        this.product = product;
+        this.listener = listener;
+    }
+
+    /**
+     * Asks on a connection of the store's own that is new.
+     *
+     * @throws SQLException if the connection is lost
+     */
+    public void check(Connection connection) throws SQLException {
+        if (isSilent) {
+            return;
+        }
+        String present;
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(product.identity())) {
+            present = row.next() ? row.getString(1) : null;
+        } catch (SQLException e) {
+            if (product.isConnectionLost(e)) {
+                throw e;
+            }
+            LOG.debug("the server does not say what it is; a fail-over is noticed by the next audit", e);
+            isSilent = true;
+            return;
+        }
+        String before = known.getAndSet(present);
+        if (before != null && !before.equals(present)) {
+            LOG.info(
+                    "store={} another server answers, {} instead of {}; holds are audited",
+                    product.title(),
+                    present,
+                    before);
+            listener.accept(new Signal.FailedOver());
+        }
+    }
+
+    /**
+     * Asks on a lent connection, the first time that it is lent. Where it is not known which one it is, as of a pool
+     * that hides it, only keep-alives are reason to ask.
+     *
+     * @param isRegular whether this is a keep-alive, or rare otherwise
+     * @throws SQLException if the connection is lost
+     */
+    public void checkLent(Connection lent, boolean isRegular) throws SQLException {
+        Connection bare = bare(lent);
+        if (bare == lent) {
+            if (isRegular) {
+                check(lent);
+            }
+            return;
+        }
+        boolean isNew;
+        synchronized (asked) {
+            isNew = asked.add(bare);
+        }
+        if (isNew) {
+            check(lent);
+        }
+    }
+
+    private static Connection bare(Connection lent) {
+        try {
+            return lent.unwrap(Connection.class);
+        } catch (SQLException e) {
+            return lent; // the pool hides it
+        }
+    }
+}
