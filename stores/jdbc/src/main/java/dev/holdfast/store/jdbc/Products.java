@@ -12,6 +12,8 @@ import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.jdbc.PreferQueryMode;
 
 /** Finds out which database a connection is to. */
 final class Products {
@@ -41,7 +43,7 @@ final class Products {
                     "PostgreSQL " + version,
                     clock == null ? PostgresProduct.CLOCK : clock,
                     prefix,
-                    data.getDriverName().equals(JOINING));
+                    data.getDriverName().equals(JOINING) && !isSimple(connection));
         } else if (isMaria) {
             require(major > 10 || (major == 10 && minor >= 6), name, version, "MariaDB 10.6");
             return new MysqlProduct("MariaDB " + version, clock == null ? MysqlProduct.CLOCK : clock, true);
@@ -54,6 +56,18 @@ final class Products {
                 Effect.NONE,
                 "locks know PostgreSQL, MySQL, MariaDB and SQLite, but not " + name + " " + version,
                 null);
+    }
+
+    /**
+     * Whether the driver sends statements that stand together as one message, of which all have the time at which the
+     * first began: before it waited for a row.
+     */
+    private static boolean isSimple(Connection connection) {
+        try {
+            return connection.unwrap(PGConnection.class).getPreferQueryMode() == PreferQueryMode.SIMPLE;
+        } catch (SQLException | LinkageError e) {
+            return false; // another class loader's driver: extended, unless the program asked for the other
+        }
     }
 
     private static void require(boolean isNewEnough, String name, String version, String least) {

@@ -70,6 +70,8 @@ class FailureKindTest {
         "57P01, DISCONNECTED, UNAVAILABLE",
         "08006, DISCONNECTED, UNAVAILABLE",
         "XX001, DAMAGED, CORRUPT",
+        "XX002, DAMAGED, CORRUPT",
+        "XX000, OTHER, UNAVAILABLE",
         "22012, OTHER, UNAVAILABLE",
     })
     @DisplayName("of PostgreSQL is told by its state")

@@ -35,9 +35,14 @@ final class JdbcUnderTest implements StoreUnderTest {
 
     /** @param hasClock whether the test moves the clock */
     JdbcUnderTest(SqlServer server, boolean hasClock) {
+        this(server, hasClock, "");
+    }
+
+    /** @param options stands behind the URL */
+    JdbcUnderTest(SqlServer server, boolean hasClock, String options) {
         this.server = server;
         this.hasClock = hasClock;
-        this.url = RESTRICTED.computeIfAbsent(server.url(), JdbcUnderTest::prepare);
+        this.url = RESTRICTED.computeIfAbsent(server.url(), JdbcUnderTest::prepare) + options;
         if (hasClock) {
             long micros = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
             server.execute(

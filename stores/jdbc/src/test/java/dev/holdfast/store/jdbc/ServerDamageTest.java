@@ -7,16 +7,19 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.servers.sql.GoodHold;
+import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -82,6 +85,32 @@ class ServerDamageTest {
                 }
                 source.execute("DELETE FROM holdfast_resource");
             }
+        }
+    }
+
+    @Test
+    @DisplayName("is not what an internal error of PostgreSQL means: the client retries until it has passed")
+    void internalError() throws Exception {
+        TestSource source = new TestSource(TestDatabase.POSTGRES.newUrl());
+        try (Holdfast one = client(source, Duration.ofSeconds(30))) {
+            one.lock("a").acquire().close();
+            source.execute(
+                    "CREATE SEQUENCE errors",
+                    "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                            + " PERFORM nextval('errors'); RAISE EXCEPTION 'cache lookup failed' USING ERRCODE = 'XX000';"
+                            + " END $$",
+                    "CREATE TRIGGER fail BEFORE UPDATE ON holdfast_resource FOR EACH ROW EXECUTE FUNCTION fail()");
+            CompletableFuture<Boolean> asked = Meanwhile.run(() -> {
+                try (Hold hold = one.lock("a").acquire(Duration.ofSeconds(60))) {
+                    return hold.isHeld();
+                }
+            });
+            Awaitility.await()
+                    .atMost(60, TimeUnit.SECONDS)
+                    .until(() -> asked.isDone() || Long.parseLong(source.text("SELECT last_value FROM errors")) > 2);
+            assertThat(asked).isNotDone();
+            source.execute("DROP TRIGGER fail ON holdfast_resource");
+            assertThat(asked.get(60, TimeUnit.SECONDS)).isTrue();
         }
     }
 

@@ -19,11 +19,9 @@ public final class PostgresErrorCodes {
             case "26000", "42P05" -> FailureKind.POOLED;
             case "53100" -> FailureKind.NO_ROOM;
             case "53300" -> FailureKind.TOO_MANY;
+            case "XX001", "XX002" -> FailureKind.DAMAGED; // of a table, of an index; XX000 is any internal error
             case "25P03" -> FailureKind.DISCONNECTED; // it did nothing in a transaction for too long
-            default ->
-                state.startsWith("57P")
-                        ? FailureKind.DISCONNECTED
-                        : state.startsWith("XX") ? FailureKind.DAMAGED : FailureKind.ofState(state);
+            default -> state.startsWith("57P") ? FailureKind.DISCONNECTED : FailureKind.ofState(state);
         };
     }
 }

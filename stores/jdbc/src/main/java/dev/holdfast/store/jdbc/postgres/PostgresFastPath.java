@@ -37,6 +37,9 @@ final class PostgresFastPath extends ServerFastPath {
     /** Bounds the waits for locks of the transaction of a statement as {@link LockWait#BRIEF} says, and is true. */
     private static final String BRIEFLY = "set_config('lock_timeout', '200', true)";
 
+    /** What {@link PostgresArrayBinder#acquires} binds, with the types: a driver may send values without them. */
+    static final String ACQUIRES = "unnest(?::bytea[]" + ", ?::bigint[]".repeat(7) + ")";
+
     private final boolean mustSkip;
     private final PostgresHandOver handOver;
     private final PostgresEnqueue queueing;
@@ -99,7 +102,8 @@ final class PostgresFastPath extends ServerFastPath {
     // at.
 
     private static String gives(String given) {
-        return "back AS (SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS v (name, session, claim, n)),"
+        return "back AS (SELECT * FROM unnest(?::bytea[], ?::bigint[], ?::bigint[]) WITH ORDINALITY"
+                + " AS v (name, session, claim, n)),"
                 + " owned AS MATERIALIZED (SELECT r.name, v.n FROM back v,"
                 + " LATERAL (SELECT r.name FROM holdfast_resource r WHERE r.name = v.name AND" + given
                 + " FOR UPDATE SKIP LOCKED) r),"
@@ -108,7 +112,7 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     private static String takes(String clock, String free, String grant) {
-        return "v AS (SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY"
+        return "v AS (SELECT * FROM " + ACQUIRES + " WITH ORDINALITY"
                 + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
                 // Where nothing can be taken no session is locked, which would be a write.
                 + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"

@@ -41,7 +41,7 @@ public final class PostgresFirstUse {
     public PostgresFirstUse(SqlTemplates templates, String clock, String values, String bound) {
         makeOne = templates.of(text("(" + values + ", 1 AS n)", "id = (SELECT session FROM v)", clock, bound));
         makeAll = templates.of(text(
-                "unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY",
+                PostgresFastPath.ACQUIRES + " WITH ORDINALITY",
                 "EXISTS (SELECT 1 FROM v) AND id = ANY (?)",
                 clock,
                 bound));

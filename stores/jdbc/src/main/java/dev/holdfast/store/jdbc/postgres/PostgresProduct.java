@@ -35,7 +35,7 @@ public final class PostgresProduct implements Product {
 
     private static final String ADD = "INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
             + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name"
-            + " FROM unnest(?) WITH ORDINALITY AS n (name, place), holdfast_meta WHERE one = 1 ORDER BY n.place"
+            + " FROM unnest(?::bytea[]) WITH ORDINALITY AS n (name, place), holdfast_meta WHERE one = 1 ORDER BY n.place"
             + " ON CONFLICT (name) DO NOTHING";
 
     private static final String EXPIRE = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
@@ -215,7 +215,7 @@ public final class PostgresProduct implements Product {
 
     @Override
     public void tell(WriteBatch writes, List<Transaction.Notification> told) {
-        writes.ask("SELECT pg_notify(c, m) FROM unnest(?, ?) AS told (c, m)", (statement, before) -> {
+        writes.ask("SELECT pg_notify(c, m) FROM unnest(?::text[], ?::text[]) AS told (c, m)", (statement, before) -> {
             Connection connection = statement.getConnection();
             statement.setArray(
                     before + 1,
