@@ -134,17 +134,27 @@ public final class ProcFs {
     }
 
     /**
-     * Whether a process has ended meanwhile, or its environment is not ours to read. What failed for another reason,
-     * such as a lack of file descriptors, says nothing about the process.
+     * Whether a process has ended meanwhile, or its environment is not ours to read, or it has none. What failed for
+     * another reason, such as a lack of file descriptors, says nothing about the process.
      */
-    private static boolean isOutOfReach(Path process) {
+    private boolean isOutOfReach(Path process) {
         try (SeekableByteChannel environment = Files.newByteChannel(process.resolve("environ"))) {
             assert environment.isOpen();
             return false;
         } catch (AccessDeniedException | NoSuchFileException e) {
             return true;
         } catch (IOException e) {
-            return Files.notExists(process);
+            return Files.notExists(process)
+                    || hasNoEnvironment(process.getFileName().toString());
+        }
+    }
+
+    private boolean hasNoEnvironment(String process) {
+        try {
+            ProcessStat stat = stat(process);
+            return stat.isKernelThread() || stat.hasEnded();
+        } catch (IOException | RuntimeException unreadable) {
+            return false;
         }
     }
 

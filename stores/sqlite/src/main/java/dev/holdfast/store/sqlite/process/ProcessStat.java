@@ -40,6 +40,11 @@ final class ProcessStat {
         return isZombie && Long.parseLong(fields[THREADS]) <= 1;
     }
 
+    /** Whether it is a thread of the kernel, which has no environment. */
+    boolean isKernelThread() {
+        return (Long.parseLong(fields[FLAGS]) & KERNEL_THREAD) != 0;
+    }
+
     boolean isInGroupOf(ProcessStat other) {
         return fields[GROUP].equals(other.fields[GROUP]);
     }

@@ -184,6 +184,18 @@ class ProcFsTest {
         assertThat(proc.findMarked("HOLD", "h1", 1).isNone()).isTrue();
     }
 
+    /** Newer kernels don't open the environment of these. */
+    @Test
+    void threadsOfTheKernelHaveNoEnvironment() throws IOException {
+        process(2, "(kthreadd)", "S", 1, 1, 0x208040, 0, 0, 0);
+        for (int pid : new int[] {2, 9}) {
+            Path environment = root.resolve(pid + "/environ");
+            Files.createSymbolicLink(environment, environment);
+        }
+
+        assertThat(proc.findMarked("HOLD", "h1", 1).isNone()).isTrue();
+    }
+
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "files have no numbers there")
     void whoHasLockedSomeBytesOfAFileIsFound() throws IOException {
