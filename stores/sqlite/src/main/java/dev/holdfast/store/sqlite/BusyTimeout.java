@@ -13,13 +13,23 @@ final class BusyTimeout {
     private static final long MIN_PAUSE_NANOS = 20_000;
     private static final long MAX_PAUSE_NANOS = 200_000;
 
+    /** Once for the log, and once for the database. */
+    private static final int MAX_ROOM_MADE = 2;
+
     private final long maxWaitNanos;
     private long startNanos;
     private long pauseNanos;
+    private int roomMade;
     private boolean spent;
 
     BusyTimeout(Duration maxWait) {
         this.maxWaitNanos = maxWait.toNanos();
+    }
+
+    /** Whether to make room on a full disk and try again: each time may find another thing in the way. */
+    boolean mayMakeRoom() {
+        roomMade++;
+        return roomMade <= MAX_ROOM_MADE;
     }
 
     /** Uses it up: no further try makes sense. */

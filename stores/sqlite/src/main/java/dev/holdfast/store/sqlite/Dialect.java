@@ -56,6 +56,12 @@ interface Dialect extends StoreContext, AutoCloseable {
     /** Whether the database is only busy: nothing was done, and it is worth another try within the same trip. */
     boolean isBusy(SQLException failure);
 
+    /** Whether the disk is full: what was tried was undone, and it is worth another try after {@link #makeRoom}. */
+    boolean isFull(SQLException failure);
+
+    /** Makes room on a full disk, outside of a transaction. Returns whether there may be some. */
+    boolean makeRoom();
+
     /** What a failure of a statement that is its own transaction says about its effect. */
     Effect effectOf(SQLException failure);
 

@@ -156,7 +156,11 @@ final class Lane implements Batcher.Trip {
 
     /** Checks again after the pause, in which the file may have been replaced. */
     private void pause(BusyTimeout patience, Busy busy) {
-        patience.pause(busy);
+        if (!busy.isFull()) {
+            patience.pause(busy);
+        } else if (!patience.mayMakeRoom() || !dialect.makeRoom()) {
+            throw busy.failure();
+        }
         try {
             dialect.check();
         } catch (DatabaseReplacedException gone) {
@@ -374,20 +378,30 @@ final class Lane implements Batcher.Trip {
     /** What a busy database refuses to do it has not done, the commit included. */
     private StoreException failed(SQLException e, Effect effect) throws Busy {
         if (dialect.isBusy(e)) {
-            throw new Busy(dialect.translated(e, Effect.NONE));
+            throw new Busy(dialect.translated(e, Effect.NONE), false);
         }
         dialect.statements().forget();
+        if (dialect.isFull(e)) {
+            throw new Busy(dialect.translated(e, effect), true);
+        }
         return dialect.translated(e, effect);
     }
 
-    /** The database had no time for us; what was tried is undone. */
+    /** The database had no time or no space for us; what was tried is undone. */
     static final class Busy extends Exception {
         private static final long serialVersionUID = 1L;
         private final StoreException failure;
+        private final boolean isFull;
 
-        Busy(StoreException failure) {
+        Busy(StoreException failure, boolean isFull) {
             super(null, failure, false, false);
             this.failure = failure;
+            this.isFull = isFull;
+        }
+
+        /** Whether it has no space. To wait doesn't help then, but to make room may. */
+        boolean isFull() {
+            return isFull;
         }
 
         /** What to tell if there is no further try. */

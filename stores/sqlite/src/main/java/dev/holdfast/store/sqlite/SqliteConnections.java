@@ -95,14 +95,16 @@ final class SqliteConnections {
                 // Meets the log, which is there by now.
                 file.check();
                 StatementCache statements = new StatementCache(connection);
-                return new SqliteDatabase(file, connection, statements, machine, clock, meta, options);
+                DiskReserve reserve = new DiskReserve(file, connection);
+                reserve.take();
+                return new SqliteDatabase(file, connection, statements, machine, clock, meta, options, reserve);
             } catch (SQLException e) {
                 close(connection);
                 StoreException failure = SqliteErrorCodes.translated(e, Effect.NONE, file.path());
                 if (!SqliteErrorCodes.isBusy(e)) {
                     throw failure;
                 }
-                patience.pause(new Lane.Busy(isAlone ? failure : file.lacksSharedMemoryInUse()));
+                patience.pause(new Lane.Busy(isAlone ? failure : file.lacksSharedMemoryInUse(), false));
             } catch (DatabaseReplacedException gone) {
                 close(connection);
                 throw gone.failure();

@@ -12,6 +12,7 @@ import java.sql.SQLException;
  * An open file, found to be ours.
  *
  * @param meta what it said about itself when it was opened
+ * @param reserve what it needs on a full disk
  */
 record SqliteDatabase(
         SqliteFile file,
@@ -20,7 +21,8 @@ record SqliteDatabase(
         HostIdentity machine,
         StoreClock clock,
         SqliteMeta meta,
-        SqliteOptions options) {
+        SqliteOptions options,
+        DiskReserve reserve) {
 
     /** Whether every commit is on the disk before it is answered. */
     boolean flushesAlways() {

@@ -131,6 +131,7 @@ final class SqliteDialect implements Dialect {
         if (now - checkedAtNanos > CHECK_NANOS) {
             database.file().check();
             checkBoot();
+            database.reserve().extendLog();
             logSize.sample().ifPresent(LOG::warn);
             checkedAtNanos = now;
         }
@@ -205,10 +206,11 @@ final class SqliteDialect implements Dialect {
                     break;
                 } catch (SQLException e) {
                     StoreException failure = translated(e, Effect.UNKNOWN);
-                    if (!isBusy(e)) {
+                    if (isBusy(e)) {
+                        patience.pause(new Lane.Busy(failure, false));
+                    } else if (!isFull(e) || !patience.mayMakeRoom() || !makeRoom()) {
                         throw failure;
                     }
-                    patience.pause(new Lane.Busy(failure));
                 }
             }
             statement.executeUpdate("PRAGMA synchronous = NORMAL");
@@ -248,6 +250,16 @@ final class SqliteDialect implements Dialect {
     @Override
     public boolean isBusy(SQLException failure) {
         return SqliteErrorCodes.isBusy(failure);
+    }
+
+    @Override
+    public boolean isFull(SQLException failure) {
+        return SqliteErrorCodes.isFull(failure);
+    }
+
+    @Override
+    public boolean makeRoom() {
+        return database.reserve().makeRoom();
     }
 
     @Override

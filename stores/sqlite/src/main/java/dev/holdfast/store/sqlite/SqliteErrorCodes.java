@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
 /** Meaning of SQLite's result codes. */
@@ -47,6 +48,13 @@ final class SqliteErrorCodes {
     static boolean isBusy(SQLException failure) {
         int code = code(failure);
         return code == BUSY || code == LOCKED || code == PROTOCOL || code == SCHEMA;
+    }
+
+    /** Whether a file can't grow: the disk is full, or the user may not have more of it. */
+    static boolean isFull(SQLException failure) {
+        return code(failure) == FULL
+                || (failure instanceof SQLiteException sqlite
+                        && sqlite.getResultCode() == SQLiteErrorCode.SQLITE_IOERR_WRITE);
     }
 
     /**

@@ -47,6 +47,7 @@ class LaneTest {
     private static final long CLIENT = 77;
     private static final int BUSY = 5;
     private static final int FULL = 13;
+    private static final int IOERR = 10;
 
     @TempDir
     Path directory;
@@ -129,20 +130,35 @@ class LaneTest {
 
     @Test
     void aFailureBeforeTheCommitHasNoEffect() {
-        faults.add(new Fault("begin", false, FULL));
+        faults.add(new Fault("begin", false, IOERR));
         fails(acquire(1), Effect.NONE);
-        faults.add(new Fault("reserved", false, FULL));
+        faults.add(new Fault("reserved", false, IOERR));
         fails(acquire(1), Effect.NONE);
 
         assertThat(send(acquire(2))).isInstanceOf(Reply.Granted.class);
     }
 
     @Test
+    void onAFullDiskRoomIsMadeTwiceBeforeACommandFails() {
+        for (String method : List.of("begin", "commit")) {
+            faults.add(new Fault(method, false, FULL));
+            faults.add(new Fault(method, false, FULL));
+            assertThat(send(new Command.SetCount(new ResourceName("latch"), session, 0, 1, 2)))
+                    .isInstanceOf(Reply.Count.class);
+            assertThat(faults).isEmpty();
+        }
+        for (int i = 0; i < 3; i++) {
+            faults.add(new Fault("commit", false, FULL));
+        }
+        fails(new Command.SetCount(new ResourceName("latch"), session, 0, 2, 2), Effect.UNKNOWN);
+    }
+
+    @Test
     void aCommitThatFailsLeavesTheEffectUnknown() {
         assertThat(send(acquire(1))).isInstanceOf(Reply.Granted.class);
-        faults.add(new Fault("commit", false, FULL));
+        faults.add(new Fault("commit", false, IOERR));
         fails(acquire(2), Effect.UNKNOWN);
-        faults.add(new Fault("commit", true, FULL));
+        faults.add(new Fault("commit", true, IOERR));
         fails(acquire(3), Effect.UNKNOWN);
 
         // One was made and one was not: asking again tells.
@@ -158,7 +174,7 @@ class LaneTest {
     void whatIsNotCommittedIsNotTold() {
         assertThat(send(acquire(1))).isInstanceOf(Reply.Granted.class);
         assertThat(send(acquire(2))).isInstanceOf(Reply.Queued.class);
-        faults.add(new Fault("commit", false, FULL));
+        faults.add(new Fault("commit", false, IOERR));
         fails(new Command.Release(ref(1)), Effect.UNKNOWN);
         assertThat(told).isEmpty();
 
@@ -190,7 +206,7 @@ class LaneTest {
         for (int i = 2; i < 5; i++) {
             sent.add(gathering.submit(acquire(i), CallerMode.ASYNC).toCompletableFuture());
         }
-        faults.add(new Fault("commit", false, FULL));
+        faults.add(new Fault("commit", false, IOERR));
 
         later.remove().run();
 
@@ -219,7 +235,7 @@ class LaneTest {
                 .toCompletableFuture();
         CompletableFuture<Reply> release =
                 gathering.submit(new Command.Release(ref(1)), CallerMode.ASYNC).toCompletableFuture();
-        faults.add(new Fault("commit", false, FULL));
+        faults.add(new Fault("commit", false, IOERR));
 
         later.remove().run();
 

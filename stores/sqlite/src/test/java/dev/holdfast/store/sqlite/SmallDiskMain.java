@@ -5,6 +5,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Loss;
 import dev.holdfast.servers.sql.GoodHold;
+import dev.holdfast.servers.sql.TestClient;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -24,6 +25,7 @@ final class SmallDiskMain {
 
     private final Path filler;
     private final Holdfast holdfast;
+    private final TestClient client;
     private final CompletableFuture<Loss> told = new CompletableFuture<>();
     private Hold hold;
     private long token;
@@ -33,6 +35,7 @@ final class SmallDiskMain {
         this.holdfast = Holdfast.builder("sqlite:" + file)
                 .sessionTtl(Duration.ofSeconds(2))
                 .build();
+        this.client = new TestClient(SqliteStore.open(file));
     }
 
     public static void main(String[] args) throws Exception {
@@ -57,7 +60,18 @@ final class SmallDiskMain {
                 holdfast.lock("other").acquire().close();
                 yield "acquired";
             }
-            case "loss" -> told.get(60, TimeUnit.SECONDS).cause() + (hold.isHeld() ? ", and held" : "");
+            case "acquire new" -> {
+                holdfast.lock("y".repeat(400)).acquire().close();
+                yield "acquired";
+            }
+            case "acquire many" -> acquireMany();
+            case "renewed" -> renewed();
+            case "keepAlive" -> {
+                for (int i = 0; i < 3_000; i++) {
+                    client.keepAlive();
+                }
+                yield "alive";
+            }
             case "close" -> {
                 hold.close();
                 yield "closed";
@@ -72,6 +86,28 @@ final class SmallDiskMain {
             }
             default -> "unknown";
         };
+    }
+
+    /** Until the database would have to grow. */
+    private String acquireMany() throws Exception {
+        for (int i = 0; i < 10_000; i++) {
+            holdfast.lock("x".repeat(400) + i).acquire().close();
+        }
+        return "bottomless";
+    }
+
+    /** Waits until the lease was extended so often that it would be over otherwise. */
+    private String renewed() throws Exception {
+        int renewals = 0;
+        Duration before = hold.remaining();
+        long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        while (renewals < 5 && hold.isHeld() && System.nanoTime() < deadline) {
+            Duration now = hold.remaining();
+            renewals += now.compareTo(before) > 0 ? 1 : 0;
+            before = now;
+            Thread.onSpinWait();
+        }
+        return hold.isHeld() ? "held after " + renewals + " renewals" : "lost: " + told.get(60, TimeUnit.SECONDS);
     }
 
     /** Until the hold is still good when the disk is full, however long this process had to wait in between. */

@@ -27,6 +27,8 @@ import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -192,16 +194,45 @@ class SqliteClientTest {
     @Test
     @Tag("C2")
     @Tag("C15")
-    void aFullDiskEndsAHoldAtItsDeadlineAndRoomEndsTheTrouble() throws Exception {
+    void onAFullDiskWhatIsHeldIsRenewedAndReleased() throws Exception {
         try (ChildProcess child = onSmallDisk()) {
             assertThat(child.ask("fill under a hold")).isEqualTo("full");
-            assertThat(child.ask("acquire"))
-                    .startsWith("StoreRefusedException Lock 'other'")
+            assertThat(child.ask("renewed")).isEqualTo("held after 5 renewals");
+            // More than go into any log.
+            assertThat(child.ask("keepAlive")).isEqualTo("alive");
+            assertThat(child.ask("acquire")).isEqualTo("acquired");
+            assertThat(child.ask("acquire many"))
+                    .startsWith("StoreRefusedException Lock 'xxx")
                     .contains("no room left");
-            assertThat(child.ask("loss")).isEqualTo("EXPIRED");
-            assertThat(child.ask("close")).startsWith("LockLostException Hold on 'ledger'");
-            assertThat(child.ask("empty")).isEqualTo("room");
+            assertThat(child.ask("keepAlive")).isEqualTo("alive");
+            assertThat(child.ask("renewed")).isEqualTo("held after 5 renewals");
+            assertThat(child.ask("acquire")).isEqualTo("acquired");
+            assertThat(child.ask("close")).isEqualTo("closed");
             assertThat(child.ask("again")).isEqualTo("held with a greater token");
+            assertThat(child.ask("acquire many")).contains("no room left");
+            assertThat(child.ask("empty")).isEqualTo("room");
+            assertThat(child.ask("acquire new")).isEqualTo("acquired");
+        }
+    }
+
+    /** As where a user may not have more of the disk. */
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere the limits of a running process can't be changed")
+    void whereFilesMayNotGrowWhatIsHeldIsRenewedAndReleased() throws Exception {
+        try (ChildProcess child = new ChildProcess(ChildMain.class, file())) {
+            assertThat(child.ask("acquire x")).isEqualTo("granted");
+            long bytes = Math.max(
+                    Files.size(directory.resolve("locks.db-wal")), Files.size(directory.resolve("locks.db-shm")));
+            assumeTrue(
+                    succeeds(List.of("prlimit", "--pid", child.pid() + "", "--fsize=" + bytes + ":" + bytes)),
+                    "there is no prlimit command here");
+
+            for (int i = 0; i < 1_000; i++) {
+                assertThat(child.ask("keepAlive")).isEqualTo("alive");
+            }
+
+            assertThat(child.ask("release")).isEqualTo("released");
+            assertThat(child.ask("acquire x")).isEqualTo("granted");
         }
     }
 
