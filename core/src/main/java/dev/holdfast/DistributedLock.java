@@ -77,10 +77,11 @@ public interface DistributedLock extends Lock, Lockable {
     /**
      * Waits until this lock is granted to the calling thread, or until {@code maxWait} has passed.
      *
-     * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait}, and up to a second more for the answer
-     * to a request that is under way, so that a wait shorter than a round trip ends as granted or taken. It ends then
-     * whatever does not answer: the store, a pool of connections or the name service. Zero makes a single attempt, for
-     * at most the {@linkplain Holdfast.Builder#storeTimeout store time-out}. Safe on virtual threads.
+     * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait} while others have the lock. If the store
+     * has not answered by then, the call waits for its answer, so that a wait shorter than a round trip ends as granted
+     * or taken: until the {@linkplain Holdfast.Builder#storeTimeout store time-out} is over since the call began, and
+     * for up to a second at least. It ends then whatever does not answer: the store, a pool of connections or the name
+     * service. Zero makes a single attempt. Safe on virtual threads.
      *
      * @param maxWait zero or longer; values beyond 146 years are taken as for ever
      * @return a hold to close
@@ -104,8 +105,9 @@ public interface DistributedLock extends Lock, Lockable {
     /**
      * Acquires without waiting.
      *
-     * <p><b>Blocking:</b> for one store request at the most, which the store time-out bounds; not at all if a thread of
-     * this process waits for a fair lock. <b>Interruption:</b> has no effect.
+     * <p><b>Blocking:</b> until the store has answered, at most for the {@linkplain Holdfast.Builder#storeTimeout store
+     * time-out}, within which a request that was lost is repeated; not at all if a thread of this process waits for a
+     * fair lock. <b>Interruption:</b> has no effect.
      *
      * @return a hold to close, or empty if another holds the lock or, on a fair lock, waits for it
      */

@@ -417,9 +417,10 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * How long the store may leave this client without any answer before calls that wait fail with {@link
-         * StoreUnavailableException}; 10 s if not set. It may be longer than the {@linkplain #sessionTtl ttl}:
-         * keep-alives don't wait for so long.
+         * How long the store may take to answer a call, lost messages and their repetition included, before the call
+         * fails with {@link StoreUnavailableException}; 10 s if not set. A maximum wait bounds only how long others may
+         * keep a lock: a call whose wait is over still waits for the store's answer within this time. It may be longer
+         * than the {@linkplain #sessionTtl ttl}: keep-alives don't wait for so long.
          *
          * @throws IllegalArgumentException if it is not positive
          */

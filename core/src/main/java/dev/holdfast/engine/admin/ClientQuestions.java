@@ -19,7 +19,8 @@ record ClientQuestions(ClientContext context, CommandSender wire) implements Sto
     @Override
     public CompletableFuture<Reply> ask(Command command, CallerMode caller) {
         context.requireOpen();
-        CompletableFuture<Reply> answer = wire.ask(command, caller);
+        CompletableFuture<Reply> answer =
+                wire.askWithin(command, caller, context.options().storeTimeout().toNanos());
         context.life().endWithClient(answer);
         return answer;
     }

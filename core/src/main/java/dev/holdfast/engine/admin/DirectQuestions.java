@@ -25,15 +25,31 @@ record DirectQuestions(LockStore store, Duration timeout, Executor callbacks) im
 
     @Override
     public CompletableFuture<Reply> ask(Command command, CallerMode caller) {
-        CompletableFuture<Reply> sent;
+        return send(command, caller)
+                .exceptionallyCompose(thrown -> sendAgain(command, asStoreException(thrown)))
+                .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .exceptionallyCompose(thrown -> CompletableFuture.failedFuture(asStoreException(thrown)));
+    }
+
+    private CompletableFuture<Reply> send(Command command, CallerMode caller) {
         try {
             // A copy: the time-out is of this question alone.
-            sent = store.execute(command, caller).toCompletableFuture().copy();
+            return store.execute(command, caller).toCompletableFuture().copy();
         } catch (RuntimeException e) {
-            sent = CompletableFuture.failedFuture(e);
+            return CompletableFuture.failedFuture(e);
         }
-        return sent.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
-                .exceptionallyCompose(thrown -> CompletableFuture.failedFuture(asStoreException(thrown)));
+    }
+
+    /** Once: a connection that was cut while nobody used it is found by the first command. */
+    private CompletableFuture<Reply> sendAgain(Command command, StoreException first) {
+        if (first.reason() != Reason.UNAVAILABLE) {
+            return CompletableFuture.failedFuture(first);
+        }
+        return send(command, CallerMode.ASYNC)
+                .thenCompose(reply -> reply instanceof Reply.Absent && first.effect() == Effect.UNKNOWN
+                        // The first sending may be what ended it.
+                        ? CompletableFuture.failedFuture(first)
+                        : CompletableFuture.completedFuture(reply));
     }
 
     private StoreException asStoreException(Throwable thrown) {

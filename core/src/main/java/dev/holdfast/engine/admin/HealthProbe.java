@@ -7,6 +7,7 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.BoundedWait;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Partitions;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command.Inspect;
@@ -34,6 +35,9 @@ public final class HealthProbe {
 
     /** A partition is found by chance, as names are spread over them: with so many for each none is missed. */
     private static final int NAMES_PER_PARTITION = 64;
+
+    /** Within about 0.3 s: one lost message is no outage, and an outage is reported soon. */
+    private static final int MOST_REPETITIONS = 5;
 
     private final ClientContext context;
     private final Partitions partitions;
@@ -82,10 +86,28 @@ public final class HealthProbe {
     }
 
     private CompletableFuture<Reply> ask(ResourceName name) {
-        return wire.ask(
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        context.life().endWithClient(answer);
+        ask(name, 0, answer);
+        return answer;
+    }
+
+    private void ask(ResourceName name, int failures, CompletableFuture<Reply> answer) {
+        CompletableFuture<Reply> asked = wire.ask(
                 new Inspect(name.value(), Optional.empty(), 1, Inspect.Scope.NAME),
                 // Never on the thread that waits, which keeps to the bound.
                 CallerMode.ASYNC);
+        var unused = asked.whenComplete((reply, failure) -> {
+            if (failure == null) {
+                answer.complete(reply);
+            } else if (failures < MOST_REPETITIONS
+                    && failure instanceof StoreException known
+                    && known.reason() == StoreException.Reason.UNAVAILABLE) {
+                Backoff.RESEND.retry(context.environment(), failures, () -> ask(name, failures + 1, answer));
+            } else {
+                answer.completeExceptionally(failure);
+            }
+        });
     }
 
     /** A name of each partition that is in use, or of the first one. */

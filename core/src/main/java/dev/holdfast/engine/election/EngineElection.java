@@ -75,7 +75,11 @@ public final class EngineElection implements LeaderElection {
                     .run(() -> stage.completeExceptionally(context.failures().closed()));
             return stage;
         }
-        var unused = ResourceInspection.ask(resources.partition(name).wire, name, CallerMode.ASYNC)
+        var unused = ResourceInspection.askWithin(
+                        resources.partition(name).wire,
+                        name,
+                        CallerMode.ASYNC,
+                        context.options().storeTimeout())
                 .whenComplete((found, failure) -> context.callbacks().run(() -> {
                     if (failure instanceof StoreException known) {
                         stage.completeExceptionally(context.storeFailure(name.value(), known));

@@ -149,7 +149,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                         && !isOvertime
                         && RequestCancellation.awaitAnswer(resource, request, Duration.ofNanos(waitNanos))) {
                     isOvertime = true;
-                    deadline += TotalWait.OVERTIME_NANOS;
+                    deadline += RequestCompletion.overtimeNanos(resources.context, request);
                 } else if (left <= 0) {
                     boolean wasUnanswered = request.isTry || RequestCancellation.isUnanswered(resource, request);
                     if (RequestCancellation.cancel(resource, request)) {

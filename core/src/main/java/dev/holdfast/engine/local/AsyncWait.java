@@ -5,7 +5,6 @@ import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.session.HolderLookup;
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -49,7 +48,7 @@ final class AsyncWait {
     private void timeIsUp() {
         Duration waited = Duration.ofNanos(request.terms.waitNanos());
         if (!request.isTry && RequestCancellation.awaitAnswer(resource, request, waited)) {
-            setTimer(TotalWait.OVERTIME_NANOS, this::timeOut);
+            setTimer(RequestCompletion.overtimeNanos(context, request), this::timeOut);
         } else {
             timeOut();
         }

@@ -14,18 +14,16 @@ class KindPolicy {
     private static final KindPolicy SEMAPHORE = new Semaphore();
     private static final KindPolicy LATCH = new Latch();
     private static final KindPolicy ELECTION = new Election();
-    private static final KindPolicy TASK = new Task();
 
     private KindPolicy() {}
 
     static KindPolicy of(Kind kind) {
         return switch (kind) {
-            case MUTEX -> MUTEX;
+            case MUTEX, TASK -> MUTEX;
             case READ_WRITE -> READ_WRITE;
             case SEMAPHORE -> SEMAPHORE;
             case LATCH -> LATCH;
             case ELECTION -> ELECTION;
-            case TASK -> TASK;
         };
     }
 
@@ -67,11 +65,6 @@ class KindPolicy {
     /** Whether a grant goes back to the store after it has served one request, whatever its budget. */
     boolean servesOnce(long cohortBudgetNanos) {
         return cohortBudgetNanos == 0;
-    }
-
-    /** Whether a try fails as soon as the store does not answer, and does not wait for the store. */
-    boolean triesFailUnanswered() {
-        return true;
     }
 
     /**
@@ -199,14 +192,6 @@ class KindPolicy {
         @Override
         boolean servesOnce(long cohortBudgetNanos) {
             return true;
-        }
-    }
-
-    private static final class Task extends KindPolicy {
-        /** A task that is due is worth waiting for the store; whoever tries something else wants an answer now. */
-        @Override
-        boolean triesFailUnanswered() {
-            return false;
         }
     }
 }

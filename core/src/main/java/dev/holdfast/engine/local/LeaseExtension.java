@@ -89,7 +89,10 @@ public final class LeaseExtension {
         grant.partition().validity.watchLease(grant, own);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         long steps = context.clock().steps();
-        grant.partition().wire.send(new Command.Extend(grant.ref, seq, lease), caller, new CommandSender.Answer() {
+        // Repeated under the same number, it takes effect once, and the answer is the same.
+        long within = context.options().storeTimeout().toNanos();
+        Command extend = new Command.Extend(grant.ref, seq, lease);
+        grant.partition().wire.sendWithin(extend, caller, within, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Extended extended && extended.seq() == seq) {

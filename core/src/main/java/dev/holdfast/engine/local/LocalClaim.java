@@ -45,11 +45,6 @@ public final class LocalClaim extends LocalGrant {
         return only != null && only.isTry;
     }
 
-    @Override
-    public boolean failsUnanswered() {
-        return isTry() && resource.policy.triesFailUnanswered();
-    }
-
     /** Takes the place of a grant, which is over as soon as the store has answered. */
     void replace(LocalGrant grant) {
         replaced = grant;

@@ -207,18 +207,16 @@ public final class LocalSynchronizer extends LocalResource {
     void notGranted(LocalClaim of, Claim.Denial how, @Nullable Supplier<RuntimeException> why, DeferredActions out) {
         boolean isAwaited = switch (how) {
             case TAKEN, TOO_HEAVY, REFUSED -> claims.refused(of, out);
-            case UNANSWERED -> true;
             case UNREACHABLE -> !of.isDead;
         };
         if (isAwaited) {
             Predicate<Request> concerned = switch (how) {
                 case TAKEN -> request -> of.suits(request) && (request.isTry || !of.isBarging);
                 case TOO_HEAVY -> request -> request.weight() >= of.weight;
-                case UNANSWERED -> of::suits;
                 case REFUSED, UNREACHABLE -> request -> true;
             };
             Request only = of.boundTo();
-            if (only != null && (how == Claim.Denial.TAKEN || how == Claim.Denial.UNANSWERED)) {
+            if (only != null && how == Claim.Denial.TAKEN) {
                 // It suits no other, and thousands may ask at a time.
                 if (only.isQueued && concerned.test(only)) {
                     RequestCancellation.end(this, only, why, of.refusal, out);

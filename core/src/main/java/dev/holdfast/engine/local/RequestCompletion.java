@@ -26,6 +26,15 @@ public final class RequestCompletion {
         return request.isTry ? context.options().storeTimeout().toNanos() : request.terms.waitNanos();
     }
 
+    /**
+     * How much longer than its wait a request lasts for an answer that is outstanding: the wait bounds how long others
+     * may keep the resource, and the store has its own time-out.
+     */
+    static long overtimeNanos(ClientContext context, Request request) {
+        return Math.max(
+                TotalWait.OVERTIME_NANOS, context.options().storeTimeout().toNanos() - request.terms.waitNanos());
+    }
+
     /** Ends a request, and tells that as soon as the lock of the resource is free, under which this is called. */
     static void end(
             ClientContext context,
@@ -95,14 +104,14 @@ public final class RequestCompletion {
             if (e.getCause() instanceof StoreException failure) {
                 throw context.storeFailure(name.value(), failure);
             }
-            throw new IllegalStateException(e.getCause());
+            throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
         }
     }
 
     /** Why a request failed that the store has not answered in time: the time is the caller's, or that of the store. */
     static RuntimeException unanswered(ClientContext context, Request request) {
         String name = request.name.value();
-        return request.isTry
+        return request.isTry || overtimeNanos(context, request) > TotalWait.OVERTIME_NANOS
                 ? context.failures().unanswered(name, context.options().storeTimeout())
                 : context.failures()
                         .unansweredInWait(

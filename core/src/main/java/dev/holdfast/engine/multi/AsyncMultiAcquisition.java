@@ -89,7 +89,7 @@ final class AsyncMultiAcquisition {
             giveUp(failure);
             return;
         }
-        var unused = BulkRelease.ofAsync(context, List.copyOf(held), wait).thenAccept(failures -> {
+        var unused = BulkRelease.ofAsync(context, List.copyOf(held)).thenAccept(failures -> {
             var unusedEnd = part.resources()
                     .lookup
                     .timedOutAsync(
@@ -153,7 +153,7 @@ final class AsyncMultiAcquisition {
             giveUp(timeout);
             return;
         }
-        var unused = BulkRelease.ofAsync(context, List.copyOf(held), wait).thenAccept(failures -> {
+        var unused = BulkRelease.ofAsync(context, List.copyOf(held)).thenAccept(failures -> {
             held.clear();
             if (failures.isEmpty()) {
                 askForNext();
@@ -164,8 +164,7 @@ final class AsyncMultiAcquisition {
     }
 
     private void giveUp(Throwable cause) {
-        var unused =
-                BulkRelease.ofAsync(context, List.copyOf(held), wait).thenAccept(failures -> fail(cause, failures));
+        var unused = BulkRelease.ofAsync(context, List.copyOf(held)).thenAccept(failures -> fail(cause, failures));
     }
 
     private void fail(Throwable cause, List<RuntimeException> suppressed) {

@@ -1,12 +1,10 @@
 package dev.holdfast.engine.multi;
 
-import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.local.HoldHandle;
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,16 +37,13 @@ public final class BulkRelease {
         }
     }
 
-    /**
-     * Gives back, waits for the end as long as the call may, and tells what went wrong. Called by the owner of the
-     * holds.
-     */
-    static List<RuntimeException> of(ClientContext context, List<Hold> holds, TotalWait wait) {
+    /** Releases, waits for the store as long as for any release, and returns what failed. Called by the owner. */
+    static List<RuntimeException> of(ClientContext context, List<Hold> holds) {
         BulkRelease all = new BulkRelease(context, holds);
         try {
             Uninterruptibles.uninterruptibly(
                     CompletableFuture.allOf(all.begun()),
-                    wait.leftForAnswers(2 * context.options().storeTimeout().toNanos()));
+                    2 * context.options().storeTimeout().toNanos());
         } catch (ExecutionException e) {
             throw new IllegalStateException("a release never fails", e);
         } catch (TimeoutException e) {
@@ -58,15 +53,9 @@ public final class BulkRelease {
     }
 
     /** As {@link #of}, for a call without a thread that waits. */
-    static CompletableFuture<List<RuntimeException>> ofAsync(ClientContext context, List<Hold> holds, TotalWait wait) {
+    static CompletableFuture<List<RuntimeException>> ofAsync(ClientContext context, List<Hold> holds) {
         BulkRelease all = new BulkRelease(context, holds);
-        CompletableFuture<Void> end = CompletableFuture.allOf(all.begun());
-        long limit = wait.leftForAnswers(Long.MAX_VALUE);
-        if (limit < Long.MAX_VALUE && !end.isDone()) {
-            Environment.Timer alarm = context.environment().schedule(limit, () -> end.complete(null));
-            var unused = end.whenComplete((ended, never) -> alarm.cancel());
-        }
-        return end.thenApply(ended -> all.failures());
+        return CompletableFuture.allOf(all.begun()).thenApply(ended -> all.failures());
     }
 
     private @Nullable CompletableFuture<ReleaseOutcome> begin(Hold hold) {

@@ -117,7 +117,7 @@ final class MultiAcquisition {
             }
             return areAllGood();
         } catch (InterruptedException | RuntimeException | Error e) {
-            BulkRelease.of(context, held, wait).forEach(e::addSuppressed);
+            BulkRelease.of(context, held).forEach(e::addSuppressed);
             throw e;
         }
     }
@@ -155,7 +155,7 @@ final class MultiAcquisition {
     }
 
     private void giveBack() {
-        List<RuntimeException> failures = BulkRelease.of(context, held, wait);
+        List<RuntimeException> failures = BulkRelease.of(context, held);
         if (!failures.isEmpty()) {
             throw Failures.joined(failures);
         }

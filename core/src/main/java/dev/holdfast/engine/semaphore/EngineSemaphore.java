@@ -159,7 +159,13 @@ public final class EngineSemaphore implements DistributedSemaphore {
     private Optional<ResourceInfo> look() {
         context.requireOpen();
         Optional<ResourceInfo> found = RequestCompletion.await(
-                context, name, ResourceInspection.ask(resources.partition(name).wire, name, CallerMode.BLOCKING));
+                context,
+                name,
+                ResourceInspection.askWithin(
+                        resources.partition(name).wire,
+                        name,
+                        CallerMode.BLOCKING,
+                        context.options().storeTimeout()));
         found.map(ResourceInfo::declared)
                 .filter(declared -> !declared.equals(spec))
                 .ifPresent(declared -> {
@@ -198,8 +204,13 @@ public final class EngineSemaphore implements DistributedSemaphore {
     public boolean release(String permitId) {
         ClaimRef claim = PermitHold.refOf(name, permitId);
         context.requireOpen();
-        CompletableFuture<Reply> answer =
-                resources.partition(name).wire.ask(new Command.Release(claim), CallerMode.BLOCKING);
+        CompletableFuture<Reply> answer = resources
+                .partition(name)
+                .wire
+                .askWithin(
+                        new Command.Release(claim),
+                        CallerMode.BLOCKING,
+                        context.options().storeTimeout().toNanos());
         return RequestCompletion.await(context, name, answer) instanceof Reply.Released;
     }
 

@@ -38,8 +38,6 @@ public abstract class Claim {
         TOO_HEAVY,
         /** It was not made, for a reason that holds for every claim of its resource. */
         REFUSED,
-        /** The store does not answer what was asked; it is withdrawn once it can have no effect any more. */
-        UNANSWERED,
         /** The store does not answer, for a reason that holds for every claim of its resource. */
         UNREACHABLE
     }
@@ -135,9 +133,6 @@ public abstract class Claim {
 
     /** Whether it was made for somebody who does not wait. */
     public abstract boolean isTry();
-
-    /** Whether those who wait for it fail as soon as the store does not answer, and don't wait for the store. */
-    public abstract boolean failsUnanswered();
 
     /** The grant that it replaces by a yield, until that is answered. */
     public abstract @Nullable ClaimRef replacedRef();

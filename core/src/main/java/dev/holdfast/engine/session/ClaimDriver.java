@@ -159,19 +159,19 @@ public final class ClaimDriver {
     }
 
     /**
-     * What waits for this claim fails where asking again would not help, or is not wanted; the claim itself is settled
-     * as any that nobody wants.
+     * Fails what waits for this claim if a repetition would not help; the claim itself is settled as any that nobody
+     * wants. A store that is unavailable is asked again, for a try too: one lost message is no outage, and the store
+     * time-out bounds the wait for the answer.
      */
     private void giveUpIfNeeded(Claim claim, StoreException failure) {
-        Supplier<RuntimeException> why =
-                () -> context.storeFailure(claim.ref.resource().value(), failure);
         claim.step(out -> {
             note(claim, false);
             claim.wasNeverMade = failure.effect() == Effect.NONE && claim.sendings == 1;
             if (failure.reason() != Reason.UNAVAILABLE) {
-                claim.notGranted(Claim.Denial.UNREACHABLE, why, out);
-            } else if (claim.failsUnanswered()) {
-                claim.notGranted(Claim.Denial.UNANSWERED, why, out);
+                claim.notGranted(
+                        Claim.Denial.UNREACHABLE,
+                        () -> context.storeFailure(claim.ref.resource().value(), failure),
+                        out);
             }
         });
     }

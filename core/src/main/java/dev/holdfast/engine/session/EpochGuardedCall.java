@@ -1,5 +1,6 @@
 package dev.holdfast.engine.session;
 
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
@@ -57,44 +58,76 @@ public final class EpochGuardedCall implements CommandSender.Answer {
     }
 
     /**
-     * Sends a command under the present session, or the next.
+     * Sends a command under the present session, or the next, and again while the store is unavailable, within the
+     * store time-out. The command must have the same effect when it is carried out twice.
      *
      * @return a future that ends with the reply, or fails with a {@link StoreException}
      */
     public static CompletableFuture<Reply> ask(Partition partition, Maker maker) {
-        CompletableFuture<Reply> answer = new CompletableFuture<>();
-        ask(partition, maker, answer);
-        return answer;
+        return new Repeated(partition, maker).begin();
     }
 
-    private static void ask(Partition partition, Maker maker, CompletableFuture<Reply> answer) {
-        Session present = partition.session();
-        if (present == null) {
-            partition.awaitSession(
-                    () -> ask(partition, maker, answer),
-                    () -> answer.completeExceptionally(new StoreException(
-                            Reason.UNAVAILABLE,
-                            Effect.NONE,
-                            "this client has no session at the store just now",
-                            null)));
-            return;
+    private static final class Repeated implements Outcome {
+        private final Partition partition;
+        private final Maker maker;
+        private final long until;
+        private final CompletableFuture<Reply> answer = new CompletableFuture<>();
+
+        // Only one sending is under way at a time.
+        private volatile int failures;
+
+        Repeated(Partition partition, Maker maker) {
+            this.partition = partition;
+            this.maker = maker;
+            this.until = partition.context.clock().now()
+                    + partition.context.options().storeTimeout().toNanos();
         }
-        send(partition, present, maker, CallerMode.ASYNC, new Outcome() {
-            @Override
-            public void replied(Reply reply) {
-                answer.complete(reply);
-            }
 
-            @Override
-            public void sessionEnded() {
-                ask(partition, maker, answer);
-            }
+        CompletableFuture<Reply> begin() {
+            partition.context.life().endWithClient(answer);
+            ask();
+            return answer;
+        }
 
-            @Override
-            public void failed(StoreException failure) {
+        private void ask() {
+            Session present = partition.session();
+            if (answer.isDone()) {
+                return;
+            }
+            if (present == null) {
+                partition.awaitSession(
+                        this::ask,
+                        () -> failed(new StoreException(
+                                Reason.UNAVAILABLE,
+                                Effect.NONE,
+                                "this client has no session at the store just now",
+                                null)));
+            } else {
+                EpochGuardedCall.send(partition, present, maker, CallerMode.ASYNC, this);
+            }
+        }
+
+        @Override
+        public void replied(Reply reply) {
+            answer.complete(reply);
+        }
+
+        @Override
+        public void sessionEnded() {
+            ask();
+        }
+
+        @Override
+        @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
+        public void failed(StoreException failure) {
+            long pause = Backoff.RESEND.pause(partition.context.environment(), failures++);
+            if (failure.reason() == Reason.UNAVAILABLE
+                    && until - partition.context.clock().now() - pause > 0) {
+                partition.context.environment().schedule(pause, this::ask);
+            } else {
                 answer.completeExceptionally(failure);
             }
-        });
+        }
     }
 
     private void send(CallerMode caller) {

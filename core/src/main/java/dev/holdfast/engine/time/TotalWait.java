@@ -18,8 +18,8 @@ public record TotalWait(Environment environment, Optional<Duration> most, long d
     public static final long FOREVER = Long.MAX_VALUE / 2;
 
     /**
-     * How much longer than it may take a wait lasts for the answer to a request that is under way. Less than the second
-     * that the contract allows, so that a thread may be woken late.
+     * How much longer than it may take a wait lasts for the answer to a request that is under way, if the store
+     * time-out is over by then. Less than the second that the contract allows, so that a thread may be woken late.
      */
     public static final long OVERTIME_NANOS = TimeUnit.MILLISECONDS.toNanos(750);
 
@@ -45,7 +45,7 @@ public record TotalWait(Environment environment, Optional<Duration> most, long d
         return most.isPresent() && !most.get().isZero();
     }
 
-    /** How long the call may still wait for answers when its wait is over, at most a time. */
+    /** How long the call may still wait for what only its exception needs when its wait is over, at most a time. */
     public long leftForAnswers(long atMost) {
         return isTimed()
                 ? Math.min(atMost, Math.max(0, deadline + OVERTIME_NANOS - environment.monotonicNanos()))
@@ -67,7 +67,7 @@ public record TotalWait(Environment environment, Optional<Duration> most, long d
         return options.withMaxWait(atLeastAMoment(0));
     }
 
-    /** A try waits for a silent store as long as the store time-out, which a call with a time of its own has not. */
+    /** A call with a time of its own is no try, however little of the time is left. */
     private Duration atLeastAMoment(long nanos) {
         return isTimed() ? Duration.ofNanos(Math.max(1, nanos)) : Duration.ofNanos(nanos);
     }

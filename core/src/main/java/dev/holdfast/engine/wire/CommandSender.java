@@ -5,6 +5,7 @@ import dev.holdfast.HoldfastListener.StoreCall;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.observe.ClientObservers;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
@@ -14,6 +15,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -60,6 +62,9 @@ public final class CommandSender {
      * identity hashes is not.
      */
     private final ConcurrentMap<Long, Trip> underWay = new ConcurrentHashMap<>();
+
+    /** Commands that are sent again after a pause. */
+    private final Set<Repetition> paused = ConcurrentHashMap.newKeySet();
 
     private final AtomicLong numbers = new AtomicLong();
 
@@ -135,21 +140,28 @@ public final class CommandSender {
         }
     }
 
-    /** Sends a command, and gives what comes of it as a future, which may fail with a {@link StoreException}. */
-    public CompletableFuture<Reply> ask(Command command, CallerMode caller) {
-        CompletableFuture<Reply> future = new CompletableFuture<>();
-        send(command, caller, new Answer() {
-            @Override
-            public void reply(Reply reply, long sentAt) {
-                future.complete(reply);
-            }
+    /**
+     * Sends a command that is harmless when it arrives twice, and again while the store is unavailable: at once after
+     * the first failure, then after pauses that grow.
+     *
+     * @param withinNanos how long all sendings may take together
+     */
+    public void sendWithin(Command command, CallerMode caller, long withinNanos, Answer answer) {
+        new Repetition(command, clock.now() + withinNanos, answer).send(caller);
+    }
 
-            @Override
-            public void failure(StoreException failure, long sentAt) {
-                future.completeExceptionally(failure);
-            }
-        });
-        return future;
+    /** Sends a command once, and returns its reply as a future, which may fail with a {@link StoreException}. */
+    public CompletableFuture<Reply> ask(Command command, CallerMode caller) {
+        FutureAnswer answer = new FutureAnswer();
+        send(command, caller, answer);
+        return answer.future;
+    }
+
+    /** As {@link #ask}, by {@link #sendWithin}. */
+    public CompletableFuture<Reply> askWithin(Command command, CallerMode caller, long withinNanos) {
+        FutureAnswer answer = new FutureAnswer();
+        sendWithin(command, caller, withinNanos, answer);
+        return answer.future;
     }
 
     public long p99RoundTrip() {
@@ -164,7 +176,7 @@ public final class CommandSender {
 
     /** Whether nothing is on its way. */
     public boolean isIdle() {
-        return underWay.isEmpty();
+        return underWay.isEmpty() && paused.isEmpty();
     }
 
     /** What is not answered by now will not be: the client is closed, and timers don't run any more. */
@@ -173,6 +185,7 @@ public final class CommandSender {
         for (Trip trip : underWay.values()) {
             trip.end();
         }
+        paused.forEach(Repetition::resume);
     }
 
     private void startSweep() {
@@ -193,6 +206,89 @@ public final class CommandSender {
             sweeping.set(false);
             if (!underWay.isEmpty()) {
                 startSweep();
+            }
+        }
+    }
+
+    private static final class FutureAnswer implements Answer {
+        private final CompletableFuture<Reply> future = new CompletableFuture<>();
+
+        @Override
+        public void reply(Reply reply, long sentAt) {
+            future.complete(reply);
+        }
+
+        @Override
+        public void failure(StoreException failure, long sentAt) {
+            future.completeExceptionally(failure);
+        }
+    }
+
+    /** One command that is sent until it is answered or its time is over. */
+    private final class Repetition implements Answer {
+        private final Command command;
+        private final long until;
+        private final Answer answer;
+
+        // One sending is under way at a time.
+        private volatile int failures;
+        private volatile @Nullable StoreException unknown;
+
+        Repetition(Command command, long until, Answer answer) {
+            this.command = command;
+            this.until = until;
+            this.answer = answer;
+        }
+
+        private void send(CallerMode caller) {
+            long timeout = Math.min(until - clock.now(), timeoutNanos);
+            CommandSender.this.send(
+                    new Trip(numbers.incrementAndGet(), command, this, timeout), command, caller, false);
+        }
+
+        @Override
+        public void reply(Reply reply, long sentAt) {
+            StoreException earlier = unknown;
+            if (earlier != null && reply instanceof Reply.Absent && isRelease()) {
+                // An earlier sending may be what ended it.
+                answer.failure(earlier, sentAt);
+            } else {
+                answer.reply(reply, sentAt);
+            }
+        }
+
+        private boolean isRelease() {
+            return command instanceof Command.Release || command instanceof Command.ForceRelease;
+        }
+
+        @Override
+        @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
+        public void failure(StoreException failure, long sentAt) {
+            StoreException earlier = unknown;
+            if (failure.effect() == Effect.UNKNOWN) {
+                unknown = failure;
+            }
+            long pause = failures == 0 ? 0 : Backoff.RESEND.pause(environment, failures - 1);
+            failures++;
+            if (failure.reason() != Reason.UNAVAILABLE) {
+                answer.failure(failure, sentAt);
+            } else if (until - clock.now() - pause <= 0) {
+                answer.failure(earlier == null || failure.effect() == Effect.UNKNOWN ? failure : earlier, sentAt);
+            } else if (pause == 0) {
+                send(CallerMode.ASYNC);
+            } else {
+                paused.add(this);
+                environment.schedule(pause, this::resume);
+                if (isClosed) {
+                    resume();
+                }
+            }
+        }
+
+        /** After its pause, or when the client is closed, which fails it: timers end then. */
+        private void resume() {
+            if (paused.remove(this)) {
+                send(CallerMode.ASYNC);
             }
         }
     }

@@ -7,6 +7,7 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,10 @@ public final class ResourceInspection implements CommandSender.Answer {
     private final ResourceName name;
     private final CallerMode caller;
     private final int limit;
+
+    /** How long the sendings of a page may take together; 0 for one sending. */
+    private final long withinNanos;
+
     private final CompletableFuture<Optional<ResourceInfo>> answer = new CompletableFuture<>();
 
     private final AtomicInteger changes = new AtomicInteger();
@@ -31,11 +36,12 @@ public final class ResourceInspection implements CommandSender.Answer {
     private volatile List<Party> before = List.of();
     private volatile long tokenBefore;
 
-    private ResourceInspection(CommandSender wire, ResourceName name, CallerMode caller, int limit) {
+    private ResourceInspection(CommandSender wire, ResourceName name, CallerMode caller, int limit, long withinNanos) {
         this.wire = wire;
         this.name = name;
         this.caller = caller;
         this.limit = limit;
+        this.withinNanos = withinNanos;
     }
 
     /**
@@ -44,7 +50,13 @@ public final class ResourceInspection implements CommandSender.Answer {
      */
     public static CompletableFuture<Optional<ResourceInfo>> ask(
             CommandSender wire, ResourceName name, CallerMode caller) {
-        return new ResourceInspection(wire, name, caller, 1).begin();
+        return new ResourceInspection(wire, name, caller, 1, 0).begin();
+    }
+
+    /** As {@link #ask}, and again while the store is unavailable, for those who don't ask again themselves. */
+    public static CompletableFuture<Optional<ResourceInfo>> askWithin(
+            CommandSender wire, ResourceName name, CallerMode caller, Duration within) {
+        return new ResourceInspection(wire, name, caller, 1, within.toNanos()).begin();
     }
 
     /**
@@ -53,7 +65,7 @@ public final class ResourceInspection implements CommandSender.Answer {
      */
     public static CompletableFuture<Optional<ResourceInfo>> askForAll(
             CommandSender wire, ResourceName name, CallerMode caller) {
-        return new ResourceInspection(wire, name, caller, PAGE).begin();
+        return new ResourceInspection(wire, name, caller, PAGE, 0).begin();
     }
 
     private CompletableFuture<Optional<ResourceInfo>> begin() {
@@ -62,7 +74,12 @@ public final class ResourceInspection implements CommandSender.Answer {
     }
 
     private void page(Optional<String> cursor) {
-        wire.send(new Command.Inspect(name.value(), cursor, limit, Command.Inspect.Scope.NAME), caller, this);
+        Command inspect = new Command.Inspect(name.value(), cursor, limit, Command.Inspect.Scope.NAME);
+        if (withinNanos == 0) {
+            wire.send(inspect, caller, this);
+        } else {
+            wire.sendWithin(inspect, caller, withinNanos, this);
+        }
     }
 
     @Override

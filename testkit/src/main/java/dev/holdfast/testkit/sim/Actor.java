@@ -23,7 +23,7 @@ final class Actor implements Participant {
     private static final long MILLI = 1_000_000;
     private static final long SHORTEST_LEASE = 200 * MILLI;
 
-    /** How much longer than it may take a wait may last, as C15 allows. */
+    /** How much longer than it may take a wait may last once the store time-out is over. */
     private static final long OVERTIME = 1_000 * MILLI;
 
     /** By how much more permits there may be than were declared. */
@@ -194,7 +194,8 @@ final class Actor implements Participant {
         long wait = client.process()
                 .clock()
                 .trueDuration(wish.options.maxWait().get().toNanos());
-        long more = wish.isTry() ? 2 * run.plan.storeTimeout : 0;
+        // The store has its own time to answer, whatever is left of the wait.
+        long more = Math.max(0, 2 * run.plan.storeTimeout - wait);
         if (wish.parts.size() > 1) {
             // What it has of the parts goes back first, and a lease of its own is made the same for all.
             more = wish.parts.size() * (3 * run.plan.storeTimeout + 2_000 * MILLI);

@@ -7,7 +7,7 @@ import dev.holdfast.Campaign;
 import dev.holdfast.Hold;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LeaderView;
-import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.StoreRefusedException;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.verification.world.FaultyLink;
@@ -131,7 +131,11 @@ class ElectionObserverTest extends ElectionFixture {
         assertThat(election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
                 .isEqualTo(new LeaderView(alice.term().term(), Optional.of("alice")));
         bobLink.failNext(Command.Inspect.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.NONE);
+        assertThat(election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
+                .as("one lost message")
+                .isEqualTo(new LeaderView(alice.term().term(), Optional.of("alice")));
+        bobLink.failNext(Command.Inspect.class, StoreException.Reason.DENIED, StoreException.Effect.NONE);
         assertThatThrownBy(() -> election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
-                .hasCauseInstanceOf(StoreUnavailableException.class);
+                .hasCauseInstanceOf(StoreRefusedException.class);
     }
 }

@@ -78,20 +78,36 @@ class HealthTest {
 
     @Test
     @Tag("Z4")
-    @DisplayName("is told at once by a store that fails, with the reason, and an interrupt stays pending")
+    @DisplayName("is told soon by a store that fails, with the reason, and an interrupt stays pending")
     void failing() throws Exception {
         try (World world = World.still()) {
             FaultyLink link = world.link();
             Holdfast client = world.client("alice", link);
             link.fail(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
-            HealthReport report = world.actor("probe").call(() -> {
+            Doing<HealthReport> checking = world.actor("probe").start(() -> {
                 Thread.currentThread().interrupt();
                 HealthReport told = client.checkHealth(BOUND);
                 assertThat(Thread.interrupted()).isTrue();
                 return told;
             });
+            world.advanceUntil("the check ends", checking::isDone);
+            HealthReport report = checking.result();
             assertThat(report.isHealthy()).isFalse();
             assertThat(report.problem().orElseThrow()).contains("can't be asked", "the test says so");
+        }
+    }
+
+    @Test
+    @Tag("Z4")
+    @DisplayName("asks again after a message that was lost")
+    void lostMessage() throws Exception {
+        try (World world = World.still()) {
+            FaultyLink link = world.link();
+            Holdfast client = world.client("alice", link);
+            link.failNext(Command.Inspect.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            Doing<HealthReport> checking = world.actor("probe").start(() -> client.checkHealth(BOUND));
+            world.advanceUntil("the check ends", checking::isDone);
+            assertThat(checking.result().isHealthy()).isTrue();
         }
     }
 

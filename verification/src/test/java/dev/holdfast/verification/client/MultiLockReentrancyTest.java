@@ -395,12 +395,13 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         @DisplayName("gives back if the store does not say that the lease was set")
         void extensionFails() throws Exception {
             link.fail(Extend.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-            assertThatThrownBy(() -> caller.call(() -> abc.acquire(options)))
-                    .isInstanceOf(StoreUnavailableException.class);
+            Doing<MultiHold> acquiring = caller.start(() -> abc.acquire(options));
+            world.advanceUntil("it fails", acquiring::isDone);
+            assertThatThrownBy(acquiring::result).isInstanceOf(StoreUnavailableException.class);
             holdsNothing();
-            assertThatThrownBy(() ->
-                            abc.acquireAsync(options).toCompletableFuture().join())
-                    .hasCauseInstanceOf(StoreUnavailableException.class);
+            CompletableFuture<MultiHold> stage = abc.acquireAsync(options).toCompletableFuture();
+            world.advanceUntil("the stage fails", stage::isDone);
+            assertThatThrownBy(stage::join).hasCauseInstanceOf(StoreUnavailableException.class);
             Eventually.holds(
                     "it is given back", () -> holders("a", "b", "c").stream().allMatch(Optional::isEmpty));
         }

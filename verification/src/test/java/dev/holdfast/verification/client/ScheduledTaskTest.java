@@ -316,6 +316,7 @@ class ScheduledTaskTest extends ScheduledTaskFixture {
         TaskHold hold = atAlice.tryBegin(TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES))
                 .orElseThrow();
         link.loseReplyToNext(Command.Extend.class);
+        link.loseReplyToNext(Command.Extend.class);
         Doing<String> extending = worker.start(() -> {
             hold.extend(TaskOptions.atMost(HOUR.multipliedBy(2)).withAtLeast(HOUR));
             return "extended";

@@ -191,6 +191,7 @@ class SemaphoreLeaseTest {
         void releaseIsRepeatedAfterAnExtension() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofSeconds(1)));
             link.loseReplyToNext(Command.Extend.class);
+            link.cutFor(Command.Extend.class::isInstance);
             var extending = world.actor("extender").start(() -> {
                 detached.extend(Duration.ofHours(1));
                 return true;

@@ -15,11 +15,15 @@ import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -179,11 +183,17 @@ class SemaphoreSizeTest {
         link.fail(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
         link.fail(Command.Resize.class, Reason.UNAVAILABLE, Effect.NONE);
         link.fail(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
-        assertThatThrownBy(here::availablePermits).isInstanceOf(StoreUnavailableException.class);
-        assertThatThrownBy(here::drainPermits).isInstanceOf(StoreUnavailableException.class);
-        assertThatThrownBy(() -> here.resize(3)).isInstanceOf(StoreUnavailableException.class);
         String id = one.permitId();
-        assertThatThrownBy(() -> here.release(id)).isInstanceOf(StoreUnavailableException.class);
+        List<Callable<?>> calls =
+                List.of(here::availablePermits, here::drainPermits, () -> here.resize(3), () -> here.release(id));
+        List<Doing<?>> doings = new ArrayList<>();
+        for (Callable<?> call : calls) {
+            doings.add(world.actor("caller-" + doings.size()).start(call));
+        }
+        for (Doing<?> doing : doings) {
+            world.advanceUntil("it fails", doing::isDone);
+            assertThatThrownBy(doing::result).isInstanceOf(StoreUnavailableException.class);
+        }
         link.mend();
         assertThat(one.isHeld()).isTrue();
         one.close();

@@ -9,6 +9,8 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
@@ -30,6 +32,10 @@ class ShortWaitTest {
 
     private static final Duration WAIT = Duration.ofMillis(1);
     private static final Duration ROUND_TRIP = Duration.ofMillis(60);
+
+    /** That of a client that sets none. */
+    private static final Duration STORE_TIMEOUT = Duration.ofSeconds(10);
+
     private static final AcquireOptions BRIEFLY = AcquireOptions.defaults().withMaxWait(WAIT);
 
     @AutoClose
@@ -121,20 +127,58 @@ class ShortWaitTest {
     }
 
     @Test
-    @DisplayName(
-            "without an answer it fails within a second after its time, names its deadline, and a late grant is given back")
+    @DisplayName("a healthy store may take all of its time-out to answer, and the lock is granted then")
+    void busyStore() throws Exception {
+        FaultyLink.HeldUp acquire = link.holdUpNext(Acquire.class);
+        Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.awaitCommand();
+        CompletableFuture<Hold> stage = lock.acquireAsync(BRIEFLY).toCompletableFuture();
+
+        world.advance(Duration.ofSeconds(4));
+        assertThat(trying.isDone()).isFalse();
+        assertThat(stage).isNotDone();
+        acquire.proceed();
+
+        assertThat(trying.result()).isTrue();
+        bob.run(lock::unlock);
+        assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(LockWaitTimeoutException.class);
+    }
+
+    @Test
+    @DisplayName("a message that is lost is sent again, though the wait is over")
+    @Tag("C7")
+    void lostMessage() throws Exception {
+        FaultyLink.HeldUp acquire = link.holdUpNext(Acquire.class);
+        Doing<Optional<Hold>> trying = carol.startWaiting(() -> lock.tryAcquire(WAIT));
+        acquire.awaitCommand();
+        world.advance(ROUND_TRIP);
+
+        acquire.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
+
+        world.advanceUntil("it is settled", trying::isDone);
+        carol.run(trying.result().orElseThrow()::close);
+    }
+
+    @Test
+    @DisplayName("without an answer it fails when the store time-out is over, and a late grant is given back")
     void silent() throws Exception {
         FaultyLink.HeldUp acquire = link.holdUpNext(Acquire.class);
         Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
         acquire.awaitCommand();
+        CompletableFuture<Hold> stage = lock.acquireAsync(BRIEFLY).toCompletableFuture();
+        link.cutFor(Acquire.class::isInstance);
 
-        world.advance(WAIT.plusSeconds(1));
+        world.advance(STORE_TIMEOUT.minusSeconds(1));
+        assertThat(trying.isDone()).isFalse();
+        assertThat(stage).isNotDone();
+        world.advance(Duration.ofSeconds(2));
 
         assertThatThrownBy(trying::result)
                 .isInstanceOf(StoreUnavailableException.class)
-                .hasMessageContaining("PT0.001S");
+                .hasMessageContaining(STORE_TIMEOUT.toString());
+        assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(StoreUnavailableException.class);
+        link.mend();
         acquire.proceed();
-        world.awaitIdle();
-        assertThat(world.holderOf("ledger")).isEmpty();
+        world.advanceUntil("it is given back", () -> world.holderOf("ledger").isEmpty());
     }
 }

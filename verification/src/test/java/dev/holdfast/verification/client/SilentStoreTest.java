@@ -64,14 +64,11 @@ class SilentStoreTest extends UnknownOutcomeFixture {
                     .acquireAsync(dev.holdfast.AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1)))
                     .toCompletableFuture();
 
-            world.advance(Duration.ofSeconds(2));
+            world.advance(STORE_TIMEOUT);
 
-            assertThatThrownBy(trying::result)
-                    .isInstanceOf(StoreUnavailableException.class)
-                    .hasMessageContaining("PT1S");
+            assertThatThrownBy(trying::result).isInstanceOf(StoreUnavailableException.class);
             assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
-                    .hasCauseInstanceOf(StoreUnavailableException.class)
-                    .hasMessageContaining("PT1S");
+                    .hasCauseInstanceOf(StoreUnavailableException.class);
         }
 
         @Test

@@ -20,6 +20,9 @@ import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,6 +30,8 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Trying does not wait for others")
 class TryingTest {
@@ -170,17 +175,67 @@ class TryingTest {
         theirs.close();
     }
 
+    @ParameterizedTest
+    @EnumSource(Effect.class)
+    @DisplayName("a message that is lost is sent again under the same id, by every form; the caller does not notice")
+    @Tag("C7")
+    void lostMessage(Effect effect) throws Exception {
+        List<Callable<Boolean>> forms = List.of(
+                lock::tryLock,
+                () -> lock.tryLock(0, TimeUnit.SECONDS),
+                () -> isGranted(lock.tryAcquire()),
+                () -> isGranted(lock.tryAcquire(AT_ONCE)),
+                () -> isGranted(Optional.of(lock.acquire(Duration.ZERO))),
+                () -> isGranted(Optional.of(
+                        lock.acquireAsync(AT_ONCE).toCompletableFuture().get(60, TimeUnit.SECONDS))),
+                () -> isGranted(holdfast.semaphore("permits", 2).tryAcquire()),
+                () -> isGranted(holdfast.readWriteLock("rows").readLock().tryAcquire()));
+        for (Callable<Boolean> form : forms) {
+            link.failNext(Command.Acquire.class, Reason.UNAVAILABLE, effect);
+            link.forget();
+
+            assertThat(form.call()).isTrue();
+
+            if (lock.isHeldByCurrentThread()) {
+                lock.unlock();
+            }
+            List<Command.Acquire> sent = link.sent(Command.Acquire.class);
+            assertThat(sent).hasSize(2);
+            assertThat(sent.get(1).claim()).isEqualTo(sent.get(0).claim());
+            world.awaitIdle();
+        }
+    }
+
+    private static boolean isGranted(Optional<? extends Hold> hold) {
+        hold.ifPresent(Hold::close);
+        return hold.isPresent();
+    }
+
+    @Test
+    @DisplayName("a try whose first message was lost still learns that others have the lock")
+    @Tag("C7")
+    void lostMessageOfATakenLock() throws Exception {
+        Hold theirs = world.client("bob").lock("ledger").acquire();
+        link.failNext(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+
+        assertThat(lock.tryAcquire()).isEmpty();
+
+        assertThat(world.waitersOf("ledger")).isZero();
+        theirs.close();
+    }
+
     @Test
     @DisplayName("a store that can't be reached is an error, not 'taken', and what may have been granted is given back")
     @Tag("C7")
     void unavailable() {
         FaultyLink slow = world.link();
         DistributedLock tried = hasty(slow).lock("ledger");
-        slow.loseReplyToNext(Command.Acquire.class);
+        slow.cut();
 
         assertThatThrownBy(tried::tryLock).isInstanceOf(StoreUnavailableException.class);
 
         assertThat(tried.isHeldByCurrentThread()).isFalse();
+        slow.mend();
         world.awaitIdle();
     }
 

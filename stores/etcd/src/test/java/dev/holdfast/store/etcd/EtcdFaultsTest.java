@@ -9,6 +9,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.Loss;
 import dev.holdfast.StoreRefusedException;
+import dev.holdfast.servers.CutConnections;
 import dev.holdfast.servers.EtcdServer;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.NeedsEtcd;
@@ -158,6 +159,15 @@ class EtcdFaultsTest {
             until("another connection was made", () -> network.connections() - network.silent() > 0);
             assertThat(hold.isHeld()).isTrue();
             hold.close();
+        }
+    }
+
+    @Test
+    void connectionsThatAreCutWhileIdleFailNoCall() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                FaultProxy network = FaultProxy.to(server.port());
+                Holdfast client = client("127.0.0.1:" + network.port(), LONG)) {
+            CutConnections.areNotNoticed(client, network::reset);
         }
     }
 

@@ -15,6 +15,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.servers.CutConnections;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.servers.ServerProcess;
@@ -93,6 +94,14 @@ class RedisTroubleTest {
                 Holdfast two = client(server.port(), "stopped", HOUR)) {
             ServerProcess process = server.server().process();
             lost(cutOff(one, process::pause, process::resume), two, process::resume);
+        }
+    }
+
+    @Test
+    void connectionsThatAreCutWhileIdleFailNoCall() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(TestServer.shared().port());
+                Holdfast client = client(proxy.port(), "idle", HOUR)) {
+            CutConnections.areNotNoticed(client, proxy::reset);
         }
     }
 
