@@ -13,6 +13,7 @@ import dev.holdfast.servers.CutConnections;
 import dev.holdfast.servers.EtcdServer;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.NeedsEtcd;
+import dev.holdfast.store.register.DeadHolder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
@@ -134,6 +135,16 @@ class EtcdFaultsTest {
             until(
                     "nothing is left of the name",
                     () -> !below(server, "holdfast/r/").contains("\"kvs\""));
+        }
+    }
+
+    @Test
+    void deadHolderIsNoticedBehindManyPermitsOfAnother() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                EtcdStore living = TestStores.at(server.endpoint()).open();
+                EtcdStore waiting = TestStores.at(server.endpoint()).open()) {
+            EtcdStore dying = TestStores.at(server.endpoint()).open();
+            DeadHolder.isNoticed(living, waiting, dying, 2, 9, () -> {});
         }
     }
 

@@ -11,6 +11,7 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.servers.ZooKeeperEnsemble;
 import dev.holdfast.servers.ZooKeeperServer;
 import dev.holdfast.servers.sql.ChildProcess;
+import dev.holdfast.store.register.DeadHolder;
 import dev.holdfast.store.zookeeper.client.OwnHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -177,6 +178,19 @@ class ZooKeeperFaultsTest {
                 child.resume();
                 assertThat(child.ask("write")).startsWith("refused");
             }
+        }
+    }
+
+    @Test
+    void deadHolderIsNoticedBehindManyPermitsOfAnother() throws Exception {
+        String servers = ensemble.connectString();
+        try (ZooKeeperStore living = ZooKeeperUnderTest.patient(ZooKeeperStore.builder(servers))
+                        .root(root)
+                        .open();
+                ZooKeeperStore waiting = ZooKeeperUnderTest.patient(ZooKeeperStore.builder(servers))
+                        .root(root)
+                        .open()) {
+            DeadHolder.isNoticed(living, waiting, Trial.store(servers, root), 2, 9, () -> {});
         }
     }
 

@@ -84,6 +84,9 @@ final class Lane {
     /** For so many rounds of this client more, others are taken to write at the same time. */
     private int contendedRounds;
 
+    /** How many rounds have checked the liveness of some of the holders. */
+    private int checks;
+
     private record Place(ClaimRef claim, int before) {}
 
     /**
@@ -237,6 +240,15 @@ final class Lane {
     /** Whether others are likely to write while a round does. */
     boolean isContended() {
         return contendedRounds > 0;
+    }
+
+    /** Notes that a round has checked the liveness of holders whose turn it was. */
+    void checked() {
+        checks++;
+    }
+
+    int checks() {
+        return checks;
     }
 
     /** Notes who holds and waits now, and has those watched whose end matters here. */

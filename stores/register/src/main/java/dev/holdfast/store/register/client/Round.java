@@ -43,8 +43,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Round {
 
-    /** Of so many holders and waiters it is looked whether they live; of others it is found out as they come up. */
+    /** The liveness of this many holders and waiters is checked in each round, and they are watched. */
     private static final int MOST_DECISIVE = 16;
+
+    /** Of the other holders, this many are checked by each round that changes nothing, in turn. */
+    private static final int MOST_IN_TURN = 64;
 
     /** After so long the calls fail, and had no effect, if others were always quicker. */
     private static final long MOST_NANOS = 60_000_000_000L;
@@ -238,6 +241,7 @@ final class Round {
                 ids.addAll(step.writers().keySet());
             }
             calls.forEach(call -> call.session().ifPresent(ids::add));
+            ids.addAll(step.holdersInTurn(MOST_IN_TURN, lane.checks()));
         }
         ids.removeIf(queries::isSettled);
         return ids;
@@ -399,6 +403,9 @@ final class Round {
                     answers.stream().map(answer -> answer.on(base)).toList();
             for (int i = 0; i < calls.size(); i++) {
                 calls.get(i).reply().complete(replies.get(i));
+            }
+            if (!step.isChange()) {
+                lane.checked();
             }
             tell(step, base);
             if (step.hasMoreToAdmit()) {

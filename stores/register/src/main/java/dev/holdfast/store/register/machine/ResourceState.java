@@ -110,15 +110,10 @@ final class ResourceState {
         return declared != null && held() >= capacity && !isCounting();
     }
 
-    /** The sessions of the first claims that hold or wait, and their leases that the server keeps. */
-    static Set<SessionId> sessions(Collection<ClaimEntry> claims, int most) {
+    /** The sessions of some claims, and their leases that the server keeps; each once, in the order of the claims. */
+    static Set<SessionId> sessions(Collection<ClaimEntry> claims) {
         Set<SessionId> ids = new LinkedHashSet<>();
-        add(ids, claims, most);
-        return ids;
-    }
-
-    private static void add(Set<SessionId> ids, Collection<ClaimEntry> claims, int most) {
-        claims.stream().limit(most).forEach(claim -> {
+        claims.forEach(claim -> {
             if (!claim.outlivesSession()) {
                 ids.add(claim.session.id());
             }
@@ -126,5 +121,6 @@ final class ResourceState {
                 ids.add(claim.leaseId);
             }
         });
+        return ids;
     }
 }

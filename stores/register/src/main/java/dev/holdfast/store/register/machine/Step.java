@@ -16,10 +16,12 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -254,14 +256,31 @@ public final class Step {
     }
 
     /**
-     * The sessions and leases of the holders and of the first waiters.
+     * The sessions and leases of the first holders and of the first waiters.
      *
      * @param most of each, so many at most
      */
     public Set<SessionId> parties(int most) {
-        Set<SessionId> ids = ResourceState.sessions(state.grants.values(), most);
-        ids.addAll(ResourceState.sessions(state.queue.values(), most));
+        Set<SessionId> ids = first(ResourceState.sessions(state.grants.values()), most);
+        ids.addAll(first(ResourceState.sessions(state.queue.values()), most));
         return ids;
+    }
+
+    private static Set<SessionId> first(Set<SessionId> ids, int most) {
+        return ids.stream().limit(most).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /**
+     * Some of the holders' sessions and leases, so that each is among them once in a while.
+     *
+     * @param most so many at most
+     * @param turn counted by whoever asks
+     */
+    public Set<SessionId> holdersInTurn(int most, int turn) {
+        List<SessionId> all = List.copyOf(ResourceState.sessions(state.grants.values()));
+        int turns = Math.max(1, (all.size() + most - 1) / most);
+        int from = Math.floorMod(turn, turns) * most;
+        return Set.copyOf(all.subList(from, Math.min(from + most, all.size())));
     }
 
     /**
@@ -273,7 +292,7 @@ public final class Step {
     public Set<SessionId> decisive(int most) {
         boolean isOnlyQueued = commands > 0 && executor.enqueued == commands;
         return isOnlyQueued && state.isHeldWhole()
-                ? ResourceState.sessions(state.grants.values(), most)
+                ? first(ResourceState.sessions(state.grants.values()), most)
                 : parties(most);
     }
 
