@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Sessions and leases: each is a lease of etcd's with a key that ends with it.
@@ -42,6 +43,16 @@ final class Sessions {
 
     private final EtcdClient client;
     private final KeyLayout keys;
+
+    /** Of sessions that this client renews, what the last keep-alive read at its end. */
+    private final Map<SessionId, Confirmed> confirmed = new ConcurrentHashMap<>();
+
+    /**
+     * A read of a session, confirmed by the majority.
+     *
+     * @param connection through which it went
+     */
+    private record Confirmed(RangeAnswer read, EtcdClient.Connection connection) {}
 
     Sessions(EtcdClient client, KeyLayout keys) {
         this.client = client;
@@ -93,13 +104,20 @@ final class Sessions {
      * A renewal is no write: the member that believes it leads answers it alone, and one that was cut off or stood
      * still may believe that for a while, while its successor lets the session end. So a renewal counts only between
      * two reads that the majority has confirmed, in one and the same term: then whoever answered led until after it,
-     * and whoever leads next gives every session its whole time again.
+     * and whoever leads next gives every session its whole time again. The first of the two may be long ago if it
+     * went through the same connection: terms of a member only rise. So it is the second one of the last keep-alive.
      */
     CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch) {
-        return client.range(keys.one(session)).thenCompose(before -> keepAlive(session, epoch, before, RENEWALS));
+        EtcdClient.Connection connection = client.connection();
+        Confirmed last = confirmed.remove(session);
+        return (last != null && last.connection().equals(connection)
+                        ? CompletableFuture.completedFuture(last.read())
+                        : client.range(keys.one(session)))
+                .thenCompose(before -> keepAlive(session, epoch, before, RENEWALS, connection));
     }
 
-    private CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, RangeAnswer before, int attempts) {
+    private CompletionStage<Optional<Long>> keepAlive(
+            SessionId session, long epoch, RangeAnswer before, int attempts, EtcdClient.Connection connection) {
         Optional<Long> present = epochOf(before);
         if (present.isEmpty() || present.get() > epoch) {
             return CompletableFuture.completedFuture(present);
@@ -108,11 +126,17 @@ final class Sessions {
             return CompletableFuture.failedFuture(unavailable("changes its leader again and again"));
         }
         return client.renew(KeyLayout.leaseOf(session))
-                .thenCompose(renewed -> client.range(keys.one(session))
-                        .thenCompose(after ->
-                                isOfOneTerm(before.header(), renewed.header(), after.header()) && renewed.seconds() > 0
-                                        ? CompletableFuture.completedFuture(epochOf(after))
-                                        : keepAlive(session, epoch, after, attempts - 1)));
+                .thenCompose(renewed -> client.range(keys.one(session)).thenCompose(after -> {
+                    boolean isRenewed =
+                            isOfOneTerm(before.header(), renewed.header(), after.header()) && renewed.seconds() > 0;
+                    if (!isRenewed) {
+                        return keepAlive(session, epoch, after, attempts - 1, connection);
+                    }
+                    if (client.connection().equals(connection) && epochOf(after).isPresent()) {
+                        confirmed.put(session, new Confirmed(after, connection));
+                    }
+                    return CompletableFuture.completedFuture(epochOf(after));
+                }));
     }
 
     private static boolean isOfOneTerm(Header before, Header renewal, Header after) {
@@ -128,6 +152,7 @@ final class Sessions {
     }
 
     CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch) {
+        confirmed.remove(session);
         return client.range(keys.one(session))
                 .thenCompose(read -> read.only()
                         .map(key -> raise(session, SessionValue.decoded(key.value()), epoch))
@@ -163,6 +188,7 @@ final class Sessions {
     }
 
     CompletionStage<Void> close(SessionId session) {
+        confirmed.remove(session);
         long lease = KeyLayout.leaseOf(session);
         return lease == 0 ? CompletableFuture.completedFuture(null) : client.revoke(lease);
     }

@@ -37,6 +37,9 @@ final class Watches implements WatchStream.Listener {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final int MOST_DOUBLINGS = 6;
 
+    /** While other requests are answered through its connection, the stream itself is probed once in this many times. */
+    private static final int PROBED_ONCE_IN = 6;
+
     private final EtcdClient client;
     private final KeyLayout keys;
     private final Sessions sessions;
@@ -54,6 +57,7 @@ final class Watches implements WatchStream.Listener {
     private boolean hasMissed;
     private boolean isAnswering;
     private boolean isReading;
+    private int unprobed;
     private long lastWatch;
     private int failures;
 
@@ -250,6 +254,10 @@ final class Watches implements WatchStream.Listener {
             if (present == null || watches.isEmpty()) {
                 return;
             }
+            if (isAnswering && client.isAnswering(present) && ++unprobed < PROBED_ONCE_IN) {
+                return;
+            }
+            unprobed = 0;
             if (isAnswering) {
                 isAnswering = false;
                 present.probe();

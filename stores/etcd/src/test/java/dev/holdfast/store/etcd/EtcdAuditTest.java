@@ -8,7 +8,7 @@ import dev.holdfast.store.register.HeldLocks;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What audits of a client with many locks cost the server. */
+/** What a client that holds many locks costs the server. */
 @Tag("server")
 @NeedsEtcd
 class EtcdAuditTest {
@@ -18,6 +18,8 @@ class EtcdAuditTest {
     /** Three in a keep-alive interval, of which a ttl, and so the time between two audits, has three. */
     private static final long MOST_REQUESTS = 9;
 
+    private static final int KEEP_ALIVES = 50;
+
     @Test
     void auditOfManyLocksTakesFewRequests() throws Exception {
         try (EtcdServer server = EtcdServer.start();
@@ -26,6 +28,21 @@ class EtcdAuditTest {
             long before = server.requests();
             held.audit();
             assertThat(server.requests() - before).isBetween(1L, MOST_REQUESTS);
+        }
+    }
+
+    @Test
+    void keepAliveTakesTwoRequests() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                EtcdStore store = TestStores.at(server.endpoint()).open()) {
+            HeldLocks held = HeldLocks.acquire(store, 1);
+            held.keepAlive();
+            long before = server.requests();
+            for (int i = 0; i < KEEP_ALIVES; i++) {
+                held.keepAlive();
+            }
+            // Probes of the connection may come in between.
+            assertThat(server.requests() - before).isBetween(2L * KEEP_ALIVES, 2L * KEEP_ALIVES + 10);
         }
     }
 }

@@ -82,6 +82,11 @@ public final class HeldLocks {
         assertThat(new HashSet<>(found)).isEqualTo(claims);
     }
 
+    /** Renews the session. */
+    public void keepAlive() throws Exception {
+        assertThat(answer(store, new Command.KeepAlive(session, 0))).isEqualTo(new Reply.SessionAlive());
+    }
+
     private static Reply answer(LockStore store, Command command) throws Exception {
         return store.execute(command, CallerMode.ASYNC).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }

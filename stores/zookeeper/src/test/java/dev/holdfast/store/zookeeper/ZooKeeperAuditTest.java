@@ -7,7 +7,7 @@ import dev.holdfast.store.register.HeldLocks;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What audits of a client with many locks cost the server. */
+/** What a client that holds many locks costs the server. */
 @Tag("server")
 class ZooKeeperAuditTest {
 

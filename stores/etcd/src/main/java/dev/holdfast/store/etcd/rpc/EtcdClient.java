@@ -28,7 +28,12 @@ public final class EtcdClient implements AutoCloseable {
     /** The cluster that answered first; 0 before that. */
     private final AtomicLong cluster = new AtomicLong();
 
+    /** The latest answer to a request; null before the first. */
+    private volatile @Nullable Answered lastAnswer;
+
     private volatile boolean isClosed;
+
+    private record Answered(ManagedChannel channel, long atNanos) {}
 
     /** A client that asks for nothing yet. */
     public EtcdClient(Channels channels, Login login, Duration timeout) {
@@ -146,6 +151,14 @@ public final class EtcdClient implements AutoCloseable {
         channels.suspect(stream.channel());
     }
 
+    /** Whether a request through the connection of a stream was answered lately: within the time of three time-outs. */
+    public boolean isAnswering(WatchStream stream) {
+        Answered last = lastAnswer;
+        return last != null
+                && last.channel() == stream.channel()
+                && System.nanoTime() - last.atNanos() < 3 * timeout.toNanos();
+    }
+
     /** Which connection is used at present, for {@link #suspect(Connection)}. */
     public Connection connection() {
         return new Connection(channels.current());
@@ -187,6 +200,7 @@ public final class EtcdClient implements AutoCloseable {
                 result.completeExceptionally(understood(failure, channel));
                 return;
             }
+            lastAnswer = new Answered(channel, System.nanoTime());
             try {
                 result.complete(reading.apply(answer));
             } catch (StoreException known) {

@@ -44,7 +44,7 @@ final class NodeLayout {
     static final int SESSION_SHARDS = 16;
 
     /** Over so many parents the index of a session is spread; an audit lists each of them. */
-    static final int BUCKETS = 4;
+    static final int BUCKETS = 2;
 
     private static final Pattern SESSION = Pattern.compile("[0-9a-f]{1,16}-[0-9a-f]{32}");
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
@@ -189,7 +189,7 @@ final class NodeLayout {
 
     /** The path of an entry that says that its claim waits, or holds. */
     String entry(ClaimRef claim, IndexChange.State state) {
-        int bucket = (Long.hashCode(claim.claim()) * 0x9E3779B9) >>> 30;
+        int bucket = (Long.hashCode(claim.claim()) * 0x9E3779B9) >>> 31;
         return bucket(claim.session(), bucket)
                 + '/'
                 + (state == IndexChange.State.HELD ? HELD : WAITING)

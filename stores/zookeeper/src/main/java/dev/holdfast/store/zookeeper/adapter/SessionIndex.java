@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.Op;
 
 /** Reads the index of a session, bucket by bucket. */
 final class SessionIndex {
@@ -33,9 +34,12 @@ final class SessionIndex {
             return CompletableFuture.completedFuture(Optional.empty());
         }
         String from = cursor.orElse("0");
-        return page(session, Character.digit(from.charAt(0), 10), from.substring(1), limit, List.of())
-                // Read last: the entries of a session that has ended since don't count.
-                .thenCompose(page -> sessions.read(session).thenApply(alive -> alive.map(record -> page)));
+        // A transaction passes the leader as a sync does, and tells whether the session lives.
+        return requests.multi(List.of(Op.check(layout.session(session), -1)))
+                .thenCompose(lives -> lives.isEmpty() || sessions.hasEnded(session)
+                        ? CompletableFuture.completedFuture(Optional.empty())
+                        : page(session, Character.digit(from.charAt(0), 10), from.substring(1), limit, List.of())
+                                .thenApply(Optional::of));
     }
 
     private CompletableFuture<IndexPage> page(

@@ -355,10 +355,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
-        CompletableFuture<Boolean> synced = requests.sync(layout.root());
-        return answered(new SessionIndex(layout, requests, sessions)
-                .page(session, cursor, limit)
-                .thenCombine(synced, (page, done) -> page));
+        return answered(new SessionIndex(layout, requests, sessions).page(session, cursor, limit));
     }
 
     @Override
