@@ -13,10 +13,22 @@ import dev.holdfast.servers.CutConnections;
 import dev.holdfast.servers.EtcdServer;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.NeedsEtcd;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.DeadHolder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -146,6 +158,38 @@ class EtcdFaultsTest {
             EtcdStore dying = TestStores.at(server.endpoint()).open();
             DeadHolder.isNoticed(living, waiting, dying, 2, 9, () -> {});
         }
+    }
+
+    @Test
+    void resizeEndsMoreWaitersThanATransactionTakes() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                EtcdStore store = TestStores.at(server.endpoint()).open()) {
+            ResourceName name = new ResourceName("crowd");
+            List<ClaimRef> claims = new ArrayList<>();
+            for (int i = 0; i < 150; i++) {
+                SessionId session =
+                        ((Reply.SessionOpened) answer(store, new Command.OpenSession(LONG, "one"))).session();
+                claims.add(new ClaimRef(name, session, 1));
+                assertThat(answer(store, pairOfPermits(claims.get(i))))
+                        .isInstanceOf(i == 0 ? Reply.Granted.class : Reply.Queued.class);
+            }
+            SessionId holder = claims.remove(0).session();
+            assertThat(answer(store, new Command.Resize(name, holder, 0, 1))).isEqualTo(new Reply.Done());
+            assertThat(((Reply.Polled) answer(store, new Command.Poll(claims))).states())
+                    .containsOnly(new Reply.Absent());
+            until(
+                    "no index entry is left but the holder's",
+                    () -> below(server, "holdfast/c/").contains("\"count\":\"1\""));
+        }
+    }
+
+    private static Command pairOfPermits(ClaimRef claim) {
+        ResourceSpec pair = new ResourceSpec(Kind.SEMAPHORE, 2, Order.FAIR);
+        return new Command.Acquire(claim, 0, Command.Sending.FIRST, pair, 2, Lease.SESSION, Command.Waiting.QUEUE, 1);
+    }
+
+    private static Reply answer(EtcdStore store, Command command) throws Exception {
+        return store.execute(command, CallerMode.ASYNC).toCompletableFuture().get(1, TimeUnit.MINUTES);
     }
 
     private static void fill(EtcdServer server) {

@@ -408,7 +408,7 @@ final class Round {
                 lane.checked();
             }
             tell(step, base);
-            if (step.hasMoreToAdmit()) {
+            if (step.isUnfinished()) {
                 lane.look();
             }
             endLeases(step.endedLeases());

@@ -60,7 +60,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         if (refusal != null) {
             return refusal;
         }
-        ClaimEntry present = state.claim(command.claim());
+        ClaimEntry present = moves.claimOf(command.claim());
         return present != null ? present(present) : make(command);
     }
 
@@ -94,7 +94,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         if (refused(command) != null || refusedFor(command.claim().session(), command.epoch()) != null) {
             return false;
         }
-        if (state.claim(command.claim()) == null) {
+        if (moves.claimOf(command.claim()) == null) {
             var unused = state.use(command.spec());
             state.queue.put(command.claim(), moves.claim(command));
             enqueued++;
@@ -133,13 +133,13 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
     }
 
     Answer poll(ClaimRef ref) {
-        ClaimEntry claim = state.claim(ref);
+        ClaimEntry claim = moves.claimOf(ref);
         return claim == null ? Answers.ABSENT : present(claim);
     }
 
     @Override
     public Answer withdraw(Command.Withdraw command) {
-        ClaimEntry claim = state.claim(command.claim());
+        ClaimEntry claim = moves.claimOf(command.claim());
         if (claim != null) {
             moves.drop(claim);
             moves.settle();
@@ -271,13 +271,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
             return Answers.mismatch(known);
         }
         state.capacity = command.capacity();
-        for (ClaimEntry waiter : List.copyOf(state.queue.values())) {
-            if (waiter.weight > state.capacity) {
-                moves.drop(waiter);
-                moves.notices.add(Notice.of(waiter, Notice.Kind.CHANGED));
-            }
-        }
-        moves.settle();
+        moves.expire(); // who waits for more than that
         return Answers.DONE;
     }
 

@@ -26,8 +26,11 @@ final class Moves {
     /** How many tokens this step may still reserve, which bounds what a write adds to a counter of revisions. */
     private long budget;
 
-    /** How many waiters this step may still admit: what a write may change is limited. */
-    private int admissions;
+    /**
+     * How many waiters this step may still admit, and claims of living sessions it may still end because they are over:
+     * what a write may change is limited. The next step continues.
+     */
+    private int room;
 
     final List<Notice> notices = new ArrayList<>(0);
 
@@ -38,44 +41,72 @@ final class Moves {
      * Begins with a state.
      *
      * @param budget how many tokens may be reserved, each grant gets one at least
-     * @param admissions how many waiters may be admitted
+     * @param room how many waiters may be admitted, and claims be ended that are over
      */
-    Moves(ResourceState state, Facts facts, long base, long budget, int admissions) {
+    Moves(ResourceState state, Facts facts, long base, long budget, int room) {
         this.state = state;
         this.facts = facts;
         this.base = base;
         this.budget = budget;
-        this.admissions = admissions;
+        this.room = room;
     }
 
     long base() {
         return base;
     }
 
-    /** Drops what has ended, and admits who can go on then. */
+    /** Drops what is over, and admits who can go on then. */
     void expire() {
-        List<ClaimEntry> dead = new ArrayList<>(0);
+        List<ClaimEntry> over = new ArrayList<>(0);
         state.forEach(claim -> {
             if (isOver(claim)) {
-                dead.add(claim);
+                over.add(claim);
             }
         });
-        dead.forEach(state::remove);
+        for (ClaimEntry claim : over) {
+            if (facts.isGone(claim.session.id())) {
+                state.remove(claim); // its index has ended with its session, and it gets no mail
+            } else if (room > 0) {
+                room--;
+                state.remove(claim);
+                if (isTooHeavy(claim)) {
+                    notices.add(Notice.of(claim, Notice.Kind.CHANGED));
+                }
+            }
+        }
         settle();
     }
 
+    /** Whether a claim has ended, though it may still be in the record. */
     private boolean isOver(ClaimEntry claim) {
         boolean ended = !claim.outlivesSession() && facts.isGone(claim.session.id());
         boolean leaseEnded = claim.leaseId != null && facts.isGone(claim.leaseId);
-        return ended || leaseEnded || (claim.endsAt != 0 && claim.endsAt <= facts.now());
+        return ended || leaseEnded || (claim.endsAt != 0 && claim.endsAt <= facts.now()) || isTooHeavy(claim);
+    }
+
+    /** Whether a claim waits for more than there is since the capacity was lowered. */
+    private boolean isTooHeavy(ClaimEntry claim) {
+        return !claim.isHeld() && claim.weight > state.capacity;
+    }
+
+    /** A claim that is not over. */
+    @Nullable
+    ClaimEntry claimOf(ClaimRef ref) {
+        ClaimEntry claim = state.claim(ref);
+        if (claim != null && isOver(claim)) {
+            drop(claim);
+            settle();
+            return null;
+        }
+        return claim;
     }
 
     /** Admits from the head of the queue what fits, and forgets the declaration if nobody uses the resource then. */
     void settle() {
         List<ClaimEntry> admitted = new ArrayList<>(0);
         ResourceSpec spec = state.declared;
-        while (canAdmit(spec) && admissions > 0) {
-            admissions--;
+        while (canAdmit(spec) && room > 0) {
+            room--;
             ClaimEntry head = state.queue.values().iterator().next();
             state.queue.remove(head.ref);
             if (grant(head)) {
@@ -101,9 +132,11 @@ final class Moves {
                 && state.fits(spec, state.queue.values().iterator().next().weight);
     }
 
-    /** Whether there is room for the first that waits, because a step admits no more than a write can tell. */
-    boolean hasMoreToAdmit() {
-        return canAdmit(state.declared);
+    /** Whether there is more to be done than a write can change: to admit who waits, or to end what is over. */
+    boolean isUnfinished() {
+        boolean[] isOver = {false};
+        state.forEach(claim -> isOver[0] |= isOver(claim));
+        return isOver[0] || canAdmit(state.declared);
     }
 
     boolean isAwaited() {
@@ -174,7 +207,8 @@ final class Moves {
 
     @Nullable
     ClaimEntry grantOf(ClaimRef ref) {
-        return state.grants.get(ref);
+        ClaimEntry claim = claimOf(ref);
+        return claim != null && claim.isHeld() ? claim : null;
     }
 
     void drop(ClaimEntry claim) {

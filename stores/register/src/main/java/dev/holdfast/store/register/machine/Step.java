@@ -222,10 +222,9 @@ public final class Step {
                 changes.add(new IndexChange(claim.ref, claim.isHeld() ? Kind.PROMOTED : Kind.REQUEUED));
             }
         });
-        // The index of a session ends with it. Of more than a write can change, the entries outlast their claims.
+        // The index of a session ends with it.
         left.entrySet().stream()
                 .filter(claim -> !facts.isGone(claim.getKey().session()))
-                .limit(Math.max(0, server.maxChanges() / 2 - changes.size()))
                 .forEach(claim -> changes.add(
                         new IndexChange(claim.getKey(), claim.getValue() ? Kind.RELEASED : Kind.WITHDRAWN)));
         return changes;
@@ -296,9 +295,9 @@ public final class Step {
                 : parties(most);
     }
 
-    /** Whether it has left somebody waiting for whom there is room: the next step goes on. */
-    public boolean hasMoreToAdmit() {
-        return moves.hasMoreToAdmit();
+    /** Whether it has left something to the next step that a write had no room for. */
+    public boolean isUnfinished() {
+        return moves.isUnfinished();
     }
 
     /** Who holds and who waits when the step is done. */

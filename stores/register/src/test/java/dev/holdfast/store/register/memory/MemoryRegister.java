@@ -41,6 +41,7 @@ public final class MemoryRegister {
 
     private final RegisterTraits.Clock kind;
     private final LongSupplier clock;
+    private final int maxChanges;
     private final TreeMap<ResourceName, Entry> records = new TreeMap<>();
     private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
     private final Map<ClaimRef, Arrival> arrivals = new LinkedHashMap<>();
@@ -73,8 +74,19 @@ public final class MemoryRegister {
 
     /** @param clock in microseconds */
     public MemoryRegister(RegisterTraits.Clock kind, LongSupplier clock) {
+        this(kind, clock, 4_000);
+    }
+
+    /**
+     * One that takes smaller writes than others do.
+     *
+     * @param clock in microseconds
+     * @param maxChanges as in the traits
+     */
+    public MemoryRegister(RegisterTraits.Clock kind, LongSupplier clock, int maxChanges) {
         this.kind = kind;
         this.clock = clock;
+        this.maxChanges = maxChanges;
     }
 
     /** Another client's connection. */
@@ -97,7 +109,7 @@ public final class MemoryRegister {
                 true,
                 true,
                 MAX_STATE_BYTES,
-                4_000);
+                maxChanges);
     }
 
     long unixMicros() {
@@ -284,6 +296,11 @@ public final class MemoryRegister {
     }
 
     private synchronized WriteResult write(ConditionalWrite write, List<Runnable> deliveries) {
+        int changes =
+                write.mail().size() + write.index().size() + write.arrivals().size();
+        if (changes > maxChanges) {
+            throw new IllegalArgumentException(changes + " changes in one write are more than " + maxChanges);
+        }
         Set<SessionId> concerned = new HashSet<>(write.writers().keySet());
         concerned.addAll(write.mail().keySet());
         write.index().forEach(change -> concerned.add(change.claim().session()));
