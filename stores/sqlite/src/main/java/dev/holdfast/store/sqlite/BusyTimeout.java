@@ -48,13 +48,20 @@ final class BusyTimeout {
      * @throws dev.holdfast.spi.StoreException if there is to be none
      */
     void pause(Lane.Busy busy) {
+        if (!pause()) {
+            throw busy.failure();
+        }
+    }
+
+    /** Waits a little before the next try; false if there is to be none. An interrupt is kept for later. */
+    boolean pause() {
         long now = SystemTime.nanoTime();
         if (pauseNanos == 0) {
             startNanos = now;
             pauseNanos = MIN_PAUSE_NANOS;
         } else if (now - startNanos > maxWaitNanos) {
             spent = true;
-            throw busy.failure();
+            return false;
         }
         boolean interrupted = Thread.interrupted();
         LockSupport.parkNanos(pauseNanos);
@@ -62,5 +69,6 @@ final class BusyTimeout {
             Thread.currentThread().interrupt();
         }
         pauseNanos = Math.min(MAX_PAUSE_NANOS, pauseNanos + pauseNanos / 4);
+        return true;
     }
 }

@@ -1,7 +1,5 @@
 package dev.holdfast.store.sqlite;
 
-import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -138,12 +136,18 @@ final class DiskReserve {
         }
     }
 
-    /** Whether all of the log is in the database, so that the next transaction overwrites it. */
+    /**
+     * Copies all of the log into the database, so that the next transaction, whose ever it is, overwrites it. Waits for
+     * others for a moment.
+     */
     private boolean reuseLog() throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("PRAGMA wal_checkpoint(PASSIVE)")) {
-            return row.next() && row.getInt(1) == 0 && row.getLong(2) == row.getLong(3);
-        }
+        BusyTimeout patience = new BusyTimeout(PATIENCE);
+        do {
+            if (number("PRAGMA wal_checkpoint(RESTART)") == 0) {
+                return true;
+            }
+        } while (patience.pause());
+        return false;
     }
 
     /** Once for the log and once for the database, and as much for all else. */
@@ -167,11 +171,12 @@ final class DiskReserve {
             boolean isOnDisk = reuseLog();
             LOG.trace("file={} has grown, and the new pages are on the disk: {}", file.path(), isOnDisk);
             limitPages(0);
-        } catch (StoreException busy) {
-            LOG.debug("file={} grows without a reserve: {}", file.path(), busy.getMessage());
         } catch (SQLException e) {
-            limitPages(0);
-            throw e;
+            if (!SqliteErrorCodes.isBusy(e)) {
+                limitPages(0);
+                throw e;
+            }
+            LOG.debug("file={} grows without a reserve: {}", file.path(), e.toString());
         }
         return true;
     }
@@ -184,10 +189,9 @@ final class DiskReserve {
                 run("BEGIN IMMEDIATE");
                 break;
             } catch (SQLException e) {
-                if (!SqliteErrorCodes.isBusy(e)) {
+                if (!SqliteErrorCodes.isBusy(e) || !patience.pause()) {
                     throw e;
                 }
-                patience.pause(new Lane.Busy(SqliteErrorCodes.translated(e, Effect.NONE, file.path()), false));
             }
         }
         try {

@@ -219,20 +219,30 @@ class SqliteClientTest {
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere the limits of a running process can't be changed")
     void whereFilesMayNotGrowWhatIsHeldIsRenewedAndReleased() throws Exception {
-        try (ChildProcess child = new ChildProcess(ChildMain.class, file())) {
-            assertThat(child.ask("acquire x")).isEqualTo("granted");
+        try (ChildProcess one = new ChildProcess(ChildMain.class, file());
+                ChildProcess two = new ChildProcess(ChildMain.class, file())) {
+            assertThat(one.ask("acquire x")).isEqualTo("granted");
+            assertThat(two.ask("acquire y")).isEqualTo("granted");
             long bytes = Math.max(
                     Files.size(directory.resolve("locks.db-wal")), Files.size(directory.resolve("locks.db-shm")));
-            assumeTrue(
-                    succeeds(List.of("prlimit", "--pid", child.pid() + "", "--fsize=" + bytes + ":" + bytes)),
-                    "there is no prlimit command here");
-
-            for (int i = 0; i < 1_000; i++) {
-                assertThat(child.ask("keepAlive")).isEqualTo("alive");
+            for (ChildProcess child : List.of(one, two)) {
+                assumeTrue(
+                        succeeds(List.of("prlimit", "--pid", child.pid() + "", "--fsize=" + bytes + ":" + bytes)),
+                        "there is no prlimit command here");
             }
 
-            assertThat(child.ask("release")).isEqualTo("released");
-            assertThat(child.ask("acquire x")).isEqualTo("granted");
+            // Fewer answers than a pipe holds.
+            for (int i = 0; i < 500; i++) {
+                one.send("keepAlive");
+                two.send("keepAlive");
+            }
+            for (int i = 0; i < 500; i++) {
+                assertThat(one.answer()).isEqualTo("alive");
+                assertThat(two.answer()).isEqualTo("alive");
+            }
+
+            assertThat(one.ask("release")).isEqualTo("released");
+            assertThat(two.ask("acquire x")).isEqualTo("granted");
         }
     }
 
