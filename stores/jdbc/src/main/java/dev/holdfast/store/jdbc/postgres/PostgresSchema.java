@@ -118,6 +118,15 @@ final class PostgresSchema extends ServerSchema {
     }
 
     @Override
+    public boolean mayAddView(Connection connection) throws SQLException {
+        return isTrue(
+                connection,
+                "SELECT has_schema_privilege(oid, 'CREATE') AND current_setting('transaction_read_only') = 'off'"
+                        + " FROM pg_namespace WHERE nspname = ?",
+                templates().schema());
+    }
+
+    @Override
     public void alone(Connection connection, Making making) throws SQLException {
         transact(connection, () -> {
             try (Statement statement = connection.createStatement()) {

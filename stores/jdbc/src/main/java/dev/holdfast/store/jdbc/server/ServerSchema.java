@@ -11,6 +11,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The tables on a server, and their version.
@@ -46,6 +48,10 @@ public abstract class ServerSchema {
     /** Where the files are, in the package that users know. */
     private static final String FILES = "/dev/holdfast/store/jdbc/";
 
+    private static final String VIEW = "holdfast_show";
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServerSchema.class);
+
     private static final int MAJOR = 1_000;
 
     private final String product;
@@ -73,6 +79,13 @@ public abstract class ServerSchema {
      */
     public void requireServer(Connection connection) throws SQLException {
         // Of most servers nothing is to be known.
+    }
+
+    /**
+     * Whether it is worth an attempt to make a view; false where the attempt would be an error in the server's log.
+     */
+    public boolean mayAddView(Connection connection) throws SQLException {
+        return true;
     }
 
     /** Makes tables while nobody else does. */
@@ -120,7 +133,34 @@ public abstract class ServerSchema {
             found = version(connection);
         }
         requireAll(found, versions);
+        if (creation != Creation.NONE) {
+            addView(connection);
+        }
         requirePermissions(connection);
+    }
+
+    /** Adds the view for people. No program depends on it: where it can't be made there is none. */
+    private void addView(Connection connection) {
+        try {
+            if (!isThere(connection, VIEW) && mayAddView(connection)) {
+                alone(connection, () -> {
+                    if (!isThere(connection, VIEW)) {
+                        runView(connection);
+                    }
+                });
+            }
+        } catch (SQLException | StoreException e) {
+            LOG.debug("the view {} can't be made; locks don't need it", templates.of(VIEW), e);
+        }
+    }
+
+    /** To replace what is not there would take one permission more. */
+    private void runView(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String one : read(product + "-show-1.0.sql")) {
+                add(statement, one.replaceFirst("CREATE OR REPLACE", "CREATE"));
+            }
+        }
     }
 
     /** The schema, for people. */
@@ -177,7 +217,11 @@ public abstract class ServerSchema {
 
     /** The statements of a version, with the names of the tables as they are here. */
     public final List<String> statements(String version) {
-        String name = FILES + file(version);
+        return read(file(version));
+    }
+
+    private List<String> read(String file) {
+        String name = FILES + file;
         return SqlScript.statements(name, ServerSchema.class.getResourceAsStream(name)).stream()
                 .map(templates::of)
                 .toList();
