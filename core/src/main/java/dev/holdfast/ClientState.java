@@ -7,8 +7,8 @@ import java.util.Optional;
  * What a client knows of itself at one moment, without asking the store. Numbers are of all its parts, those that
  * elections, barriers and task locks hold and wait for among them. Immutable.
  *
- * @param store what the store is, as errors and log lines name it, and on database servers which schema its tables are in;
- *     of a store that has yet to be opened, what is known of it
+ * @param store what the store is, as errors and log lines name it, and on database servers which schema its tables are
+ *     in; of a store that has yet to be opened, what is known of it
  * @param status whether it can hold locks just now
  * @param sinceKeepAlive the time since the newest request was sent by which the store has acknowledged the session; of
  *     several sessions, of a store in partitions, the longest. Empty while there is none

@@ -19,12 +19,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * Compares, once per ttl and after each fail-over of the store, what the store records under the session with what the client believes. A grant that was
- * settled before the audit began, that nothing was asked about since, and that the store does not have was removed
- * behind our back: it is lost. A claim that the store has and that the client neither has nor is ending is a ghost:
- * it is withdrawn, for else its own live session renews it for ever. One that was released while the answer was on its
- * way looks like that too, so a second audit must find the claim again. So is one whose next step got lost in this
- * client: that nothing has been sent or heard about a claim for far longer than any pause and any time-out shows that.
+ * Compares, once per ttl and after each fail-over of the store, what the store records under the session with what the
+ * client believes. A grant that was settled before the audit began, that nothing was asked about since, and that the
+ * store does not have was removed behind our back: it is lost. A claim that the store has and that the client neither
+ * has nor is ending is a ghost: it is withdrawn, for else its own live session renews it for ever. One that was
+ * released while the answer was on its way looks like that too, so a second audit must find the claim again. So is one
+ * whose next step got lost in this client: that nothing has been sent or heard about a claim for far longer than any
+ * pause and any time-out shows that.
  */
 
 /** Audits the session of a partition. Runs one at a time. */

@@ -415,10 +415,10 @@ public final class JdbcStore implements LockStore {
          *
          * <p>If not set, it is resolved once, when the store opens: where names without a schema lead to tables of
          * locks, or else would make them. Every statement names it from there on, whatever a program sets on the
-         * connections of its pool. The store does not open where that is not certain: where tables would have to be made
-         * and a connection is no longer set as it was opened, where tables are found in two schemas by that, or where
-         * they would be made in a schema that has the user's name. It is logged when the store opens, and is part of
-         * what the store is called.
+         * connections of its pool. The store does not open where that is not certain: where tables would have to be
+         * made and a connection is no longer set as it was opened, where tables are found in two schemas by that, or
+         * where they would be made in a schema that has the user's name. It is logged when the store opens, and is
+         * part of what the store is called.
          *
          * @param name up to 63 letters, digits and {@code _}, no digit first; taken as it is, with the case of its
          *     letters

@@ -57,7 +57,7 @@ final class PostgresSchema extends ServerSchema {
         super("postgresql", templates);
     }
 
-    /** Where names without a schema lead on a connection: by its present search path, and by that it was opened with. */
+    /** Where names without a schema lead: by the present search path, and by that the connection was opened with. */
     static SearchPath searchPath(Connection connection, String table) throws SQLException {
         SearchPath[] found = new SearchPath[1];
         // In one transaction: a pooler may give the next one another connection.
