@@ -14,6 +14,7 @@ import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.store.jdbc.mysql.MysqlProduct;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
 import dev.holdfast.store.jdbc.server.Product;
+import java.sql.BatchUpdateException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -88,6 +89,10 @@ class FailureKindTest {
         // A pool puts a failure of its own around it.
         assertThat(FailureKind.whileConnecting(new SQLException("no connection", failure)))
                 .isEqualTo(kind);
+        SQLException batch = new BatchUpdateException("a batch", new int[0]);
+        batch.setNextException(failure);
+        failure.initCause(batch); // a driver that links both ways
+        assertThat(product.kind(batch)).isEqualTo(kind);
     }
 
     @Test

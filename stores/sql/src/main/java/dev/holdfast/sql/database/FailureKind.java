@@ -4,6 +4,14 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 
 /** What a failure of a database means for who met it, whatever the product calls it. */
 public enum FailureKind {
@@ -40,6 +48,9 @@ public enum FailureKind {
     /** The state of a failure of ours: the file with the password is not there or can't be read. */
     public static final String NO_PASSWORD_STATE = "ZP000";
 
+    /** A batch has as many next exceptions as statements. */
+    private static final int LONGEST_CHAIN = 100;
+
     private final Reason reason;
     private final String words;
 
@@ -50,14 +61,50 @@ public enum FailureKind {
 
     /** A failure before it is known which product it is of: of PostgreSQL none has a code. */
     public static FailureKind whileConnecting(SQLException failure) {
-        FailureKind kind = OTHER;
-        Throwable cause = failure; // pools put theirs around it
-        for (int depth = 0; cause != null && kind == OTHER && depth < 20; depth++, cause = cause.getCause()) {
-            if (cause instanceof SQLException sql) {
-                kind = sql.getErrorCode() == 0 ? PostgresErrorCodes.kind(sql) : MysqlErrorCodes.kind(sql);
+        return of(
+                failure,
+                sql -> sql.getErrorCode() == 0 ? PostgresErrorCodes.kindOfOne(sql) : MysqlErrorCodes.kindOfOne(sql));
+    }
+
+    /**
+     * What a failure means: the first in its {@linkplain #chain chain} that means anything by its codes. Pools and
+     * frameworks wrap the failures of drivers, and a batch has the one of its statement as the next exception.
+     */
+    static FailureKind of(Throwable failure, Function<SQLException, FailureKind> codes) {
+        for (Throwable one : chain(failure)) {
+            FailureKind kind = one instanceof SQLException sql ? codes.apply(sql) : OTHER;
+            if (kind != OTHER) {
+                return kind;
             }
         }
-        return kind;
+        return OTHER;
+    }
+
+    /**
+     * A failure, what caused it and what followed it in the database, each once, the nearest first. What was suppressed
+     * counts only for failures of the database: suppressed by another it is a failed cleanup.
+     */
+    public static List<Throwable> chain(Throwable failure) {
+        Set<Throwable> found = Collections.newSetFromMap(new IdentityHashMap<>());
+        List<Throwable> chain = new ArrayList<>();
+        Deque<Throwable> open = new ArrayDeque<>();
+        open.add(failure);
+        for (Throwable one = open.poll(); one != null && chain.size() < LONGEST_CHAIN; one = open.poll()) {
+            if (!found.add(one)) {
+                continue;
+            }
+            chain.add(one);
+            if (one instanceof SQLException sql && sql.getNextException() != null) {
+                open.add(sql.getNextException());
+            }
+            if (one.getCause() != null) {
+                open.add(one.getCause());
+            }
+            if (one instanceof SQLException) {
+                open.addAll(List.of(one.getSuppressed()));
+            }
+        }
+        return chain;
     }
 
     /** By what the standard says of states. */

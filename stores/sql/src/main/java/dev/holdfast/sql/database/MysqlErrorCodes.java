@@ -7,7 +7,12 @@ public final class MysqlErrorCodes {
 
     private MysqlErrorCodes() {}
 
+    /** What a failure means, whatever is wrapped around it. */
     public static FailureKind kind(SQLException failure) {
+        return FailureKind.of(failure, MysqlErrorCodes::kindOfOne);
+    }
+
+    static FailureKind kindOfOne(SQLException failure) {
         return switch (failure.getErrorCode()) {
             // A lock wait, a statement of MariaDB that has a bound, NOWAIT of MySQL.
             case 1205, 1969, 3572 -> FailureKind.LOCK_WAIT;

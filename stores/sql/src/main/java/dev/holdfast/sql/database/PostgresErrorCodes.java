@@ -7,7 +7,12 @@ public final class PostgresErrorCodes {
 
     private PostgresErrorCodes() {}
 
+    /** What a failure means, whatever is wrapped around it. */
     public static FailureKind kind(SQLException failure) {
+        return FailureKind.of(failure, PostgresErrorCodes::kindOfOne);
+    }
+
+    static FailureKind kindOfOne(SQLException failure) {
         String state = String.valueOf(failure.getSQLState());
         return switch (state) {
             case "55P03" -> FailureKind.LOCK_WAIT;

@@ -124,9 +124,8 @@ abstract class RowDialect {
 
     /** What a failure means, whatever is wrapped around it. */
     final FailureKind kindOf(Throwable failure) {
-        int depth = 0;
-        for (Throwable e = failure; e != null && depth < 20; e = e.getCause(), depth++) {
-            if (e instanceof SQLException sql && kindIn(sql).isBusy()) {
+        for (Throwable one : FailureKind.chain(failure)) {
+            if (one instanceof SQLException sql && kindIn(sql).isBusy()) {
                 return kindIn(sql);
             }
         }

@@ -170,26 +170,31 @@ public final class Versioned {
                     dialect[0] = RowDialect.of(connection);
                     return update(connection, work);
                 });
-            } catch (VersionConflictException | TransactionConflictException e) {
-                if (attempt >= attempts || !Backoff.pause(attempt)) {
+            } catch (Exception e) {
+                if (dialect[0] == null || !isConflict(dialect[0], e)) {
                     throw e;
                 }
-            } catch (SQLException e) {
-                pauseOrThrow(dialect[0], attempt, e);
-            } catch (RuntimeException e) {
-                pauseOrThrow(dialect[0], attempt, e);
+                if (attempt >= attempts || !Backoff.pause(attempt)) {
+                    if (!isOurs(e)) {
+                        var unused = dialect[0].translated(table.row(), e);
+                    }
+                    throw e;
+                }
             }
         }
     }
 
-    /** The work, or the commit, has met what the database refuses to do beside others; frameworks wrap that. */
-    private <F extends Exception> void pauseOrThrow(@Nullable RowDialect dialect, int attempt, F failure) throws F {
-        if (dialect == null || !dialect.isWorthAnotherTry(failure)) {
-            throw failure;
-        }
-        if (attempt >= attempts || !Backoff.pause(attempt)) {
-            throw dialect.translated(table.row(), failure);
-        }
+    /**
+     * Whether the work, or the commit, has met what the database refuses to do beside others, or somebody else was
+     * faster; the work and frameworks wrap that in exceptions of their own, also checked ones.
+     */
+    private static boolean isConflict(RowDialect dialect, Exception failure) {
+        return dialect.isWorthAnotherTry(failure)
+                || FailureKind.chain(failure).stream().anyMatch(Versioned::isOurs);
+    }
+
+    private static boolean isOurs(Throwable failure) {
+        return failure instanceof VersionConflictException || failure instanceof TransactionConflictException;
     }
 
     private RowVersion read(RowDialect dialect, Connection connection) throws SQLException {

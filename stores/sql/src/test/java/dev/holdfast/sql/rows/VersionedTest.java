@@ -11,8 +11,10 @@ import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import java.io.IOException;
+import java.sql.BatchUpdateException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -241,6 +243,49 @@ class VersionedTest extends TwoTransactions {
                 }))
                 .hasMessage("by a framework");
         assertThat(runs).hasValue(6);
+    }
+
+    @Test
+    @DisplayName("is tried again however the conflict is wrapped, and not where only a cleanup met one")
+    @Tag("O4")
+    void anyWrappingIsTriedAgain() throws Exception {
+        SQLException batch = new BatchUpdateException("a batch", new int[0]);
+        batch.setNextException(conflict());
+        SQLException circle = new SQLException("first", "22000");
+        SQLException second = new SQLException("second", "22000", circle);
+        circle.setNextException(second);
+        second.setNextException(conflict());
+        SQLException followed = new SQLException("no paper", "22000");
+        followed.addSuppressed(conflict());
+        RowVersion version = new RowVersion(1, 0);
+        List<Exception> conflicts = List.of(
+                new IOException("checked", conflict()),
+                batch,
+                new IOException("checked", batch),
+                circle,
+                followed,
+                new IOException("checked", new VersionConflictException("row", "database", version, version, null)));
+        for (Exception one : conflicts) {
+            AtomicInteger runs = new AtomicInteger();
+            int result = theirs.<Integer, Exception>update(source, (connection, before) -> {
+                if (runs.incrementAndGet() < 3) {
+                    throw one;
+                }
+                return 7;
+            });
+            assertThat(result).isEqualTo(7);
+            assertThat(runs).as(one.toString()).hasValue(3);
+        }
+
+        IOException failed = new IOException("no paper");
+        failed.addSuppressed(conflict());
+        AtomicInteger runs = new AtomicInteger();
+        assertThatThrownBy(() -> theirs.<Integer, Exception>update(source, (connection, before) -> {
+                    runs.incrementAndGet();
+                    throw failed;
+                }))
+                .isSameAs(failed);
+        assertThat(runs).hasValue(1);
     }
 
     private SQLException conflict() {
