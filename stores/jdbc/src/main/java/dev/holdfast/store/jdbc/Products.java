@@ -4,13 +4,15 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.sql.database.MysqlServer;
 import dev.holdfast.store.jdbc.mysql.MysqlProduct;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
 import dev.holdfast.store.jdbc.server.Product;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.Locale;
+import java.sql.Statement;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.jdbc.PreferQueryMode;
@@ -35,8 +37,6 @@ final class Products {
         String name = data.getDatabaseProductName();
         String version = data.getDatabaseProductVersion();
         int major = data.getDatabaseMajorVersion();
-        int minor = data.getDatabaseMinorVersion();
-        boolean isMaria = (name + version).toLowerCase(Locale.ROOT).contains("mariadb");
         if (name.equals("PostgreSQL")) {
             require(major >= 12, name, version, "PostgreSQL 12");
             return new PostgresProduct(
@@ -44,12 +44,8 @@ final class Products {
                     clock == null ? PostgresProduct.CLOCK : clock,
                     prefix,
                     data.getDriverName().equals(JOINING) && !isSimple(connection));
-        } else if (isMaria) {
-            require(major > 10 || (major == 10 && minor >= 6), name, version, "MariaDB 10.6");
-            return new MysqlProduct("MariaDB " + version, clock == null ? MysqlProduct.CLOCK : clock, true);
-        } else if (name.equals("MySQL")) {
-            require(major >= 8, name, version, "MySQL 8.0");
-            return new MysqlProduct("MySQL " + version, clock == null ? MysqlProduct.CLOCK : clock, false);
+        } else if (MysqlServer.isNamed(name)) {
+            return mysql(connection, MysqlServer.of(name, version), clock);
         }
         throw new StoreException(
                 Reason.DENIED,
@@ -68,6 +64,27 @@ final class Products {
         } catch (SQLException | LinkageError e) {
             return false; // another class loader's driver: extended, unless the program asked for the other
         }
+    }
+
+    /** @param greeting what the server says of itself when it is connected to; a proxy may say something else */
+    private static Product mysql(Connection connection, MysqlServer greeting, @Nullable String clock)
+            throws SQLException {
+        MysqlServer server = greeting;
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT VERSION()")) {
+            if (row.next()) {
+                server = MysqlServer.of(greeting.isMariaDb() ? "MariaDB" : "MySQL", row.getString(1));
+            }
+        }
+        String name = server.isMariaDb() ? "MariaDB" : "MySQL";
+        int major = server.major();
+        if (server.isMariaDb()) {
+            require(major > 10 || (major == 10 && server.minor() >= 6), name, server.version(), "MariaDB 10.6");
+        } else {
+            require(major >= 8, name, server.version(), "MySQL 8.0");
+        }
+        return new MysqlProduct(
+                name + " " + server.version(), clock == null ? MysqlProduct.CLOCK : clock, server.isMariaDb());
     }
 
     private static void require(boolean isNewEnough, String name, String version, String least) {

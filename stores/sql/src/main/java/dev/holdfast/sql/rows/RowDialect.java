@@ -1,7 +1,9 @@
 package dev.holdfast.sql.rows;
 
 import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.sql.database.MysqlServer;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -40,11 +42,14 @@ abstract class RowDialect {
      * @throws IllegalArgumentException if there is none
      */
     static RowDialect of(Connection connection) throws SQLException {
-        String product = connection.getMetaData().getDatabaseProductName();
+        DatabaseMetaData data = connection.getMetaData();
+        String product = data.getDatabaseProductName();
         return switch (product.toLowerCase(Locale.ROOT)) {
             case "postgresql" -> PostgresRows.INSTANCE;
-            case "mariadb" -> MariaDbRows.INSTANCE;
-            case "mysql" -> MysqlRows.INSTANCE;
+            case "mariadb", "mysql" ->
+                MysqlServer.of(product, data.getDatabaseProductVersion()).isMariaDb()
+                        ? MariaDbRows.INSTANCE
+                        : MysqlRows.INSTANCE;
             case "sqlite" -> SqliteRows.INSTANCE;
             default ->
                 throw new IllegalArgumentException(

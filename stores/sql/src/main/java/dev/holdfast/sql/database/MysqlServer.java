@@ -1,0 +1,43 @@
+package dev.holdfast.sql.database;
+
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A server that speaks MySQL's protocol, whichever of the two drivers is connected to it: MySQL's calls MariaDB
+ * "MySQL".
+ *
+ * @param version without the prefix with which MariaDB before 11 greets its clients
+ */
+public record MysqlServer(boolean isMariaDb, String version, int major, int minor) {
+
+    /** Old clients and replicas expect a MySQL; no server of that version is left. */
+    private static final Pattern GREETING = Pattern.compile("^5\\.5\\.5-(?=\\d+\\.)");
+
+    private static final Pattern NUMBERS = Pattern.compile("(\\d+)\\.(\\d+)");
+
+    /** Whether a driver's name of a product is that of such a server. */
+    public static boolean isNamed(String product) {
+        return product.equalsIgnoreCase("MySQL") || product.equalsIgnoreCase("MariaDB");
+    }
+
+    /**
+     * The server that a driver or the server itself describes.
+     *
+     * @param product its name, by the driver
+     * @param version as it greets clients, or answers {@code SELECT VERSION()}
+     */
+    public static MysqlServer of(String product, String version) {
+        Matcher greeting = GREETING.matcher(version);
+        boolean isGreeting = greeting.find();
+        String bare = isGreeting ? version.substring(greeting.end()) : version;
+        Matcher numbers = NUMBERS.matcher(bare);
+        boolean isNumbered = numbers.lookingAt();
+        return new MysqlServer(
+                isGreeting || (product + version).toLowerCase(Locale.ROOT).contains("mariadb"),
+                bare,
+                isNumbered ? Integer.parseInt(numbers.group(1)) : 0,
+                isNumbered ? Integer.parseInt(numbers.group(2)) : 0);
+    }
+}
