@@ -10,10 +10,25 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A try must not wait for whoever has the row locked. To insert the row waits, for a second at least. To lock the row
+ * by a query does not wait; but if the row is not there, the query locks the gap where it would be, up to the end of
+ * the transaction, under REPEATABLE READ. Two transactions that have locked a gap and then insert into it wait for
+ * each other, and the server undoes one of them.
+ *
+ * So a try queries only for a row that was found in this table of this server before, and which this program has not
+ * purged since. Such a row may be gone all the same: another program has purged it, somebody has deleted it, a
+ * replica that lacks it has become the primary. The transaction has locked the gap then, and inserts nothing more:
+ * what it asks for without a row counts as locked by others until the transaction ends, and the next one inserts it.
+ * This is marked by a savepoint, which ends with the transaction.
+ */
 
 /**
  * Rows of MySQL, where the bound of a wait is a setting of the session, in whole seconds: waits are rounded up to
- * those. It is set back whatever happens.
+ * those. It is set back whatever happens. Thread-safe.
  */
 final class MysqlRows extends MariaDbRows {
 
@@ -24,18 +39,35 @@ final class MysqlRows extends MariaDbRows {
     /** Enough for the names of a program, and little memory. */
     private static final int MOST_KNOWN = 10_000;
 
-    /**
-     * Rows that were there when they were last used. To insert is the only way to find out that a row is not there
-     * without harm, and it waits for whoever has the row locked, for a second at least: once for each name.
-     */
-    private final Set<String> made = Collections.newSetFromMap(Collections.synchronizedMap(new LinkedHashMap<>() {
+    private static final int NOWAIT_FAILED = 3572;
+    private static final int NO_SUCH_SAVEPOINT = 1305;
+    private static final String SAVEPOINT = "holdfast_gap";
+
+    /** What tells servers from each other; MariaDB, which tests use, has no uuid. */
+    private static final String IDENTITY =
+            "SHOW GLOBAL VARIABLES WHERE Variable_name IN" + " ('hostname', 'port', 'server_id', 'server_uuid')";
+
+    /** A row of one of our tables, on one server. */
+    private record Row(String server, String database, String table, String name) {}
+
+    /** What the session has set, and where it is. */
+    private record Session(long lockWaitSeconds, @Nullable String database) {}
+
+    /** Rows that were there when they were last used; a hint. */
+    private final Set<Row> found = Collections.newSetFromMap(Collections.synchronizedMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Row, Boolean> eldest) {
             return size() > MOST_KNOWN;
         }
     }));
+
+    /** The server that a physical connection leads to. */
+    private final Map<Connection, String> servers = Collections.synchronizedMap(new WeakHashMap<>());
+
+    /** Physical connections on which a transaction may have locked a gap. */
+    private final Set<Connection> withGap = Collections.newSetFromMap(Collections.synchronizedMap(new WeakHashMap<>()));
 
     private MysqlRows() {}
 
@@ -47,36 +79,113 @@ final class MysqlRows extends MariaDbRows {
     @Override
     <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
         String query = "SELECT " + row.columns() + " FROM " + quoted(row.table()) + " WHERE name = ? FOR UPDATE";
-        String key = row.table() + " " + row.name().value();
-        return waiting(connection, wait, nowait -> {
-            // Only what is there: under REPEATABLE READ to look for a row that is not locks the gap, in which two who
-            // have looked can't insert any more, and one of their transactions is undone.
-            T had = wait.isZero() && made.contains(key) ? first(connection, query + nowait, row.key(), reading) : null;
-            if (had == null) {
-                int changed = update(connection, insert(row), row.name().utf8());
-                assert changed >= 0;
-                had = only(connection, query, row.key(), reading);
-                made.add(key);
+        String server = serverOf(connection);
+        return waiting(connection, wait, (nowait, session) -> {
+            Row key = new Row(
+                    server,
+                    String.valueOf(session.database()),
+                    row.table(),
+                    row.name().value());
+            if (wait.isZero() && found.contains(key)) {
+                T had = first(connection, query + nowait, row.key(), reading);
+                if (had != null) {
+                    return had;
+                }
+                found.remove(key);
+                markGap(connection);
+            }
+            if (hasGap(connection)) {
+                throw new SQLException(
+                        "the row is not there any more, and this transaction, which has looked for such a row, can't"
+                                + " make it; the next one can",
+                        "HY000",
+                        NOWAIT_FAILED);
+            }
+            int changed = update(connection, insert(row), row.name().utf8());
+            T had = only(connection, query, row.key(), reading);
+            // A row that this transaction has inserted goes with it. One that is only touched may count as inserted.
+            if (changed != 1 || row.touch().isEmpty()) {
+                found.add(key);
             }
             return had;
         });
+    }
+
+    private void markGap(Connection connection) throws SQLException {
+        execute(connection, "SAVEPOINT " + SAVEPOINT);
+        withGap.add(connection.unwrap(Connection.class));
+    }
+
+    /** Whether the transaction that is under way has locked a gap. */
+    private boolean hasGap(Connection connection) throws SQLException {
+        if (withGap.isEmpty() || !withGap.contains(connection.unwrap(Connection.class))) {
+            return false;
+        }
+        try {
+            execute(connection, "RELEASE SAVEPOINT " + SAVEPOINT);
+        } catch (SQLException e) {
+            if (e.getErrorCode() != NO_SUCH_SAVEPOINT) {
+                throw e;
+            }
+            withGap.remove(connection.unwrap(Connection.class));
+            return false;
+        }
+        execute(connection, "SAVEPOINT " + SAVEPOINT);
+        return true;
+    }
+
+    private String serverOf(Connection connection) throws SQLException {
+        Connection physical = connection.unwrap(Connection.class);
+        String known = servers.get(physical);
+        if (known != null) {
+            return known;
+        }
+        String asked = String.join(
+                " ", all(connection, IDENTITY, variable -> variable.getString(1) + "=" + variable.getString(2)));
+        servers.put(physical, asked);
+        return asked;
+    }
+
+    @Override
+    int deleteUnlocked(Connection connection, String table, int atMost) throws SQLException {
+        String server = serverOf(connection);
+        // Before, since others may use the names as soon as this is committed, and after, since they may until then.
+        forget(server, table);
+        int deleted = super.deleteUnlocked(connection, table, atMost);
+        forget(server, table);
+        return deleted;
+    }
+
+    private void forget(String server, String table) {
+        found.removeIf(row -> row.server().equals(server) && row.table().equals(table));
     }
 
     @Override
     boolean lock(Connection connection, TableRow row, Duration wait) throws SQLException, Busy {
         String query = lockingQuery(row);
         List<Object> key = new ArrayList<>(row.key().values());
-        return waiting(connection, wait, nowait -> exists(connection, query + nowait, key));
+        return waiting(connection, wait, (nowait, session) -> exists(connection, query + nowait, key));
     }
 
-    /** What is told the statement stands after it. */
-    @Override
-    <T> T waiting(Connection connection, Duration wait, Waiting<T> statement) throws SQLException, Busy {
+    /** What may wait for a lock, with what has to stand after its statements. */
+    private interface InSession<T> {
+        T run(String nowait, Session session) throws SQLException;
+    }
+
+    private <T> T waiting(Connection connection, Duration wait, InSession<T> statement) throws SQLException, Busy {
         long seconds = (millis(wait, LONGEST_SECONDS * 1_000) + 999) / 1_000;
-        Long before = first(connection, "SELECT @@SESSION.innodb_lock_wait_timeout", List.of(), row -> row.getLong(1));
+        Session before = only(
+                connection,
+                "SELECT @@SESSION.innodb_lock_wait_timeout, DATABASE()",
+                List.of(),
+                row -> new Session(row.getLong(1), row.getString(2)));
         String set = "SET SESSION innodb_lock_wait_timeout = ";
         try {
-            return under(connection, set + seconds, set + before, () -> statement.run(wait.isZero() ? " NOWAIT" : ""));
+            return under(
+                    connection,
+                    set + seconds,
+                    set + before.lockWaitSeconds(),
+                    () -> statement.run(wait.isZero() ? " NOWAIT" : "", before));
         } catch (SQLException e) {
             if (kindOf(e) != FailureKind.LOCK_WAIT) {
                 throw e;

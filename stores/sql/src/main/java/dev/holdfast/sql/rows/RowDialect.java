@@ -198,7 +198,8 @@ abstract class RowDialect {
         return answer;
     }
 
-    private static <T> List<T> all(Connection connection, String sql, Reading<T> reading) throws SQLException {
+    /** The answers to a query. */
+    static <T> List<T> all(Connection connection, String sql, Reading<T> reading) throws SQLException {
         List<T> answer = new ArrayList<>();
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {

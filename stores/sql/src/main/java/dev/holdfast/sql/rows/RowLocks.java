@@ -81,10 +81,11 @@ public final class RowLocks {
      * Locks a name until the end of the transaction if nobody has it, and otherwise as {@link #lock(Connection, String,
      * Duration)}.
      *
-     * <p><b>Blocking:</b> on MySQL for up to two seconds, if somebody has a name that this program has not locked
-     * before.
+     * <p><b>Blocking:</b> on MySQL for up to two seconds, if somebody has a name whose row this program has not found
+     * in the table before.
      *
-     * @return whether it is locked
+     * @return whether it is locked; on MySQL also false if the row was deleted since this program used it, other than
+     *     by its own {@link #purge}: the next transaction makes it
      */
     public boolean tryLock(Connection connection, String name) throws SQLException {
         RowDialect dialect = check(connection, Duration.ZERO);

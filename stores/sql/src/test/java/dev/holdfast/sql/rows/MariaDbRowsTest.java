@@ -12,8 +12,11 @@ import dev.holdfast.spi.ResourceName;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -87,6 +90,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
     @EnabledIf("dev.holdfast.servers.sql.MariaDbOrMysql#isMysql")
     void aTimeoutIsTold() throws SQLException {
         source.execute("DELETE FROM account");
+        use(server.url(), name);
         try (Connection alice = source.begin();
                 Connection bob = source.begin()) {
             locks.lock(alice, name, LONG);
@@ -122,6 +126,129 @@ class MariaDbRowsTest extends RowsOnAServerTest {
         });
         assertThat(source.text("SELECT count(*) FROM holdfast_row_lock WHERE name LIKE '" + name + "-%'"))
                 .isEqualTo("200");
+    }
+
+    /** Two transactions of one database that have work under way, and whose inserts of names begin together. */
+    private static final class Tries implements AutoCloseable {
+        private final CyclicBarrier inserts = new CyclicBarrier(2);
+        private final TestSource plain;
+        private final List<Connection> transactions = new ArrayList<>();
+
+        Tries(String url) throws SQLException {
+            plain = new TestSource(url);
+            RowTables.usual().createIfMissing(plain);
+            plain.execute("CREATE TABLE IF NOT EXISTS work (id INT PRIMARY KEY)");
+            StatementLog source = new StatementLog(url) {
+                @Override
+                public Object call(Connection connection, String text, Call call) throws Throwable {
+                    if (text.startsWith("INSERT INTO `holdfast_row_lock`")) {
+                        inserts.await(30, TimeUnit.SECONDS);
+                    }
+                    return super.call(connection, text, call);
+                }
+            };
+            for (int id = 0; id < 2; id++) {
+                Connection transaction = source.begin();
+                TestSource.execute(transaction, "INSERT INTO work VALUES (" + id + ")");
+                transactions.add(transaction);
+            }
+        }
+
+        /** Whether each gets a name of its own. */
+        List<Boolean> lock(String... names) {
+            List<CompletableFuture<Boolean>> tries = new ArrayList<>();
+            for (int i = 0; i < names.length; i++) {
+                Connection transaction = transactions.get(i);
+                String name = names[i];
+                tries.add(Meanwhile.run(() -> isLocked(transaction, name)));
+            }
+            return tries.stream().map(CompletableFuture::join).toList();
+        }
+
+        /** Both go on with what they had. */
+        void commit() throws SQLException {
+            for (Connection transaction : transactions) {
+                transaction.commit();
+            }
+            assertThat(plain.text("SELECT count(*) FROM work")).isEqualTo("2");
+        }
+
+        @Override
+        public void close() throws SQLException {
+            for (Connection transaction : transactions) {
+                transaction.close();
+            }
+        }
+    }
+
+    private static boolean isLocked(Connection transaction, String name) throws SQLException {
+        NamedRow row = NamedRow.lock(RowTables.usual(), new ResourceName(name));
+        try {
+            return MysqlRows.INSTANCE.<Long>lockOwn(transaction, row, Duration.ZERO, found -> found.getLong(1)) > 0;
+        } catch (RowDialect.Busy e) {
+            return false;
+        }
+    }
+
+    /** Rows that are there, and were found there. */
+    private static void use(String url, String... names) throws SQLException {
+        TestSource plain = new TestSource(url);
+        RowTables.usual().createIfMissing(plain);
+        for (int times = 0; times < 2; times++) {
+            for (String one : names) {
+                try (Connection connection = plain.begin()) {
+                    assertThat(isLocked(connection, one)).isTrue();
+                    connection.commit();
+                }
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("tries on MySQL undo no transaction, though the names were used in another database")
+    @Tag("Y3")
+    void namesOfAnotherDatabase() throws Exception {
+        use(server.newDatabase(), "a", "b");
+        try (Tries tries = new Tries(server.newDatabase())) {
+            assertThat(tries.lock("a", "b")).containsExactly(true, true);
+            tries.commit();
+        }
+    }
+
+    @Test
+    @DisplayName("tries on MySQL undo no transaction, though the names were purged since they were used")
+    @Tag("Y3")
+    void purgedNames() throws Exception {
+        String url = server.newDatabase();
+        use(url, "a", "b");
+        try (Connection purging = new TestSource(url).begin()) {
+            assertThat(MysqlRows.INSTANCE.deleteUnlocked(
+                            purging, RowTables.usual().rowLock(), 10))
+                    .isEqualTo(2);
+            purging.commit();
+        }
+        try (Tries tries = new Tries(url)) {
+            assertThat(tries.lock("a", "b")).containsExactly(true, true);
+            tries.commit();
+        }
+    }
+
+    @Test
+    @DisplayName("tries on MySQL undo no transaction, though somebody else has deleted the rows; the next makes them")
+    @Tag("Y3")
+    void deletedNames() throws Exception {
+        String url = server.newDatabase();
+        use(url, "a", "b");
+        new TestSource(url).execute("DELETE FROM holdfast_row_lock");
+        try (Tries tries = new Tries(url)) {
+            assertThat(tries.lock("a", "b")).containsExactly(false, false);
+            assertThat(tries.lock("c", "d"))
+                    .as("new names, which to insert would undo one of them")
+                    .containsExactly(false, false);
+            tries.commit();
+            assertThat(tries.lock("a", "b")).containsExactly(true, true);
+            tries.commit();
+        }
     }
 
     @Test
@@ -164,7 +291,11 @@ class MariaDbRowsTest extends RowsOnAServerTest {
                 long uses = mysql.lockOwn(alice, own, LONG, found -> found.getLong(1));
                 assertThat(uses).isEqualTo(1);
                 uses = mysql.lockOwn(alice, own, Duration.ZERO, found -> found.getLong(1));
-                assertThat(uses).isEqualTo(1);
+                assertThat(uses)
+                        .as("its own row may still go with its transaction")
+                        .isEqualTo(2);
+                uses = mysql.lockOwn(alice, own, Duration.ZERO, found -> found.getLong(1));
+                assertThat(uses).as("queried only").isEqualTo(2);
                 assertThat(mysql.lock(alice, row, LONG)).isTrue();
                 assertThat(mysql.lock(alice, TableRow.of("account", "id", 2), LONG))
                         .isFalse();
