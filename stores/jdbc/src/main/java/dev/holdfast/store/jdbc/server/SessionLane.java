@@ -64,7 +64,10 @@ public final class SessionLane implements Batcher.Trip {
                 } else if (product.isConnectionLost(e) || !isConnected) {
                     statements.forget();
                     connections.discard(use);
-                    call.fail(product.translated(e, isConnected ? Effect.UNKNOWN : Effect.NONE));
+                    // Once on another connection: it may have been cut while idle, and these commands may arrive twice.
+                    if (!isConnected || left < MOST_TRIES) {
+                        call.fail(product.translated(e, isConnected ? Effect.UNKNOWN : Effect.NONE));
+                    }
                 } else if (!product.isBusy(e) || left == 0) {
                     statements.forget();
                     call.fail(product.translated(e, product.isBusy(e) ? Effect.NONE : Effect.UNKNOWN));
