@@ -70,26 +70,28 @@ public record Failures(String store) {
     }
 
     /** For a call that nothing but the store time-out bounds. */
-    public RuntimeException unanswered(String resource, Duration storeTimeout) {
-        return unansweredFor(resource, "within the store time-out of " + storeTimeout);
+    public RuntimeException unanswered(String resource, Duration storeTimeout, @Nullable StoreException why) {
+        return unansweredFor(resource, "within the store time-out of " + storeTimeout, why);
     }
 
     /** For a wait that was over before the store has said anything. */
-    public RuntimeException unansweredInWait(String resource, Duration waited, Duration overtime) {
+    public RuntimeException unansweredInWait(
+            String resource, Duration waited, Duration overtime, @Nullable StoreException why) {
         return unansweredFor(
                 resource,
-                "within the wait of " + waited + " that the caller has set, nor in the " + overtime + " after it");
+                "within the wait of " + waited + " that the caller has set, nor in the " + overtime + " after it",
+                why);
     }
 
-    private RuntimeException unansweredFor(String resource, String within) {
+    private RuntimeException unansweredFor(String resource, String within, @Nullable StoreException why) {
         return new StoreUnavailableException(
                 "Lock '" + resource + "' could not be asked for: the store " + store
-                        + " has not answered " + within
+                        + " has not answered " + within + (why == null ? "" : ": " + why.getMessage())
                         + ". The caller holds nothing; a grant that was under way is withdrawn, or ends"
                         + " with the session.",
                 resource,
                 store,
-                null);
+                why);
     }
 
     public RuntimeException taskUnanswered(String task, Duration atMost, StoreUnavailableException cause) {

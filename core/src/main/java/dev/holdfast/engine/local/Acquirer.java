@@ -154,7 +154,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                     boolean wasUnanswered = request.isTry || RequestCancellation.isUnanswered(resource, request);
                     if (RequestCancellation.cancel(resource, request)) {
                         if (wasUnanswered) {
-                            throw RequestCompletion.unanswered(resources.context, request);
+                            throw RequestCompletion.unanswered(resource, request);
                         }
                         return null;
                     }

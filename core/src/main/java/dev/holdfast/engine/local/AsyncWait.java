@@ -61,7 +61,7 @@ final class AsyncWait {
         }
         Duration waited = Duration.ofNanos(request.terms.waitNanos());
         if (wasUnanswered) {
-            tell(() -> RequestCompletion.unanswered(context, request));
+            tell(() -> RequestCompletion.unanswered(resource, request));
         } else if (request.isOfEngine || request.overdueAfter != null) {
             // The engine has more to do first, and an overtime leaves no time.
             tell(() -> context.failures().timedOut(request.name.value(), waited));

@@ -99,7 +99,7 @@ public final class RequestCompletion {
                     answer, 2 * context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             throw context.failures()
-                    .unanswered(name.value(), context.options().storeTimeout().multipliedBy(2));
+                    .unanswered(name.value(), context.options().storeTimeout().multipliedBy(2), null);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof StoreException failure) {
                 throw context.storeFailure(name.value(), failure);
@@ -109,14 +109,17 @@ public final class RequestCompletion {
     }
 
     /** Why a request failed that the store has not answered in time: the time is the caller's, or that of the store. */
-    static RuntimeException unanswered(ClientContext context, Request request) {
+    static RuntimeException unanswered(LocalSynchronizer resource, Request request) {
+        ClientContext context = resource.partition.context;
+        StoreException why = resource.partition.wire.lastFailure();
         String name = request.name.value();
         return request.isTry || overtimeNanos(context, request) > TotalWait.OVERTIME_NANOS
-                ? context.failures().unanswered(name, context.options().storeTimeout())
+                ? context.failures().unanswered(name, context.options().storeTimeout(), why)
                 : context.failures()
                         .unansweredInWait(
                                 name,
                                 Duration.ofNanos(request.terms.waitNanos()),
-                                Duration.ofNanos(TotalWait.OVERTIME_NANOS));
+                                Duration.ofNanos(TotalWait.OVERTIME_NANOS),
+                                why);
     }
 }

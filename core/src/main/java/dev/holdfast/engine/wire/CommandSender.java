@@ -75,6 +75,9 @@ public final class CommandSender {
     /** Since when the store has been silent, as of the first failure of an unbroken run; null while it answers. */
     private volatile @Nullable Long silentSince;
 
+    /** Why the newest command failed for which the store was unavailable; null while it answers. */
+    private volatile @Nullable StoreException lastFailure;
+
     /** When the store answered last, whatever that was. */
     private volatile long answeredAt;
 
@@ -172,6 +175,11 @@ public final class CommandSender {
     public long silentFor() {
         Long since = silentSince;
         return since == null ? 0 : clock.now() - since;
+    }
+
+    /** Why the store was unavailable for the newest command that it left without an answer; null while it answers. */
+    public @Nullable StoreException lastFailure() {
+        return silentSince == null ? null : lastFailure;
     }
 
     /** Whether nothing is on its way. */
@@ -333,6 +341,7 @@ public final class CommandSender {
             });
             if (silentSince != null) {
                 silentSince = null;
+                lastFailure = null;
             }
             boolean isFirst = compareAndSet(false, true);
             long answered = answeredAt;
@@ -390,6 +399,9 @@ public final class CommandSender {
                 if (wasSent && silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
                     // Another may have been answered since this one was sent.
                     silentSince = sentAt - answeredAt > 0 ? sentAt : answeredAt;
+                }
+                if (wasSent && failure.reason() == Reason.UNAVAILABLE) {
+                    lastFailure = failure;
                 }
                 Trampoline.react(() -> {
                     answer.failure(failure, sentAt);

@@ -239,6 +239,22 @@ class TryingTest {
         world.awaitIdle();
     }
 
+    @Test
+    @DisplayName("a store that can't be reached for all of its time-out is an error that says why")
+    @Tag("C7")
+    void unavailableForAReason() {
+        FaultyLink slow = world.link();
+        DistributedLock tried = hasty(slow).lock("ledger");
+        slow.fail(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
+
+        assertThatThrownBy(tried::tryLock)
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining("the test says so");
+
+        slow.mend();
+        world.awaitIdle();
+    }
+
     /** A client that gives up soon; so soon that on a busy machine it may not even be opened at the first attempt. */
     private Holdfast hasty(FaultyLink slow) {
         AtomicReference<Holdfast> opened = new AtomicReference<>();
