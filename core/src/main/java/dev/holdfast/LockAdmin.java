@@ -53,10 +53,11 @@ public interface LockAdmin {
     /**
      * Tells a page of what the store records. Names that are in use from the first page to the last are told once,
      * whatever comes and goes between them, and in the order of their bytes where the store keeps one. Names of which
-     * only a token counter is left may be among them.
+     * only a token counter is left may be among them. A name whose record is damaged is told {@linkplain
+     * LockPage#damaged() as such}, beside all others.
      *
      * @throws StoreUnavailableException if the store did not answer
-     * @throws StoreRefusedException if the store can't be used, or a record is damaged
+     * @throws StoreRefusedException if the store can't be used, or is damaged as a whole
      * @throws ClientClosedException if the client was closed
      */
     LockPage inspect(LockQuery query);

@@ -15,12 +15,19 @@ import java.util.Optional;
  * }</pre>
  *
  * @param locks what the page tells; it may be empty and not be the last
+ * @param damaged the names of the page whose records are damaged, which keeps no other from being told
  * @param next what the next page is asked for by; empty after the last
  */
-public record LockPage(List<LockInfo> locks, Optional<LockQuery> next) {
+public record LockPage(List<LockInfo> locks, List<DamagedLock> damaged, Optional<LockQuery> next) {
 
-    /** Copies the list. */
+    /** Copies the lists. */
     public LockPage {
         locks = List.copyOf(locks);
+        damaged = List.copyOf(damaged);
+    }
+
+    /** A page on which nothing is damaged. */
+    public LockPage(List<LockInfo> locks, Optional<LockQuery> next) {
+        this(locks, List.of(), next);
     }
 }

@@ -1,17 +1,21 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.DamagedLock;
 import dev.holdfast.LockAdmin;
 import dev.holdfast.LockInfo;
 import dev.holdfast.LockPage;
 import dev.holdfast.LockQuery;
 import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.console.DurationText;
+import dev.holdfast.cli.console.ExitCode;
 import dev.holdfast.cli.console.Json;
 import dev.holdfast.cli.console.Printable;
 import dev.holdfast.cli.store.Holders;
 import dev.holdfast.cli.store.StoreLocation;
 import dev.holdfast.cli.store.Stores;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -27,21 +31,36 @@ final class Inspection {
         this.console = console;
     }
 
-    /** Lists what is held or waited for. */
-    void list(String prefix, boolean json) throws InterruptedException {
+    /** Lists what is held or waited for, and what is damaged; answers the exit code. */
+    int list(String prefix, boolean json) throws InterruptedException {
         Json all = new Json().beginArray();
-        int listed = Stores.ask(location, console, admin -> list(admin, prefix, json ? all : null))
+        List<DamagedLock> damaged = new ArrayList<>();
+        int listed = Stores.ask(location, console, admin -> list(admin, prefix, json ? all : null, damaged))
                 .orElse(0);
         if (json) {
             console.print(all.endArray().toString());
-        } else if (listed == 0 && console.isTerminal()) {
+        } else if (listed == 0 && damaged.isEmpty() && console.isTerminal()) {
             String which = prefix.isEmpty() ? "nothing" : "nothing that begins with " + Printable.quote(prefix);
             console.say(which + " is held or waited for in " + location.describe());
         }
+        if (damaged.isEmpty()) {
+            return ExitCode.OK;
+        }
+        console.say(warning(damaged));
+        return ExitCode.STORE_UNUSABLE;
+    }
+
+    private String warning(List<DamagedLock> damaged) {
+        DamagedLock first = damaged.get(0);
+        String which = Printable.quote(first.name());
+        String subject = damaged.size() == 1
+                ? "the record of " + which + " is damaged"
+                : damaged.size() + " records are damaged; that of " + which;
+        return "store " + location + ": " + subject + ": " + Printable.escape(first.reason());
     }
 
     /** Page by page; answers how many there are. Of the others only the counter of their tokens is left. */
-    private int list(LockAdmin admin, String prefix, @Nullable Json all) {
+    private int list(LockAdmin admin, String prefix, @Nullable Json all, List<DamagedLock> damaged) {
         int listed = 0;
         Optional<LockQuery> next = Optional.of(LockQuery.startingWith(prefix));
         while (next.isPresent()) {
@@ -52,9 +71,26 @@ final class Inspection {
                     list(info, all);
                 }
             }
+            page.damaged().forEach(lock -> list(lock, all));
+            damaged.addAll(page.damaged());
             next = page.next();
         }
         return listed;
+    }
+
+    private void list(DamagedLock lock, @Nullable Json all) {
+        if (all == null) {
+            console.print(Printable.quote(lock.name()) + ": damaged");
+        } else {
+            all.beginObject()
+                    .name("name")
+                    .value(lock.name())
+                    .name("state")
+                    .value("damaged")
+                    .name("reason")
+                    .value(lock.reason())
+                    .endObject();
+        }
     }
 
     private void list(LockInfo info, @Nullable Json all) {

@@ -128,11 +128,9 @@ public final class Main {
                 }
                 yield runCommand(CommandModel.runArguments(parsed, command), environment, console);
             }
-            case "ls" -> {
+            case "ls" ->
                 new Inspection(location(parsed, environment), console)
                         .list(CommandModel.value(parsed, CommandModel.PREFIX, ""), isJson(parsed));
-                yield ExitCode.OK;
-            }
             case "show" -> {
                 new Inspection(location(parsed, environment), console)
                         .show(RunOptions.checkedName(CommandModel.name(parsed)), isJson(parsed));

@@ -10,6 +10,10 @@ import dev.holdfast.cli.console.Console;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
 
 /** {@code ls}, {@code show} and {@code release}, in this process, on a store that it shares with a client. */
 class InspectionTest {
@@ -187,6 +192,42 @@ class InspectionTest {
         assertThat(err()).contains("nothing that begins with 'a/'");
         assertThat(run("ls", "--json")).isZero();
         assertThat(err()).isEmpty();
+    }
+
+    @Test
+    void listsTheRestBesideWhatIsDamaged(@TempDir Path directory) throws Exception {
+        store = "sqlite:" + directory.resolve("locks.db");
+        try (Holdfast here = Holdfast.connect(store);
+                Hold good = here.lock("good").acquire();
+                Hold bad = here.lock("bad").acquire()) {
+            try (Connection file = DriverManager.getConnection("jdbc:" + store);
+                    Statement statement = file.createStatement()) {
+                statement.execute("UPDATE holdfast_resource SET capacity = 0 WHERE name = CAST('bad' AS BLOB)");
+            }
+            assertThat(run("ls")).isEqualTo(78);
+            assertThat(out().lines())
+                    .satisfiesExactlyInAnyOrder(
+                            line -> assertThat(line).startsWith("'good': held by "),
+                            line -> assertThat(line).isEqualTo("'bad': damaged"));
+            assertThat(err())
+                    .startsWith("holdfast: store ")
+                    .contains(": the record of 'bad' is damaged: ")
+                    .containsOnlyOnce("\n");
+
+            assertThat(run("ls", "--json")).isEqualTo(78);
+            assertThat(out())
+                    .contains("{\"name\":\"good\",\"state\":\"held\"")
+                    .contains("{\"name\":\"bad\",\"state\":\"damaged\",\"reason\":\"");
+            assertThat(err()).containsOnlyOnce("\n");
+
+            assertThat(run("ls", "--prefix", "good")).isZero();
+            assertThat(run("show", "bad")).isEqualTo(78);
+            try (Connection file = DriverManager.getConnection("jdbc:" + store);
+                    Statement statement = file.createStatement()) {
+                statement.execute("UPDATE holdfast_resource SET capacity = 1");
+            }
+            assertThat(good.isHeld() && bad.isHeld()).isTrue();
+        }
     }
 
     @CanIgnoreReturnValue

@@ -468,7 +468,8 @@ public sealed interface Command {
     /**
      * Tells which resources are in use (held, waited for, or a latch that counts), for people: {@link
      * Reply.Inspected}. Changes nothing. A store may tell less in one page than it is asked for, so as not to keep
-     * others waiting; the cursor leads to the rest.
+     * others waiting; the cursor leads to the rest. A record that can't be read fails only an inspection of its name
+     * alone: in a page of several it is listed as damaged.
      *
      * @param prefix only resources whose name begins so, or whose name it is; empty for all
      * @param cursor where the page before ended, empty for the first

@@ -147,12 +147,21 @@ public sealed interface Reply {
      * A page of what the store records, in the order of the names where the trait {@code orderedInspection} is set; or
      * of what it records about one name, which is then in each page, or in none if it is not in use.
      *
+     * @param damaged the records of the page that can't be read, and are in the way of no other; none where one name is
+     *     asked about, whose damage is a {@link StoreException}
      * @param cursor where the next page begins; empty after the last
      */
-    record Inspected(List<ResourceInfo> resources, Optional<String> cursor) implements Reply {
-        /** Copies the list. */
+    record Inspected(List<ResourceInfo> resources, List<DamagedRecord> damaged, Optional<String> cursor)
+            implements Reply {
+        /** Copies the lists. */
         public Inspected {
             resources = List.copyOf(resources);
+            damaged = List.copyOf(damaged);
+        }
+
+        /** A page on which nothing is damaged. */
+        public Inspected(List<ResourceInfo> resources, Optional<String> cursor) {
+            this(resources, List.of(), cursor);
         }
     }
 

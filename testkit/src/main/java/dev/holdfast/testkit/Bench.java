@@ -204,6 +204,10 @@ final class Bench {
         return subject.forgetIdle();
     }
 
+    boolean damage(ResourceName name) {
+        return subject.damage(name);
+    }
+
     /** Sends one command and waits for the answer. */
     static Reply send(LockStore store, Command command) {
         try {

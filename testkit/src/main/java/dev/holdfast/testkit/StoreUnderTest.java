@@ -1,6 +1,7 @@
 package dev.holdfast.testkit;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -64,6 +65,15 @@ public interface StoreUnderTest extends AutoCloseable {
      * @return false if the test can't bring that about; what depends on it is skipped then
      */
     default boolean forgetIdle() {
+        return false;
+    }
+
+    /**
+     * Damages what the store records of a resource, which is in use, so that it makes no sense.
+     *
+     * @return false if the test can't bring that about; what depends on it is skipped then
+     */
+    default boolean damage(ResourceName name) {
         return false;
     }
 

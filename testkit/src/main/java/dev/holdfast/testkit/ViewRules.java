@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
@@ -309,6 +311,36 @@ abstract class ViewRules extends Harness {
         assertThat(alice.held())
                 .containsExactlyElementsOf(detached.map(Probe::ref).stream().toList());
         taken.expectHeld();
+    }
+
+    @Test
+    @DisplayName("V8: what can't be read is named as damaged, beside all others, and fails an inspection of it alone")
+    void damageIsNamed() {
+        Client alice = bench.client("alice");
+        List<String> others = List.of("a", "b", "x", "y");
+        others.forEach(name -> alice.mutex(name).expectGranted());
+        Probe held = alice.mutex("damaged").expectGranted();
+        Bench.needs(bench.damage(held.ref().resource()), "the test can't damage a record");
+        for (int limit : new int[] {1, 2, 100}) {
+            List<String> found = new ArrayList<>();
+            List<DamagedRecord> damaged = new ArrayList<>();
+            Optional<String> cursor = Optional.empty();
+            do {
+                Reply.Inspected page =
+                        Bench.send(bench.first, new Command.Inspect("", cursor, limit), Reply.Inspected.class);
+                assertThat(page.resources().size() + page.damaged().size()).isLessThanOrEqualTo(limit);
+                page.resources().forEach(info -> found.add(info.name().value()));
+                damaged.addAll(page.damaged());
+                cursor = page.cursor();
+            } while (cursor.isPresent());
+            assertThat(found).containsExactlyInAnyOrderElementsOf(others);
+            assertThat(damaged).singleElement().satisfies(record -> {
+                assertThat(record.name()).isEqualTo("damaged");
+                assertThat(record.reason()).isNotBlank();
+            });
+        }
+        Command alone = new Command.Inspect("damaged", Optional.empty(), 100, Command.Inspect.Scope.NAME);
+        assertThat(Bench.failure(bench.first, alone).reason()).isEqualTo(StoreException.Reason.CORRUPT);
     }
 
     private List<String> pages(String prefix, int limit) {

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.admin;
 
+import dev.holdfast.DamagedLock;
 import dev.holdfast.LockAdmin;
 import dev.holdfast.LockInfo;
 import dev.holdfast.LockPage;
@@ -95,7 +96,11 @@ public final class StoreAdmin implements LockAdmin {
             throw ProtocolViolation.reply(reply);
         }
         return new LockPage(
-                page.resources().stream().map(views::of).toList(), page.cursor().map(query::after));
+                page.resources().stream().map(views::of).toList(),
+                page.damaged().stream()
+                        .map(record -> new DamagedLock(record.name(), record.reason()))
+                        .toList(),
+                page.cursor().map(query::after));
     }
 
     // ---- Force

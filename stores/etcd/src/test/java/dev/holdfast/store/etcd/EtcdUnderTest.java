@@ -2,7 +2,9 @@ package dev.holdfast.store.etcd;
 
 import dev.holdfast.servers.EtcdServer;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.testkit.StoreUnderTest;
+import java.util.Base64;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Two stores in a namespace of their own. */
@@ -14,11 +16,11 @@ final class EtcdUnderTest implements StoreUnderTest {
         static final EtcdServer SERVER = EtcdServer.start();
     }
 
+    private final String namespace = "test-" + NAMESPACES.incrementAndGet();
     private final EtcdStore first;
     private final EtcdStore second;
 
     EtcdUnderTest() {
-        String namespace = "test-" + NAMESPACES.incrementAndGet();
         first = TestStores.at(server().endpoint()).namespace(namespace).open();
         second = TestStores.at(server().endpoint()).namespace(namespace).open();
     }
@@ -41,6 +43,13 @@ final class EtcdUnderTest implements StoreUnderTest {
     /** Nothing is kept of a name that is not in use. */
     @Override
     public boolean forgetIdle() {
+        return true;
+    }
+
+    @Override
+    public boolean damage(ResourceName name) {
+        String key = Base64.getEncoder().encodeToString(new KeyLayout(namespace).record(name));
+        server().call("/v3/kv/put", "{\"key\": \"" + key + "\", \"value\": \"cnViYmlzaA==\"}");
         return true;
     }
 

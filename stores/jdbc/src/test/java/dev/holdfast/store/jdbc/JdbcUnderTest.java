@@ -3,6 +3,7 @@ package dev.holdfast.store.jdbc;
 import dev.holdfast.servers.SqlServer;
 import dev.holdfast.servers.sql.Grants;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
 import dev.holdfast.testkit.StoreUnderTest;
@@ -109,6 +110,12 @@ final class JdbcUnderTest implements StoreUnderTest {
         long retention = -TimeUnit.SECONDS.toMicros(10);
         first.housekeeping().run(IdlePolicy.ofMicros(retention));
         first.housekeeping().run(IdlePolicy.ofMicros(retention));
+        return true;
+    }
+
+    @Override
+    public boolean damage(ResourceName name) {
+        server.execute("UPDATE " + PREFIX + "resource SET capacity = 0 WHERE name = '" + name.value() + "'");
         return true;
     }
 

@@ -3,28 +3,33 @@ package dev.holdfast.store.ledger;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Audit;
 import dev.holdfast.spi.Command.Inspect;
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.ledger.table.Claim;
 import dev.holdfast.store.ledger.table.ClaimRows;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** What the store tells about itself: pages of an audit and of an inspection, and the words of a refusal. */
 final class Reports {
@@ -116,25 +121,75 @@ final class Reports {
         return page.size() > limit ? Optional.of("n" + last) : Optional.empty();
     }
 
-    // Inspection. The cursor is the last name of the page. All holders of a resource are told at once.
+    // Inspection. The cursor is the last key of the page, which may be no name. All holders of a resource are told at
+    // once. What is damaged is found before anything is changed: the dead are dropped by this look, and a step that
+    // fails in the middle would have to be undone with all that it has found.
 
     Reply inspect(Inspect command) throws SQLException {
+        byte[] prefix = command.prefix().getBytes(StandardCharsets.UTF_8);
         if (command.scope() == Inspect.Scope.NAME) {
-            return inspectOne(command.prefix());
+            List<ResourceName> names = new ArrayList<>();
+            for (Rows.Row row : ledger.rows().inUse(prefix, behind(prefix), 1)) {
+                if (row.damage() != null) {
+                    throw row.damage();
+                }
+                names.add(StatementCache.name(row.key()));
+            }
+            return new Reply.Inspected(told(names), Optional.empty());
         }
         int limit = Math.min(command.limit(), MAX_PAGE);
-        byte[] prefix = command.prefix().getBytes(StandardCharsets.UTF_8);
-        byte[] from = command.cursor().map(Reports::after).orElse(prefix);
-        List<ResourceName> page = ledger.rows().inUse(from, endOf(prefix), limit + 1);
-        boolean isLast = page.size() <= limit;
-        Optional<String> next =
-                isLast ? Optional.empty() : Optional.of(page.get(limit - 1).value());
-        return new Reply.Inspected(told(isLast ? page : page.subList(0, limit)), next);
+        byte[] from = command.cursor()
+                .map(cursor -> behind(HexFormat.of().parseHex(cursor)))
+                .orElse(prefix);
+        List<Rows.Row> rows = ledger.rows().inUse(from, endOf(prefix), limit + 1);
+        List<ResourceName> sound = new ArrayList<>();
+        List<DamagedRecord> damaged = new ArrayList<>();
+        for (Rows.Row row : rows.subList(0, Math.min(limit, rows.size()))) {
+            StoreException damage = damageOf(row);
+            if (damage == null) {
+                sound.add(StatementCache.name(row.key()));
+            } else {
+                damaged.add(new DamagedRecord(shown(row.key()), String.valueOf(damage.getMessage())));
+            }
+        }
+        Optional<String> next = rows.size() <= limit
+                ? Optional.empty()
+                : Optional.of(HexFormat.of().formatHex(rows.get(limit - 1).key()));
+        return new Reply.Inspected(told(sound), damaged, next);
     }
 
-    private Reply inspectOne(String name) throws SQLException {
-        byte[] key = name.getBytes(StandardCharsets.UTF_8);
-        return new Reply.Inspected(told(ledger.rows().inUse(key, after(name), 1)), Optional.empty());
+    /** What keeps a row, or another that belongs to it, from being read; null if nothing does. Changes nothing. */
+    private @Nullable StoreException damageOf(Rows.Row row) throws SQLException {
+        Resource resource = row.resource();
+        if (resource == null) {
+            return row.damage();
+        }
+        try {
+            List<Claim> claims = new ArrayList<>();
+            if (resource.hasInlineGrant()) {
+                claims.add(Claim.inline(resource));
+            }
+            if (resource.grants > 0) {
+                claims.addAll(ledger.claimRows().grants(resource, Integer.MAX_VALUE));
+            }
+            if (resource.waiters > 0) {
+                claims.addAll(ledger.claimRows().waiters(resource, MAX_WAITERS_SHOWN));
+            }
+            for (Claim claim : claims) {
+                var unused = ledger.sessions().known(claim.session);
+            }
+            var unused = ledger.latches().isCounting(resource);
+            return null;
+        } catch (StoreException e) {
+            if (e.reason() != StoreException.Reason.CORRUPT) {
+                throw e;
+            }
+            return e;
+        }
+    }
+
+    private static String shown(byte[] key) {
+        return new String(key, 0, Math.min(key.length, ResourceName.MAX_BYTES), StandardCharsets.UTF_8);
     }
 
     private List<ResourceInfo> told(List<ResourceName> names) throws SQLException {
@@ -149,9 +204,8 @@ final class Reports {
         return found;
     }
 
-    /** The smallest key behind a name. */
-    private static byte[] after(String name) {
-        byte[] key = name.getBytes(StandardCharsets.UTF_8);
+    /** The smallest key behind another. */
+    private static byte[] behind(byte[] key) {
         return Arrays.copyOf(key, key.length + 1);
     }
 

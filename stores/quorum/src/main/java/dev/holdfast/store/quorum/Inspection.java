@@ -3,6 +3,7 @@ package dev.holdfast.store.quorum;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Inspect.Scope;
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
@@ -13,9 +14,11 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.quorum.member.Member;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
@@ -27,6 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +42,10 @@ import org.jspecify.annotations.Nullable;
 final class Inspection {
 
     private static final int PAGE = 200;
+
+    /** As names are ordered, also of what is none. */
+    private static final Comparator<String> BY_BYTES =
+            Comparator.comparing(name -> name.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
     /** What one member tells of one holder. */
     record Sight(Member member, Party party) {}
@@ -103,6 +111,12 @@ final class Inspection {
     /** By the index of the member. */
     private final Map<Integer, String> problems = new HashMap<>();
 
+    /** Why members can't read the record of the one name that is asked for. */
+    private final List<StoreException> unreadable = new ArrayList<>();
+
+    /** Why members can't read a record, by its name. */
+    private final Map<String, String> damage = new TreeMap<>();
+
     private final Map<Integer, Party> markers = new HashMap<>();
     private int pending;
     private int answered;
@@ -118,6 +132,12 @@ final class Inspection {
             Quorum quorum, String prefix, Scope scope, BiConsumer<List<Holder>, @Nullable StoreException> done) {
         Inspection reports = new Inspection(quorum);
         reports.begin(prefix, scope, () -> reports.tellHolders(done));
+    }
+
+    private List<DamagedRecord> damaged() {
+        return damage.entrySet().stream()
+                .map(entry -> new DamagedRecord(entry.getKey(), entry.getValue()))
+                .toList();
     }
 
     private void begin(String prefix, Scope scope, Runnable action) {
@@ -139,6 +159,9 @@ final class Inspection {
         member.ask(next, (reply, failure) -> {
             if (!(reply instanceof Reply.Inspected page)) {
                 String problem = failure == null ? "it answered " + reply : String.valueOf(failure.getMessage());
+                if (failure != null && failure.reason() == StoreException.Reason.CORRUPT) {
+                    unreadable.add(failure);
+                }
                 problems.put(member.index, problem);
                 failures.add(member + ": " + problem);
                 over();
@@ -147,6 +170,11 @@ final class Inspection {
             page.cursor()
                     .ifPresent(cursor ->
                             pages.add(new Command.Inspect(next.prefix(), Optional.of(cursor), PAGE, next.scope())));
+            for (DamagedRecord record : page.damaged()) {
+                String problem = member + ": " + record.reason();
+                damage.merge(record.name(), problem, (one, other) -> one + "; " + other);
+                problems.putIfAbsent(member.index, record.reason());
+            }
             for (ResourceInfo info : page.resources()) {
                 info.holders().forEach(party -> note(member, info, party));
                 if (next.scope() == Scope.PREFIX
@@ -205,7 +233,16 @@ final class Inspection {
 
     private void tellHolders(BiConsumer<List<Holder>, @Nullable StoreException> done) {
         if (answered < quorum.majority()) {
-            done.accept(List.of(), quorum.unavailable(Effect.NONE, "What is held is known", failures));
+            boolean isDamage = answered + unreadable.size() >= quorum.majority();
+            done.accept(
+                    List.of(),
+                    isDamage
+                            ? new StoreException(
+                                    StoreException.Reason.CORRUPT,
+                                    Effect.NONE,
+                                    String.join("; ", failures),
+                                    unreadable.get(0))
+                            : quorum.unavailable(Effect.NONE, "What is held is known", failures));
         } else {
             done.accept(held(), null);
         }
@@ -251,33 +288,47 @@ final class Inspection {
     // ---- Inspect
 
     static void inspect(Quorum quorum, Command.Inspect command, CompletableFuture<Reply> future) {
-        holders(quorum, command.prefix(), command.scope(), (holders, failure) -> {
+        Inspection reports = new Inspection(quorum);
+        BiConsumer<List<Holder>, @Nullable StoreException> told = (holders, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
-                return;
             } else if (command.scope() == Scope.NAME) {
                 future.complete(one(quorum, command, holders));
-                return;
+            } else {
+                future.complete(page(quorum, command, holders, reports.damaged()));
             }
-            Map<ResourceName, List<Holder>> byName = new TreeMap<>();
-            for (Holder holder : holders) {
-                byName.computeIfAbsent(holder.first.name(), unused -> new ArrayList<>())
-                        .add(holder);
+        };
+        reports.begin(command.prefix(), command.scope(), () -> reports.tellHolders(told));
+    }
+
+    /** The cursor is the last name of a page. What a member can't read is told with it, also where a majority can. */
+    private static Reply page(
+            Quorum quorum, Command.Inspect command, List<Holder> holders, List<DamagedRecord> damaged) {
+        Map<String, List<Holder>> byName = new HashMap<>();
+        for (Holder holder : holders) {
+            byName.computeIfAbsent(holder.first.name().value(), unused -> new ArrayList<>())
+                    .add(holder);
+        }
+        Set<String> names = new TreeSet<>(BY_BYTES);
+        names.addAll(byName.keySet());
+        damaged.forEach(record -> names.add(record.name()));
+        List<String> rest = names.stream()
+                .filter(name -> command.cursor().isEmpty()
+                        || BY_BYTES.compare(name, command.cursor().get()) > 0)
+                .toList();
+        List<String> page = rest.subList(0, Math.min(command.limit(), rest.size()));
+        List<ResourceInfo> infos = new ArrayList<>();
+        for (String name : page) {
+            List<Holder> present = byName.get(name);
+            if (present != null) {
+                infos.add(info(quorum, new ResourceName(name), present));
             }
-            Optional<ResourceName> after = command.cursor().map(ResourceName::new);
-            List<ResourceInfo> page = new ArrayList<>();
-            for (Map.Entry<ResourceName, List<Holder>> entry : byName.entrySet()) {
-                if (after.isEmpty() || entry.getKey().compareTo(after.get()) > 0) {
-                    if (page.size() == command.limit()) {
-                        String last = page.get(page.size() - 1).name().value();
-                        future.complete(new Reply.Inspected(page, Optional.of(last)));
-                        return;
-                    }
-                    page.add(info(quorum, entry.getKey(), entry.getValue()));
-                }
-            }
-            future.complete(new Reply.Inspected(page, Optional.empty()));
-        });
+        }
+        Set<String> told = Set.copyOf(page);
+        return new Reply.Inspected(
+                infos,
+                damaged.stream().filter(record -> told.contains(record.name())).toList(),
+                page.size() == rest.size() ? Optional.empty() : Optional.of(page.get(page.size() - 1)));
     }
 
     /** The cursor is the first token of the last holder of a page. */

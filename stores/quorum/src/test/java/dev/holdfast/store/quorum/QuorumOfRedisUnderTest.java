@@ -5,10 +5,12 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.store.redis.RedisStore;
 import dev.holdfast.testkit.StoreUnderTest;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
@@ -105,6 +107,16 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
     @Override
     public int randomRuns() {
         return 10;
+    }
+
+    @Override
+    public boolean damage(ResourceName name) {
+        for (RedisServer server : Shared.SERVERS) {
+            RedisClient hand = RedisClient.create(Shared.RESOURCES, RedisURI.create("127.0.0.1", server.port()));
+            hand.connect().sync().hset(namespace + ":{0}:h", name.value(), "rubbish");
+            hand.shutdown();
+        }
+        return true;
     }
 
     @Override

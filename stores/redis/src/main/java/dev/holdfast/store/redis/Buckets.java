@@ -2,6 +2,7 @@ package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Reply.ClaimReply;
 import dev.holdfast.spi.ResourceInfo;
@@ -180,7 +181,7 @@ final class Buckets {
         try {
             int bucket = Integer.parseInt(cursor.substring(0, Math.max(0, space)));
             if (bucket >= 0 && bucket < count()) {
-                return inspect(inspect, bucket, cursor.substring(space + 1), List.of());
+                return inspect(inspect, bucket, cursor.substring(space + 1), List.of(), List.of());
             }
         } catch (NumberFormatException e) {
             // Told below.
@@ -190,7 +191,11 @@ final class Buckets {
 
     /** Goes on from bucket to bucket until the page is full. */
     private CompletionStage<Reply> inspect(
-            Command.Inspect inspect, int bucket, String within, List<ResourceInfo> before) {
+            Command.Inspect inspect,
+            int bucket,
+            String within,
+            List<ResourceInfo> before,
+            List<DamagedRecord> damagedBefore) {
         StatefulRedisConnection<byte[], byte[]> connection =
                 topology.route(bucket).current();
         if (connection == null) {
@@ -204,7 +209,7 @@ final class Buckets {
                 topology.route(bucket).server(),
                 commandTimeout,
                 inspect,
-                inspect.limit() - before.size(),
+                inspect.limit() - before.size() - damagedBefore.size(),
                 within);
         return pipeline.submit(ScriptCall.sweep())
                 .thenCompose(answer -> swept(bucket, answer))
@@ -212,14 +217,16 @@ final class Buckets {
                 .thenCompose(page -> {
                     List<ResourceInfo> all = new ArrayList<>(before);
                     all.addAll(page.resources());
+                    List<DamagedRecord> damaged = new ArrayList<>(damagedBefore);
+                    damaged.addAll(page.damaged());
                     Optional<String> next = page.cursor().map(rest -> bucket + " " + rest);
                     if (next.isEmpty() && bucket + 1 < count()) {
-                        if (all.size() < Math.min(inspect.limit(), Inspection.LARGEST_PAGE)) {
-                            return inspect(inspect, bucket + 1, "0 ", all);
+                        if (all.size() + damaged.size() < Math.min(inspect.limit(), Inspection.LARGEST_PAGE)) {
+                            return inspect(inspect, bucket + 1, "0 ", all, damaged);
                         }
                         next = Optional.of((bucket + 1) + " 0 ");
                     }
-                    return CompletableFuture.completedFuture(new Reply.Inspected(all, next));
+                    return CompletableFuture.completedFuture(new Reply.Inspected(all, damaged, next));
                 });
     }
 

@@ -1,9 +1,12 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.script.KeyLayout;
 import dev.holdfast.store.redis.script.ScriptCall;
@@ -117,20 +120,50 @@ final class Inspection {
             return CompletableFuture.completedFuture(new Reply.Inspected(List.of(), next));
         }
         List<byte[]> names = page.stream().map(ResourceName::utf8).toList();
-        return pipeline.submit(ScriptCall.inspect(names)).thenApply(answer -> {
-            List<ResourceInfo> infos = new ArrayList<>(page.size());
-            List<ScriptReply> answers = answer.each();
-            for (int i = 0; i < page.size(); i++) {
-                if (answers.get(i).isLeftOut()) {
-                    // The first one never is.
-                    return new Reply.Inspected(
-                            infos,
-                            Optional.of(parts.get(i - 1) + " " + page.get(i - 1).value()));
-                }
-                answers.get(i).info(page.get(i)).ifPresent(infos::add);
-            }
-            return new Reply.Inspected(infos, next);
-        });
+        return pipeline.submit(ScriptCall.inspect(names))
+                .thenApply(answer -> {
+                    List<ResourceInfo> infos = new ArrayList<>(page.size());
+                    List<ScriptReply> answers = answer.each();
+                    for (int i = 0; i < page.size(); i++) {
+                        if (answers.get(i).isLeftOut()) {
+                            // The first one never is.
+                            return new Reply.Inspected(
+                                    infos,
+                                    Optional.of(parts.get(i - 1) + " "
+                                            + page.get(i - 1).value()));
+                        }
+                        answers.get(i).info(page.get(i)).ifPresent(infos::add);
+                    }
+                    return new Reply.Inspected(infos, next);
+                })
+                .exceptionallyCompose(
+                        failure -> isDamage(failure) ? eachAlone(next) : CompletableFuture.failedFuture(failure));
+    }
+
+    /** One of them is to blame, and the others shall not suffer for it. */
+    private CompletionStage<Reply.Inspected> eachAlone(Optional<String> next) {
+        List<ResourceInfo> infos = new ArrayList<>(page.size());
+        List<DamagedRecord> damaged = new ArrayList<>();
+        CompletionStage<?> all = CompletableFuture.completedFuture(null);
+        for (ResourceName name : page) {
+            all = all.thenCompose(before -> pipeline.submit(ScriptCall.inspect(List.of(name.utf8()))))
+                    .thenAccept(answer -> answer.each().get(0).info(name).ifPresent(infos::add))
+                    .exceptionallyCompose(failure -> {
+                        if (!isDamage(failure)) {
+                            return CompletableFuture.failedFuture(failure);
+                        }
+                        damaged.add(new DamagedRecord(
+                                name.value(),
+                                String.valueOf(Stages.causeOf(failure).getMessage())));
+                        return CompletableFuture.completedFuture(null);
+                    });
+        }
+        return all.thenApply(done -> new Reply.Inspected(infos, damaged, next));
+    }
+
+    private static boolean isDamage(Throwable failure) {
+        return Stages.causeOf(failure) instanceof StoreException known
+                && known.reason() == StoreException.Reason.CORRUPT;
     }
 
     /** What begins with exactly these characters: those that mean something in a pattern are taken at their word. */

@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.redis.script.KeyLayout;
 import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.testkit.StoreUnderTest;
@@ -97,6 +98,13 @@ final class ClusterUnderTest implements StoreUnderTest {
 
     @Override
     public boolean forgetIdle() {
+        return true;
+    }
+
+    @Override
+    public boolean damage(ResourceName name) {
+        String key = new String(layout.keys(layout.bucketOf(name))[KeyLayout.NAMES], StandardCharsets.US_ASCII);
+        TestCluster.hand().sync().hset(key, name.value(), "rubbish");
         return true;
     }
 

@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.testkit.StoreUnderTest;
 import io.lettuce.core.RedisClient;
@@ -137,6 +138,12 @@ final class RedisUnderTest implements StoreUnderTest {
     /** The counter of a bucket is never forgotten, and nothing else of a name that is not in use is kept. */
     @Override
     public boolean forgetIdle() {
+        return true;
+    }
+
+    @Override
+    public boolean damage(ResourceName name) {
+        Hand.CONNECTION.sync().hset(key('h'), name.value(), "rubbish");
         return true;
     }
 

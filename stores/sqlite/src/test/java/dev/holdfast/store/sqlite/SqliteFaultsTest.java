@@ -9,6 +9,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
@@ -111,16 +112,51 @@ class SqliteFaultsTest {
                 "INSERT INTO holdfast_resource SELECT " + name + ", spec, capacity, last_token, session, claim, weight,"
                         + " first_token, end_token, ends, seq, grants, shared, waiters, places FROM holdfast_resource");
 
-        fails(
-                () -> client.send(new Command.Inspect("", Optional.empty(), 10)),
-                Reason.CORRUPT,
-                Effect.NONE,
-                "a name that is none",
-                "in hexadecimal");
+        for (int limit : new int[] {1, 10}) {
+            List<String> found = new ArrayList<>();
+            List<DamagedRecord> damaged = new ArrayList<>();
+            inspectAll(limit, found, damaged);
+            assertThat(found).containsExactly("orders/42");
+            assertThat(damaged)
+                    .singleElement()
+                    .satisfies(record -> assertThat(record.reason()).contains("a name that is none", "in hexadecimal"));
+        }
 
         assertThat(client.granted("orders/43").tokens().first()).isPositive();
         assertThat(Database.number(file, "SELECT count(*) FROM holdfast_resource"))
                 .isEqualTo(3);
+    }
+
+    private void inspectAll(int limit, List<String> found, List<DamagedRecord> damaged) {
+        Optional<String> cursor = Optional.empty();
+        do {
+            Reply.Inspected page = (Reply.Inspected) client.send(new Command.Inspect("", cursor, limit));
+            page.resources().forEach(info -> found.add(info.name().value()));
+            damaged.addAll(page.damaged());
+            cursor = page.cursor();
+        } while (cursor.isPresent());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "UPDATE holdfast_resource SET capacity = 0 WHERE name = CAST('bad' AS BLOB)",
+                "UPDATE holdfast_claim SET binding = 9",
+                "UPDATE holdfast_session SET ttl = -5 WHERE id = (SELECT session FROM holdfast_claim)"
+            })
+    void anInspectionListsTheRestBesideWhatIsDamaged(String damage) {
+        assertThat(client.acquire(client.ref("bad"))).isInstanceOf(Reply.Granted.class);
+        assertThat(client.granted("good").tokens().first()).isPositive();
+        TestClient other = new TestClient(store);
+        assertThat(other.acquire(other.ref("bad"))).isInstanceOf(Reply.Queued.class);
+        Database.run(file, damage);
+        for (int limit : new int[] {1, 10}) {
+            List<String> found = new ArrayList<>();
+            List<DamagedRecord> damaged = new ArrayList<>();
+            inspectAll(limit, found, damaged);
+            assertThat(found).containsExactly("good");
+            assertThat(damaged).extracting(DamagedRecord::name).containsExactly("bad");
+        }
     }
 
     @Test

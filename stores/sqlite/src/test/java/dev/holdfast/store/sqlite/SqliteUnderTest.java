@@ -1,6 +1,7 @@
 package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.testkit.StoreUnderTest;
 import java.io.IOException;
@@ -61,6 +62,14 @@ final class SqliteUnderTest implements StoreUnderTest {
         }
         time.get().stepWall(Micros.duration(SqliteHousekeeping.RETENTION_MICROS + 1));
         first.housekeeping().run();
+        return true;
+    }
+
+    @Override
+    public boolean damage(ResourceName name) {
+        Database.run(
+                directory.resolve("locks.db"),
+                "UPDATE holdfast_resource SET capacity = 0 WHERE name = CAST('" + name.value() + "' AS BLOB)");
         return true;
     }
 

@@ -132,9 +132,31 @@ public final class Rows {
         return StatementCache.names(statements.bound(SqlTemplate.CONTENDED, session));
     }
 
-    /** The names of resources that are in use, or were latches, from one key on up to another. */
-    public List<ResourceName> inUse(byte[] from, byte[] to, int limit) throws SQLException {
-        return StatementCache.names(statements.bound(SqlTemplate.IN_USE, from, to, limit));
+    /**
+     * A row of a resource, for those who list many.
+     *
+     * @param resource what is in it; null if that makes no sense
+     * @param damage why it makes none; null if it does
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    public record Row(
+            byte[] key,
+            @Nullable Resource resource,
+            @Nullable StoreException damage) {
+
+        private static Row of(ResultSet row) throws SQLException {
+            byte[] key = row.getBytes(15);
+            try {
+                return new Row(key, Rows.resource(new Resource(StatementCache.name(key), key), row), null);
+            } catch (StoreException damage) {
+                return new Row(key, null, damage);
+            }
+        }
+    }
+
+    /** The rows of resources that are in use, or were latches, from one key on up to another. */
+    public List<Row> inUse(byte[] from, byte[] to, int limit) throws SQLException {
+        return StatementCache.all(statements.bound(SqlTemplate.IN_USE, from, to, limit), Row::of);
     }
 
     /** An inline grant, as an audit needs it. */

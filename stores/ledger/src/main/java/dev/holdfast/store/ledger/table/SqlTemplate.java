@@ -23,7 +23,9 @@ public enum SqlTemplate {
 
     /** A page of the resources that are in use or were latches, in the order of their names. */
     IN_USE("""
-            SELECT name FROM holdfast_resource
+            SELECT spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,
+                   grants, shared, waiters, places, name
+              FROM holdfast_resource
              WHERE name >= ? AND name < ?
                AND (session IN (SELECT id FROM holdfast_session) OR grants > 0 OR waiters > 0 OR spec % 256 = 108)
              ORDER BY name LIMIT ?"""),

@@ -2,10 +2,12 @@ package dev.holdfast.store.register.client;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.RegisterPage;
@@ -15,6 +17,7 @@ import dev.holdfast.store.register.machine.Step;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -71,6 +74,11 @@ final class Reports {
     /** What has outlived its session is in the records alone: the next page of these with a claim of it. */
     private CompletionStage<Reply> left(SessionId session, Optional<String> cursor, int limit) {
         return views("", cursor, limit).thenCompose(page -> {
+            if (!page.damaged.isEmpty()) {
+                // A claim that is not listed counts as lost: so nothing is listed where one may be missing.
+                return CompletableFuture.failedFuture(
+                        page.damaged.values().iterator().next());
+            }
             List<ClaimRef> held = page.steps.stream()
                     .flatMap(step -> step.view().held().stream())
                     .filter(claim -> claim.session().equals(session))
@@ -89,11 +97,19 @@ final class Reports {
             case PREFIX -> views(command.prefix(), command.cursor(), command.limit());
             case NAME -> view(command.prefix());
         };
-        return page.thenCompose(this::infos);
+        return page.thenCompose(found -> command.scope() == Command.Inspect.Scope.NAME && !found.damaged.isEmpty()
+                ? CompletableFuture.failedFuture(
+                        found.damaged.values().iterator().next())
+                : infos(found));
     }
 
-    /** Steps on records of which all is dropped that is over; they are not written. */
-    private record Page(List<Step> steps, Facts facts, Optional<String> cursor) {}
+    /**
+     * Steps on records of which all is dropped that is over; they are not written.
+     *
+     * @param damaged why other records of the page can't be read
+     */
+    private record Page(
+            List<Step> steps, Map<ResourceName, StoreException> damaged, Facts facts, Optional<String> cursor) {}
 
     private CompletionStage<Page> views(String prefix, Optional<String> cursor, int limit) {
         return context.adapter().list(prefix, cursor, limit).thenCompose(this::views);
@@ -106,7 +122,7 @@ final class Reports {
         } catch (IllegalArgumentException e) {
             // Nothing is called so.
             return CompletableFuture.completedFuture(
-                    new Page(List.of(), new Facts(context.sessions()), Optional.empty()));
+                    new Page(List.of(), Map.of(), new Facts(context.sessions()), Optional.empty()));
         }
         return context.adapter()
                 .read(resource)
@@ -118,9 +134,16 @@ final class Reports {
         Facts facts = new Facts(context.sessions());
         facts.time(context.adapter().unixMicros());
         Set<SessionId> ids = new HashSet<>();
-        page.entries()
-                .forEach(entry ->
-                        ids.addAll(step(entry.resource(), entry.record(), facts).parties(Integer.MAX_VALUE)));
+        List<RegisterPage.Entry> sound = new ArrayList<>();
+        Map<ResourceName, StoreException> damaged = new LinkedHashMap<>();
+        for (RegisterPage.Entry entry : page.entries()) {
+            try {
+                ids.addAll(step(entry.resource(), entry.record(), facts).parties(Integer.MAX_VALUE));
+                sound.add(entry);
+            } catch (StoreException e) {
+                damaged.put(entry.resource(), e);
+            }
+        }
         CompletionStage<?> looked = ids.isEmpty()
                 ? CompletableFuture.completedFuture(null)
                 : context.adapter()
@@ -129,9 +152,10 @@ final class Reports {
                                 .filter(id -> !living.containsKey(id))
                                 .forEach(facts::gone));
         return looked.thenApply(all -> new Page(
-                page.entries().stream()
+                sound.stream()
                         .map(entry -> step(entry.resource(), entry.record(), facts))
                         .toList(),
+                damaged,
                 facts,
                 page.cursor()));
     }
@@ -153,7 +177,10 @@ final class Reports {
                             id -> lefts.getOrDefault(id, Duration.ZERO),
                             context.adapter().unixMicros())
                     .ifPresent(infos::add));
-            return new Reply.Inspected(infos, page.cursor);
+            List<DamagedRecord> damaged = new ArrayList<>();
+            page.damaged.forEach(
+                    (name, why) -> damaged.add(new DamagedRecord(name.value(), String.valueOf(why.getMessage()))));
+            return new Reply.Inspected(infos, damaged, page.cursor);
         });
     }
 }

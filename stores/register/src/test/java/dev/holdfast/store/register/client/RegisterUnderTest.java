@@ -2,6 +2,7 @@ package dev.holdfast.store.register.client;
 
 import dev.holdfast.Environment;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.memory.MemoryRegister;
@@ -49,6 +50,12 @@ final class RegisterUnderTest implements StoreUnderTest {
         for (int i = 0; i < 4; i++) {
             first.sweep().toCompletableFuture().join();
         }
+        return true;
+    }
+
+    @Override
+    public boolean damage(ResourceName name) {
+        server.damage(name);
         return true;
     }
 

@@ -98,6 +98,11 @@ public final class MemoryRegister {
         return adapter;
     }
 
+    /** Replaces a record by something that is none. */
+    public synchronized void damage(ResourceName name) {
+        records.computeIfPresent(name, (resource, entry) -> new Entry(new byte[] {1, 2, 3}, entry.version));
+    }
+
     RegisterTraits traits() {
         return new RegisterTraits(
                 "a register in memory, by " + kind,

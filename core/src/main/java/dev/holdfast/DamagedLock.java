@@ -1,0 +1,10 @@
+package dev.holdfast;
+
+/**
+ * A name whose record in the store is damaged: who holds it or waits for it can't be known, and nobody is granted it.
+ * Nothing is overwritten; what to do is in the manual, in <i>docs/operations.md</i>.
+ *
+ * @param name the lock, semaphore, latch or election, as far as its name can be read
+ * @param reason what is wrong with the record
+ */
+public record DamagedLock(String name, String reason) {}
