@@ -37,7 +37,7 @@ final class Watches implements WatchStream.Listener {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final int MOST_DOUBLINGS = 6;
 
-    /** While other requests are answered through its connection, the stream itself is probed once in this many times. */
+    /** While its connection answers other requests, the stream itself is probed once in this many times. */
     private static final int PROBED_ONCE_IN = 6;
 
     private final EtcdClient client;
