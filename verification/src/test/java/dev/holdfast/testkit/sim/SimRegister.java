@@ -206,6 +206,16 @@ final class SimRegister implements RegisterAdapter {
     }
 
     @Override
+    public CompletionStage<Optional<String>> takeTurn(Duration pause) {
+        return send(Effect.UNKNOWN, () -> server.takeTurn(pause));
+    }
+
+    @Override
+    public CompletionStage<Void> endTurn(String cursor) {
+        return send(Effect.UNKNOWN, () -> server.endTurn(cursor));
+    }
+
+    @Override
     public void close() {
         isClosed = true;
         server.close();

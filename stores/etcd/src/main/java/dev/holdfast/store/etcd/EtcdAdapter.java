@@ -24,6 +24,7 @@ import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -223,13 +224,28 @@ final class EtcdAdapter implements RegisterAdapter {
 
     private RegisterPage page(RangeAnswer answer) {
         List<RegisterPage.Entry> entries = answer.keys().stream()
-                .map(key -> new RegisterPage.Entry(keys.resource(key.key()), WriteTransaction.record(Optional.of(key))))
+                .map(key -> new RegisterPage.Entry(
+                        keys.resource(key.key()), WriteTransaction.record(Optional.of(key)), Duration.ZERO))
                 .toList();
         return new RegisterPage(
                 entries,
                 answer.hasMore()
                         ? Optional.of(entries.get(entries.size() - 1).resource().value())
                         : Optional.empty());
+    }
+
+    @Override
+    public CompletionStage<Optional<String>> takeTurn(Duration pause) {
+        return told(() -> client.range(Range.of(keys.turn()))
+                .thenCompose(present -> present.only().isPresent()
+                        ? CompletableFuture.completedFuture(Optional.empty())
+                        : sessions.takeTurn(pause)));
+    }
+
+    @Override
+    public CompletionStage<Void> endTurn(String cursor) {
+        Transaction put = new Transaction().put(keys.cursor(), cursor.getBytes(StandardCharsets.UTF_8), 0);
+        return told(() -> client.run(put).thenAccept(done -> {}));
     }
 
     /** The outcome of a request, whose failure is the one that it had, without a wrapper. */

@@ -22,6 +22,8 @@ import java.util.HexFormat;
  *   <li>{@code c/<session>/<claim>/<name>}: its index: whether the claim holds.
  *   <li>{@code a/<length>/<name>/<session>/<claim>}: a claim that waits beside the record of a resource, attached to
  *       the lease of its session; with the length of the name, since names may begin alike.
+ *   <li>{@code w/turn}: a client has the turn to clean up, attached to a lease of its own; {@code w/cursor}: where that
+ *       begins.
  * </ul>
  */
 final class KeyLayout {
@@ -118,6 +120,14 @@ final class KeyLayout {
         ClaimRef claim = new ClaimRef(resource, session, Long.parseLong(text.substring(claimAt), RADIX));
         return new Arrival(
                 claim, ByteBuffer.wrap(value).getLong(), Arrays.copyOfRange(value, Long.BYTES, value.length));
+    }
+
+    byte[] turn() {
+        return key("w/turn");
+    }
+
+    byte[] cursor() {
+        return key("w/cursor");
     }
 
     /** A key that nothing else has, for a look at what is permitted. */

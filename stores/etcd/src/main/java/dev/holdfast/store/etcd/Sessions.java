@@ -13,6 +13,7 @@ import dev.holdfast.store.etcd.rpc.Transaction.Branch;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.SessionRecord;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -191,6 +192,24 @@ final class Sessions {
         confirmed.remove(session);
         long lease = KeyLayout.leaseOf(session);
         return lease == 0 ? CompletableFuture.completedFuture(null) : client.revoke(lease);
+    }
+
+    /** Takes the turn to clean up until a lease ends that nobody renews, unless somebody has it. */
+    CompletionStage<Optional<String>> takeTurn(Duration pause) {
+        return client.grant(wholeSeconds(pause)).thenCompose(lease -> {
+            Transaction take = new Transaction()
+                    .createdBy(keys.turn(), 0)
+                    .put(keys.turn(), new byte[0], lease.id())
+                    .get(Branch.THEN, keys.cursor());
+            return client.run(take)
+                    .thenApply(answer -> answer.succeeded()
+                            ? Optional.of(answer.ranges()
+                                    .get(0)
+                                    .only()
+                                    .map(key -> new String(key.value(), StandardCharsets.UTF_8))
+                                    .orElse(""))
+                            : Optional.empty());
+        });
     }
 
     CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> sessions) {

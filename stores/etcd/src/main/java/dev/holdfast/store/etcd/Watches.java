@@ -38,7 +38,7 @@ final class Watches implements WatchStream.Listener {
     private static final int MOST_DOUBLINGS = 6;
 
     /** While its connection answers other requests, the stream itself is probed once in this many times. */
-    private static final int PROBED_ONCE_IN = 6;
+    private static final int PROBED_ONCE_IN = 12;
 
     private final EtcdClient client;
     private final KeyLayout keys;

@@ -147,6 +147,19 @@ public interface RegisterAdapter extends AutoCloseable {
     CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit);
 
     /**
+     * Takes the turn to clean up, which one client of the server has at a time. An adapter whose server keeps something
+     * of a client that died removes some of that with each turn.
+     *
+     * @param pause the time for which nobody else is given the turn, and after which it goes to whoever asks
+     * @return what the turn before left by {@link #endTurn}, at first an empty text; empty if another client has had
+     *     the turn within that time
+     */
+    CompletionStage<Optional<String>> takeTurn(Duration pause);
+
+    /** Leaves where the next turn to clean up begins. */
+    CompletionStage<Void> endTurn(String cursor);
+
+    /**
      * Ends the connections and threads of this adapter, and returns when they have ended; what is under way ends
      * exceptionally. Sessions stay until their ttl is over. Idempotent.
      */

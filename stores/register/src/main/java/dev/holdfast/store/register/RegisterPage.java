@@ -1,6 +1,7 @@
 package dev.holdfast.store.register;
 
 import dev.holdfast.spi.ResourceName;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -17,6 +18,10 @@ public record RegisterPage(List<Entry> entries, Optional<String> cursor) {
         entries = List.copyOf(entries);
     }
 
-    /** A record and whose it is. */
-    public record Entry(ResourceName resource, RegisterRecord record) {}
+    /**
+     * A record and whose it is.
+     *
+     * @param age for how long it has not been written, at least; zero where the server does not tell the time
+     */
+    public record Entry(ResourceName resource, RegisterRecord record, Duration age) {}
 }

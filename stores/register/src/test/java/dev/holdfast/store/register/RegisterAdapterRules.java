@@ -102,6 +102,14 @@ public abstract class RegisterAdapterRules {
     }
 
     @Nested
+    final class Turns extends TurnRules {
+        @Override
+        RegisterAdapterRules server() {
+            return RegisterAdapterRules.this;
+        }
+    }
+
+    @Nested
     final class Closings extends ClosingRules {
         @Override
         RegisterAdapterRules server() {

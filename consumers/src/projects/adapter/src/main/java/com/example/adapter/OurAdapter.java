@@ -125,6 +125,16 @@ public final class OurAdapter implements RegisterAdapter {
     }
 
     @Override
+    public CompletionStage<Optional<String>> takeTurn(Duration pause) {
+        return server.takeTurn(pause);
+    }
+
+    @Override
+    public CompletionStage<Void> endTurn(String cursor) {
+        return server.endTurn(cursor);
+    }
+
+    @Override
     public void close() {
         server.close();
     }

@@ -66,7 +66,7 @@ public final class RegisterStore implements LockStore {
         this.adapter = adapter;
         this.time = time;
         this.context = Context.of(adapter, environment);
-        this.sweeper = new Sweeper(context, RETENTION.toNanos());
+        this.sweeper = new Sweeper(context, RETENTION);
         this.traits = traits(adapter.traits());
         this.router = new Router(context, sweeper);
         adapter.listen(new Ear(context));

@@ -126,8 +126,8 @@ final class Reports {
         }
         return context.adapter()
                 .read(resource)
-                .thenCompose(record ->
-                        views(new RegisterPage(List.of(new RegisterPage.Entry(resource, record)), Optional.empty())));
+                .thenCompose(record -> views(new RegisterPage(
+                        List.of(new RegisterPage.Entry(resource, record, Duration.ZERO)), Optional.empty())));
     }
 
     private CompletionStage<Page> views(RegisterPage page) {

@@ -160,6 +160,20 @@ public final class MemoryAdapter implements RegisterAdapter {
         return answer(() -> server.list(prefix, cursor, limit));
     }
 
+    @Override
+    public CompletionStage<Optional<String>> takeTurn(Duration pause) {
+        return answer(() -> server.takeTurn(pause));
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a stage of Void has no other value
+    public CompletionStage<Void> endTurn(String cursor) {
+        return answer(() -> {
+            server.endTurn(cursor);
+            return null;
+        });
+    }
+
     void delivered(SessionId session, byte[] mail, RecordVersion record) {
         RegisterListener all = listener;
         if (all != null && !isClosed) {

@@ -48,12 +48,15 @@ public final class MemoryRegister {
     private final List<MemoryAdapter> adapters = new ArrayList<>();
     private final AtomicLong requests = new AtomicLong();
     private long revision;
+    private long nextTurn;
+    private int turns;
+    private String turnsCursor = "";
     private long floor;
 
     /** How many arrivals were taken in. */
     private int takenIn;
 
-    private record Entry(byte[] state, RecordVersion version) {}
+    private record Entry(byte[] state, RecordVersion version, long writtenAt) {}
 
     private static final class Session {
         final OpenedSession opened;
@@ -100,7 +103,8 @@ public final class MemoryRegister {
 
     /** Replaces a record by something that is none. */
     public synchronized void damage(ResourceName name) {
-        records.computeIfPresent(name, (resource, entry) -> new Entry(new byte[] {1, 2, 3}, entry.version));
+        records.computeIfPresent(
+                name, (resource, entry) -> new Entry(new byte[] {1, 2, 3}, entry.version, entry.writtenAt));
     }
 
     RegisterTraits traits() {
@@ -245,10 +249,36 @@ public final class MemoryRegister {
                             page,
                             Optional.of(page.get(page.size() - 1).resource().value()));
                 }
-                page.add(new RegisterPage.Entry(name, read(name)));
+                page.add(new RegisterPage.Entry(name, read(name), age(name)));
             }
         }
         return new RegisterPage(page, Optional.empty());
+    }
+
+    private Duration age(ResourceName name) {
+        Entry entry = records.get(name);
+        return entry == null || kind == RegisterTraits.Clock.REVISIONS
+                ? Duration.ZERO
+                : Duration.of(clock.getAsLong() - entry.writtenAt, ChronoUnit.MICROS);
+    }
+
+    synchronized Optional<String> takeTurn(Duration pause) {
+        long now = clock.getAsLong();
+        if (now < nextTurn) {
+            return Optional.empty();
+        }
+        nextTurn = now + pause.toNanos() / 1_000;
+        turns++;
+        return Optional.of(turnsCursor);
+    }
+
+    /** How often a client had the turn to clean up. */
+    public synchronized int turns() {
+        return turns;
+    }
+
+    synchronized void endTurn(String cursor) {
+        turnsCursor = cursor;
     }
 
     /** Reads a record. */
@@ -346,7 +376,7 @@ public final class MemoryRegister {
         }
         RecordVersion version = new RecordVersion(
                 present.state().isEmpty() ? revision : present.version().incarnation(), revision);
-        records.put(write.resource(), new Entry(state.clone(), version));
+        records.put(write.resource(), new Entry(state.clone(), version, clock.getAsLong()));
         return version;
     }
 

@@ -73,7 +73,13 @@ final class LayoutNodes {
     }
 
     private Stream<String> parents() {
-        return Stream.of(layout.records(), layout.sessions(), layout.beats(), layout.helpers(), layout.arrivals());
+        return Stream.of(
+                layout.records(),
+                layout.sessions(),
+                layout.beats(),
+                layout.helpers(),
+                layout.arrivals(),
+                layout.turn());
     }
 
     private Stream<String> helpers() {

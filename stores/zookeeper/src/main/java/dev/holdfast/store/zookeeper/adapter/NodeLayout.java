@@ -32,6 +32,7 @@ import java.util.regex.Pattern;
  *       </ul>
  *   <li>{@code a/<shard>/<name>~<session>~<claim>~<epoch>~<request>}: ephemeral, a claim that waits beside the record
  *       of a resource; all of it is in the name, so that one request lists them
+ *   <li>{@code turn}: where the next turn to clean up begins; written when one begins and ends
  *   <li>{@code clock}: written to learn the time of the leader
  * </ul>
  */
@@ -131,6 +132,10 @@ final class NodeLayout {
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
+    }
+
+    String turn() {
+        return root + "/turn";
     }
 
     /** Made last. */

@@ -7,6 +7,7 @@ import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
+import dev.holdfast.store.zookeeper.client.ServerClock;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -41,11 +42,13 @@ final class Records {
 
     private final NodeLayout layout;
     private final Requests requests;
+    private final ServerClock clock;
     private final AtomicReferenceArray<@Nullable Floor> floors = new AtomicReferenceArray<>(NodeLayout.SHARDS);
 
-    Records(NodeLayout layout, Requests requests) {
+    Records(NodeLayout layout, Requests requests, ServerClock clock) {
         this.layout = layout;
         this.requests = requests;
+        this.clock = clock;
     }
 
     /** What was last seen of a shard. */
@@ -137,20 +140,25 @@ final class Records {
     }
 
     private CompletableFuture<List<RegisterPage.Entry>> readAll(List<String> nodes) {
-        Map<ResourceName, CompletableFuture<RegisterRecord>> reads = new LinkedHashMap<>();
+        Map<ResourceName, CompletableFuture<Optional<RegisterPage.Entry>>> reads = new LinkedHashMap<>();
         for (String node : nodes) {
-            NodeLayout.decoded(node).ifPresent(name -> reads.put(name, readHere(name)));
+            NodeLayout.decoded(node).ifPresent(name -> reads.put(name, readEntry(name)));
         }
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
-                .thenApply(all -> {
-                    List<RegisterPage.Entry> entries = new ArrayList<>();
-                    reads.forEach((name, read) -> {
-                        RegisterRecord record = read.join();
-                        if (record.state().isPresent()) {
-                            entries.add(new RegisterPage.Entry(name, record));
-                        }
-                    });
-                    return entries;
-                });
+                .thenApply(all -> reads.values().stream()
+                        .flatMap(read -> read.join().stream())
+                        .toList());
+    }
+
+    /** As {@link #readHere}. */
+    private CompletableFuture<Optional<RegisterPage.Entry>> readEntry(ResourceName name) {
+        CompletableFuture<Floor> floor = readFloor(name);
+        return requests.get(layout.record(name), null)
+                .thenCombine(
+                        floor,
+                        (found, seen) -> found.map(node -> new RegisterPage.Entry(
+                                name,
+                                record(seen, found),
+                                clock.since(node.stat().getMtime()))));
     }
 }

@@ -2,12 +2,17 @@ package dev.holdfast.store.zookeeper.adapter;
 
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.zookeeper.client.Requests;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.apache.zookeeper.Op;
 
@@ -27,6 +32,9 @@ final class SessionRemovals {
 
     /** Sessions whose nodes may be there still. */
     private final Set<SessionId> pending = ConcurrentHashMap.newKeySet();
+
+    /** What hung on sessions that have ended, and is being removed. */
+    private final Map<SessionId, CompletableFuture<Boolean>> underWay = new ConcurrentHashMap<>();
 
     SessionRemovals(NodeLayout layout, Requests requests) {
         this.layout = layout;
@@ -64,8 +72,22 @@ final class SessionRemovals {
                                 .thenCombine(requests.delete(layout.beat(id)), (s, b) -> s))
                 .thenAccept(done -> {
                     pending.remove(id);
-                    Requests.ignoreOutcome(removeRest(id)); // left for who opens a session later
+                    CompletableFuture<Boolean> rest = removeRest(id); // what is left is for a later turn to clean up
+                    underWay.put(id, rest);
+                    Requests.ignoreOutcome(rest.whenComplete((all, failure) -> underWay.remove(id)));
                 });
+    }
+
+    /** Waits until nothing is under way, but not for longer than this. */
+    void await(Duration most) {
+        try {
+            CompletableFuture.allOf(underWay.values().toArray(CompletableFuture[]::new))
+                    .get(most.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            // What is left is for a later turn to clean up.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Removes what hung on a session that has ended; most often nothing has come to the nodes that it began with. */

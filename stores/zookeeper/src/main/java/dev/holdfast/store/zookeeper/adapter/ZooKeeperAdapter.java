@@ -19,9 +19,12 @@ import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.HandleSource;
+import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import dev.holdfast.store.zookeeper.client.ServerClock;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,8 +38,10 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +60,9 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     /** What a packet holds beside the operations of a write. */
     private static final int PACKET_HEAD = 1_024;
 
+    /** For so long closing waits for what it has still to remove. */
+    private static final Duration LONGEST_END = Duration.ofSeconds(2);
+
     private static final byte[] NOTHING = {};
 
     private final HandleSource source;
@@ -72,7 +80,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final PacketLimit limit;
     private final Duration requestTimeout;
     private final LongSupplier ticks;
-    private final AtomicBoolean hasCleared = new AtomicBoolean();
+    private final AtomicInteger turns = new AtomicInteger((int) Randomness.nextLong());
     private final AtomicBoolean closed = new AtomicBoolean();
     private final RegisterTraits traits;
     private volatile @Nullable RegisterListener listener;
@@ -104,7 +112,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         this.mailboxes = new Mailboxes(layout, requests, timer, this::tellDelivered);
         this.removals = new SessionRemovals(layout, requests);
         this.sessions = new Sessions(layout, requests, source, timer, ticks, watches, mailboxes, removals);
-        this.records = new Records(layout, requests);
+        this.records = new Records(layout, requests, clock);
         this.arrivals = new ArrivalNodes(layout, requests, sessions, records);
         this.maxRecord = options.maxRecord();
         this.requestTimeout = options.requestTimeout();
@@ -271,10 +279,6 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
             throw new IllegalArgumentException(
                     "A session of " + ttl + " is longer than the longest, which is " + traits.maxSessionTtl());
         }
-        if (!hasCleared.getAndSet(true)) {
-            int shard = Math.floorMod(Randomness.nextLong(), NodeLayout.SESSION_SHARDS);
-            Requests.ignoreOutcome(removals.clearLeftovers(shard)); // for the next one
-        }
         Duration least = ttl.compareTo(MIN_TTL) < 0 ? MIN_TTL : ttl;
         long steps = least.plus(GRANULARITY).minusNanos(1).dividedBy(GRANULARITY);
         return answered(sessions.open(GRANULARITY.multipliedBy(steps), label));
@@ -363,6 +367,34 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         return answered(records.list(prefix, cursor, limit));
     }
 
+    @Override
+    public CompletionStage<Optional<String>> takeTurn(Duration pause) {
+        String path = layout.turn();
+        return answered(requests.get(path, null).thenCompose(found -> {
+            Node node = found.orElseThrow(() -> Failures.missing(path));
+            boolean isFresh = clock.since(node.stat().getMtime()).compareTo(pause) < 0;
+            boolean isNew = node.stat().getVersion() == 0;
+            return isFresh && !isNew ? CompletableFuture.completedFuture(Optional.empty()) : takeTurn(path, node);
+        }));
+    }
+
+    private CompletableFuture<Optional<String>> takeTurn(String path, Node node) {
+        Op take = Op.setData(path, node.data(), node.stat().getVersion());
+        return requests.multi(List.of(take)).thenApply(done -> {
+            if (done.isPresent()) {
+                int shard = Math.floorMod(turns.getAndIncrement(), NodeLayout.SESSION_SHARDS);
+                Requests.ignoreOutcome(removals.clearLeftovers(shard)); // what is left is for a later turn
+            }
+            return done.map(taken -> new String(node.data(), StandardCharsets.UTF_8));
+        });
+    }
+
+    @Override
+    public CompletionStage<Void> endTurn(String cursor) {
+        return answered(requests.set(layout.turn(), cursor.getBytes(StandardCharsets.UTF_8)))
+                .thenAccept(done -> {});
+    }
+
     /** Ends with nothing but a {@link StoreException}. */
     private static <T> CompletableFuture<T> answered(CompletableFuture<T> stage) {
         CompletableFuture<T> told = new CompletableFuture<>();
@@ -382,6 +414,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
             return;
         }
         listener = null;
+        removals.await(requestTimeout.compareTo(LONGEST_END) < 0 ? requestTimeout : LONGEST_END);
         requests.close();
         if (source.isLent()) {
             Requests later = new Requests(source, requests.acl(), requestTimeout, ticks, clock);

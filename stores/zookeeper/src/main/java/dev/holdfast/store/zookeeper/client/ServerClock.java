@@ -1,5 +1,7 @@
 package dev.holdfast.store.zookeeper.client;
 
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +43,12 @@ public final class ServerClock {
         }
         long elapsed = (ticks.getAsLong() - from.answered) / MICROS;
         return from.mtimeMillis * MICROS + elapsed - elapsed / DRIFT;
+    }
+
+    /** What has passed at least since a time that the server told; zero if that is not known. */
+    public Duration since(long mtimeMillis) {
+        long micros = Math.max(0, earliestMicros() - mtimeMillis * MICROS);
+        return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
     }
 
     /** The most that it can be, in microseconds since 1970. */

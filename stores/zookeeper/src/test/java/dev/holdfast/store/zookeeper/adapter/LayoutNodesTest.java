@@ -6,11 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.servers.ZooKeeperServer;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.zookeeper.client.OwnHandle;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooDefs;
@@ -35,8 +40,12 @@ class LayoutNodesTest {
     }
 
     private RegisterAdapter open() {
+        return open(Duration.ofMinutes(5));
+    }
+
+    private RegisterAdapter open(Duration sessionTimeout) {
         return ZooKeeperAdapter.open(
-                new OwnHandle(server.connectString(), Duration.ofMinutes(5), List.of(), new ZKClientConfig()),
+                new OwnHandle(server.connectString(), sessionTimeout, List.of(), new ZKClientConfig()),
                 new ZooKeeperAdapter.Options(
                         layout.root(),
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,
@@ -83,6 +92,53 @@ class LayoutNodesTest {
                     .hasMessageContaining("the node '" + parent + "' is gone");
             open().close();
             assertThat(answer(adapter.read(NAME)).state()).isEmpty();
+        }
+    }
+
+    /** What hangs on sessions. */
+    private long helpers() throws Exception {
+        try (ZooKeeper zooKeeper = new ZooKeeper(server.connectString(), 60_000, event -> {})) {
+            long count = 0;
+            for (int shard = 0; shard < NodeLayout.SESSION_SHARDS; shard++) {
+                count += zooKeeper.getChildren(layout.helpers(shard), false).size();
+            }
+            return count;
+        }
+    }
+
+    @Test
+    void nothingIsLeftOfAClientThatWasClosed() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            try (RegisterAdapter adapter = open()) {
+                OpenedSession session = answer(adapter.openSession(Duration.ofMinutes(1), "alice"));
+                var unused = answer(adapter.closeSession(session.id()).thenApply(closed -> true));
+            }
+        }
+        assertThat(helpers()).isZero();
+    }
+
+    @Test
+    void turnsToCleanUpRemoveWhatDeadClientsLeft() throws Exception {
+        Set<SessionId> dead = new HashSet<>();
+        try (RegisterAdapter dying = open(Duration.ofSeconds(15))) {
+            for (int i = 0; i < 20; i++) {
+                dead.add(answer(dying.openSession(Duration.ofSeconds(10), "alice"))
+                        .id());
+            }
+        }
+        try (RegisterAdapter adapter = open()) {
+            SessionId living =
+                    answer(adapter.openSession(Duration.ofMinutes(1), "bob")).id();
+            long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+            while (helpers() > 1) {
+                assertThat(System.nanoTime() - deadline)
+                        .as("what is left is removed in time")
+                        .isNegative();
+                assertThat(answer(adapter.takeTurn(Duration.ZERO))).isPresent();
+            }
+            assertThat(answer(adapter.sessions(dead))).isEmpty();
+            assertThat(answer(adapter.sessions(Set.of(living)))).hasSize(1);
+            assertThat(answer(adapter.claims(living, Optional.empty(), 10))).isPresent();
         }
     }
 }
