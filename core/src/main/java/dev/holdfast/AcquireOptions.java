@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -44,7 +45,7 @@ public final class AcquireOptions {
      */
     public AcquireOptions withMaxWait(Duration wait) {
         if (wait.isNegative()) {
-            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
+            throw new IllegalArgumentException("maxWait must not be negative, but was " + DurationFormat.format(wait));
         }
         return new AcquireOptions(Optional.of(wait), fixedLease, maxHold, detachedLease);
     }
@@ -94,8 +95,8 @@ public final class AcquireOptions {
 
     private static void requireNoOther(String what, Duration asked, String other, Optional<Duration> set) {
         if (set.isPresent()) {
-            throw new IllegalStateException(
-                    what + " (" + asked + ") and " + other + " (" + set.get() + ") exclude each other");
+            throw new IllegalStateException(what + " (" + DurationFormat.format(asked) + ") and " + other + " ("
+                    + DurationFormat.format(set.get()) + ") exclude each other");
         }
     }
 

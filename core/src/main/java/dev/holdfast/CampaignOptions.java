@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -53,8 +54,8 @@ public final class CampaignOptions {
 
     private CampaignOptions withPauses(Duration shortest, Duration longest) {
         if (shortest.compareTo(longest) > 0) {
-            throw new IllegalArgumentException(
-                    "The shortest pause (" + shortest + ") must not be longer than the longest (" + longest + ")");
+            throw new IllegalArgumentException("The shortest pause (" + DurationFormat.format(shortest)
+                    + ") must not be longer than the longest (" + DurationFormat.format(longest) + ")");
         }
         return new CampaignOptions(executor, shortest, longest);
     }

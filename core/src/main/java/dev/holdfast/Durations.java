@@ -1,6 +1,7 @@
 package dev.holdfast;
 
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 
 /** The checks on durations that come from users. */
@@ -13,16 +14,16 @@ final class Durations {
 
     static Duration lease(String what, Duration lease) {
         if (lease.compareTo(MIN_LEASE) < 0 || lease.compareTo(Command.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException(
-                    what + " must be " + MIN_LEASE + " to " + Command.MAX_DURATION + ", but was " + lease);
+            throw new IllegalArgumentException(what + " must be " + DurationFormat.format(MIN_LEASE) + " to "
+                    + DurationFormat.format(Command.MAX_DURATION) + ", but was " + DurationFormat.format(lease));
         }
         return lease;
     }
 
     static Duration positive(String what, Duration duration) {
         if (duration.isNegative() || duration.isZero() || duration.compareTo(Command.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException(
-                    what + " must be longer than zero and at most " + Command.MAX_DURATION + ", but was " + duration);
+            throw new IllegalArgumentException(what + " must be longer than zero and at most "
+                    + DurationFormat.format(Command.MAX_DURATION) + ", but was " + DurationFormat.format(duration));
         }
         return duration;
     }

@@ -10,6 +10,7 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.DurationFormat;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -525,9 +526,9 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         private ClientOptions options() {
             Duration interval = keepAliveEvery.orElse(sessionTtl.dividedBy(3));
             if (interval.compareTo(sessionTtl.dividedBy(3)) > 0) {
-                throw new IllegalArgumentException(
-                        "keepAliveEvery (" + interval + ") must be at most a third of sessionTtl (" + sessionTtl
-                                + "), so that one lost keep-alive leaves time for another");
+                throw new IllegalArgumentException("keepAliveEvery (" + DurationFormat.format(interval)
+                        + ") must be at most a third of sessionTtl (" + DurationFormat.format(sessionTtl)
+                        + "), so that one lost keep-alive leaves time for another");
             }
             return new ClientOptions(
                     sessionTtl, interval, cohortBudget, storeTimeout, label, List.copyOf(listeners), start);

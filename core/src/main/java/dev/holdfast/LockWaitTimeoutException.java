@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,8 @@ public final class LockWaitTimeoutException extends HoldfastException {
     public LockWaitTimeoutException(
             String resource, String store, Duration waited, String reason, LockInfo.@Nullable Holder holder) {
         super(
-                "Lock '" + resource + "' was not granted within " + waited + ": " + reason + " (store " + store
+                "Lock '" + resource + "' was not granted within " + DurationFormat.format(waited) + ": " + reason
+                        + " (store " + store
                         + "). Wait longer, skip the work with tryAcquire, or look at the holder with 'holdfast show "
                         + resource + "'.",
                 resource,

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 
 /**
@@ -38,7 +39,8 @@ public final class TaskOptions {
      */
     public TaskOptions withAtLeast(Duration time) {
         if (time.isNegative() || time.compareTo(atMost) > 0) {
-            throw new IllegalArgumentException("atLeast must be zero to atMost (" + atMost + "), but was " + time);
+            throw new IllegalArgumentException("atLeast must be zero to atMost (" + DurationFormat.format(atMost)
+                    + "), but was " + DurationFormat.format(time));
         }
         return new TaskOptions(atMost, time);
     }

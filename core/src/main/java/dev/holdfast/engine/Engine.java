@@ -28,6 +28,7 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.BoundedOpening;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -173,8 +174,9 @@ public final class Engine {
                 store.close();
             }
             closeIfOurs(own);
-            throw new IllegalArgumentException("sessionTtl (" + options.sessionTtl() + ") must be at most " + longest
-                    + ", the longest session of " + store.traits().product());
+            throw new IllegalArgumentException("sessionTtl (" + DurationFormat.format(options.sessionTtl())
+                    + ") must be at most " + DurationFormat.format(longest) + ", the longest session of "
+                    + store.traits().product());
         }
         if (options.sessionTtl().compareTo(traitsMinimum(store)) < 0) {
             log.info(

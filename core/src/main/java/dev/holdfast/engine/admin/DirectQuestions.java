@@ -7,6 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Stages;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -58,7 +59,7 @@ record DirectQuestions(LockStore store, Duration timeout, Executor callbacks) im
             return known;
         }
         String what = cause instanceof TimeoutException
-                ? "it did not answer within " + timeout
+                ? "it did not answer within " + DurationFormat.format(timeout)
                 : "it failed unexpectedly: " + cause;
         return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, what, cause);
     }

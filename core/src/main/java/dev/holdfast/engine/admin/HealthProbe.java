@@ -14,6 +14,7 @@ import dev.holdfast.spi.Command.Inspect;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Stages;
 import java.time.Duration;
 import java.util.List;
@@ -138,7 +139,8 @@ public final class HealthProbe {
                     case CONNECTED -> null;
                     case TROUBLED ->
                         "The store " + context.product() + " answers a question, but not all that keeps locks: holds"
-                                + " last for another " + state.sessionLeft().orElse(Duration.ZERO);
+                                + " last for another "
+                                + DurationFormat.format(state.sessionLeft().orElse(Duration.ZERO));
                     case DISCONNECTED ->
                         "The store " + context.product() + " answers, but the session has ended; another is being"
                                 + " opened, and nothing is held meanwhile";
@@ -161,6 +163,7 @@ public final class HealthProbe {
         return new HealthReport(
                 Optional.empty(),
                 monitor.state(),
-                Optional.of("The store " + context.product() + " did not answer within " + bound));
+                Optional.of(
+                        "The store " + context.product() + " did not answer within " + DurationFormat.format(bound)));
     }
 }

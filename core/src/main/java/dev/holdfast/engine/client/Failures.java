@@ -7,6 +7,7 @@ import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +72,7 @@ public record Failures(String store) {
 
     /** For a call that nothing but the store time-out bounds. */
     public RuntimeException unanswered(String resource, Duration storeTimeout, @Nullable StoreException why) {
-        return unansweredFor(resource, "within the store time-out of " + storeTimeout, why);
+        return unansweredFor(resource, "within the store time-out of " + DurationFormat.format(storeTimeout), why);
     }
 
     /** For a wait that was over before the store has said anything. */
@@ -79,7 +80,8 @@ public record Failures(String store) {
             String resource, Duration waited, Duration overtime, @Nullable StoreException why) {
         return unansweredFor(
                 resource,
-                "within the wait of " + waited + " that the caller has set, nor in the " + overtime + " after it",
+                "within the wait of " + DurationFormat.format(waited) + " that the caller has set, nor in the "
+                        + DurationFormat.format(overtime) + " after it",
                 why);
     }
 
@@ -97,7 +99,8 @@ public record Failures(String store) {
     public RuntimeException taskUnanswered(String task, Duration atMost, StoreUnavailableException cause) {
         return new StoreUnavailableException(
                 "Task '" + task + "' was not run, for whether it is due is unknown: the store " + store
-                        + " has not answered. A grant that was under way is withdrawn, or ends after " + atMost
+                        + " has not answered. A grant that was under way is withdrawn, or ends after "
+                        + DurationFormat.format(atMost)
                         + " at the latest.",
                 task,
                 store,
@@ -106,7 +109,7 @@ public record Failures(String store) {
 
     public RuntimeException noSession(Duration within) {
         return new StoreUnavailableException(
-                "The store " + store + " did not open a session within " + within
+                "The store " + store + " did not open a session within " + DurationFormat.format(within)
                         + ". Check that it is reachable; nothing is held.",
                 "",
                 store,
@@ -117,7 +120,8 @@ public record Failures(String store) {
         return new StoreUnavailableException(
                 "The release of '" + resource + "' (token " + token + ") was not confirmed by the store " + store
                         + (why == null ? "" : ": " + why.getMessage())
-                        + ". It is repeated in the background, and the lease ends the hold within " + lease + ".",
+                        + ". It is repeated in the background, and the lease ends the hold within "
+                        + DurationFormat.format(lease) + ".",
                 resource,
                 store,
                 why);
@@ -128,7 +132,7 @@ public record Failures(String store) {
         return new StoreUnavailableException(
                 "'" + resource + "' was acquired and is given back, since not all that was asked for could be had; the"
                         + " store " + store + " has not confirmed that. It is repeated in the background, and the lease"
-                        + " ends the hold within " + lease + ".",
+                        + " ends the hold within " + DurationFormat.format(lease) + ".",
                 resource,
                 store,
                 null);
@@ -140,7 +144,8 @@ public record Failures(String store) {
                 "Barrier '" + barrier + "' may still open with this party counted: another party has been about to"
                         + " open it for as long as the store time-out, or the store " + store
                         + " has not answered. The place is given back in the background once no party can open for it"
-                        + " any more, and its lease of " + lease + " ends it if this client dies.",
+                        + " any more, and its lease of " + DurationFormat.format(lease)
+                        + " ends it if this client dies.",
                 barrier,
                 store,
                 null);

@@ -12,6 +12,7 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -62,8 +63,8 @@ public final class LeaseExtension {
 
     private static void check(Duration lease) {
         if (lease.compareTo(SHORTEST) < 0 || lease.compareTo(Command.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException(
-                    "A lease must be " + SHORTEST + " to " + Command.MAX_DURATION + ", but was " + lease);
+            throw new IllegalArgumentException("A lease must be " + DurationFormat.format(SHORTEST) + " to "
+                    + DurationFormat.format(Command.MAX_DURATION) + ", but was " + DurationFormat.format(lease));
         }
     }
 

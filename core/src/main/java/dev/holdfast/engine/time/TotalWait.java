@@ -2,6 +2,7 @@ package dev.holdfast.engine.time;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Environment;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -79,7 +80,7 @@ public record TotalWait(Environment environment, Optional<Duration> most, long d
      */
     public static long nanos(Duration wait) {
         if (wait.isNegative()) {
-            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
+            throw new IllegalArgumentException("maxWait must not be negative, but was " + DurationFormat.format(wait));
         }
         return wait.toSeconds() >= FOREVER / 1_000_000_000 ? FOREVER : wait.toNanos();
     }

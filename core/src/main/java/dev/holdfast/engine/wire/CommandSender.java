@@ -14,6 +14,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -376,7 +377,7 @@ public final class CommandSender {
                     new StoreException(
                             Reason.UNAVAILABLE,
                             Effect.UNKNOWN,
-                            "the store did not answer within " + Duration.ofNanos(patienceNanos),
+                            "the store did not answer within " + DurationFormat.format(Duration.ofNanos(patienceNanos)),
                             null),
                     StoreCall.Outcome.TIMED_OUT);
         }

@@ -95,7 +95,7 @@ public final class BoundedOpening {
         try {
             return outcome.get().orElseThrow(() -> {
                 abandon(opened);
-                return unavailable("it could not be opened within " + time);
+                return unavailable("it could not be opened within " + DurationFormat.format(time));
             });
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();

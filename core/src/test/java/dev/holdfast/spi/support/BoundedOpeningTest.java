@@ -45,7 +45,7 @@ class BoundedOpeningTest {
     private static void expectLate(Supplier<LockStore> opening) {
         assertThatThrownBy(() -> BoundedOpening.uninterruptibly(BRIEFLY, opening))
                 .isInstanceOf(StoreException.class)
-                .hasMessageContaining(BRIEFLY.toString());
+                .hasMessageContaining(DurationFormat.format(BRIEFLY));
     }
 
     private void awaitClosing() throws InterruptedException {

@@ -1,5 +1,6 @@
 package dev.holdfast.spring;
 
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 
 /**
@@ -31,7 +32,7 @@ public final class LockedDefaults {
      */
     public LockedDefaults withMaxWait(Duration wait) {
         if (wait.isNegative()) {
-            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
+            throw new IllegalArgumentException("maxWait must not be negative, but was " + DurationFormat.format(wait));
         }
         return new LockedDefaults(wait, selfInvocation);
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.test;
 
 import dev.holdfast.Environment;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.NavigableSet;
@@ -86,7 +87,8 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
      */
     public void advance(Duration by) {
         if (by.isNegative()) {
-            throw new IllegalArgumentException("Time does not go back, but was to be moved by " + by);
+            throw new IllegalArgumentException(
+                    "Time does not go back, but was to be moved by " + DurationFormat.format(by));
         }
         moving.lock();
         try {
@@ -137,7 +139,8 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
         try {
             while (callbacksToRun > 0 && callbackThread != Thread.currentThread()) {
                 if (left <= 0) {
-                    throw new IllegalStateException("A callback has not ended within " + CALLBACKS_WITHIN);
+                    throw new IllegalStateException(
+                            "A callback has not ended within " + DurationFormat.format(CALLBACKS_WITHIN));
                 }
                 left = callbacksDone.awaitNanos(left);
             }

@@ -1,5 +1,6 @@
 package dev.holdfast.test;
 
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -71,7 +72,8 @@ final class PassingTime {
                     Duration step = nextTimer.get();
                     left = left.minus(step);
                     if (left.isNegative()) {
-                        failure = new AssertionError("The call still waits when " + most + " have passed.");
+                        failure = new AssertionError(
+                                "The call still waits when " + DurationFormat.format(most) + " have passed.");
                         waiter.interrupt();
                         return;
                     }

@@ -7,6 +7,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.test.FaultyLink.Fault;
 import java.time.Duration;
@@ -165,7 +166,8 @@ public final class TestStore implements AutoCloseable {
             }
             throw new CompletionException(e.getCause());
         } catch (TimeoutException e) {
-            throw new AssertionError("The store in memory has not answered within " + PATIENCE, e);
+            throw new AssertionError(
+                    "The store in memory has not answered within " + DurationFormat.format(PATIENCE), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while somebody else takes a lock", e);
@@ -182,7 +184,8 @@ public final class TestStore implements AutoCloseable {
      */
     public void advance(Duration by) {
         if (by.isNegative()) {
-            throw new IllegalArgumentException("Time does not go back, but was to be moved by " + by);
+            throw new IllegalArgumentException(
+                    "Time does not go back, but was to be moved by " + DurationFormat.format(by));
         }
         pass(by, time::advance);
     }
@@ -196,7 +199,8 @@ public final class TestStore implements AutoCloseable {
      */
     public void pause(Duration length) {
         if (length.isNegative()) {
-            throw new IllegalArgumentException("A pause must not be negative, but was " + length);
+            throw new IllegalArgumentException(
+                    "A pause must not be negative, but was " + DurationFormat.format(length));
         }
         pass(length, time::suspend);
     }
@@ -309,7 +313,7 @@ public final class TestStore implements AutoCloseable {
      */
     public void slowDown(Duration answersTake) {
         if (answersTake.isNegative()) {
-            throw new IllegalArgumentException("An answer can't take " + answersTake);
+            throw new IllegalArgumentException("An answer can't take " + DurationFormat.format(answersTake));
         }
         link.delayBy(answersTake);
     }

@@ -180,7 +180,7 @@ class AsyncTest {
         assertThatThrownBy(() -> result(waiting))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(LockWaitTimeoutException.class)
-                .hasMessageContaining("PT5S");
+                .hasMessageContaining("5 s");
         first.close();
         world.awaitIdle();
     }

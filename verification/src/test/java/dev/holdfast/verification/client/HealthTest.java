@@ -71,7 +71,7 @@ class HealthTest {
             Eventually.holds("the stage has ended", stage::isDone);
             assertThat(stage.join().isHealthy()).isFalse();
             assertThat(checking.result().problem())
-                    .hasValueSatisfying(problem -> assertThat(problem).contains("did not answer within PT1S"));
+                    .hasValueSatisfying(problem -> assertThat(problem).contains("did not answer within 1 s"));
             assertThat(checking.result().roundTrip()).isEmpty();
         }
     }

@@ -263,6 +263,6 @@ class InspectionTest {
         LockAdmin admin = LockAdmin.of(own, Duration.ofMillis(20));
         assertThatThrownBy(() -> admin.inspect("ledger"))
                 .isInstanceOf(StoreUnavailableException.class)
-                .hasMessageContaining("did not answer within PT0.02S");
+                .hasMessageContaining("did not answer within 20 ms");
     }
 }

@@ -11,6 +11,7 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
@@ -175,7 +176,7 @@ class ShortWaitTest {
 
         assertThatThrownBy(trying::result)
                 .isInstanceOf(StoreUnavailableException.class)
-                .hasMessageContaining(STORE_TIMEOUT.toString());
+                .hasMessageContaining(DurationFormat.format(STORE_TIMEOUT));
         assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(StoreUnavailableException.class);
         link.mend();
         acquire.proceed();

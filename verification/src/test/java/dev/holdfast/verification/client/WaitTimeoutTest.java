@@ -66,7 +66,7 @@ class WaitTimeoutTest {
         world.advance(WAIT);
         LockWaitTimeoutException timeout = timeout(waiting);
         assertThat(timeout)
-                .hasMessageContaining("was not granted within PT5S: 'worker-7' holds it with token "
+                .hasMessageContaining("was not granted within 5 s: 'worker-7' holds it with token "
                         + hold.fencingToken() + " and about 25s of lease left (store ");
         LockInfo.Holder holder = timeout.holder().orElseThrow();
         assertThat(holder.label()).isEqualTo("worker-7");
@@ -99,7 +99,7 @@ class WaitTimeoutTest {
                     .hasMessageContaining("'worker-7' holds it with token ");
         }
         assertThat(timeout(ofPermits)).hasMessageContaining("'worker-7' holds it");
-        assertThat(timeout(ofSeveral)).hasMessageContainingAll("'invoice-run'", "PT5S", "'worker-7' holds it");
+        assertThat(timeout(ofSeveral)).hasMessageContainingAll("'invoice-run'", "5 s", "'worker-7' holds it");
         hold.close();
         permits.close();
     }

@@ -64,7 +64,7 @@ class WaitingTest {
                     assertThat(e.store()).isEqualTo("memory");
                 })
                 .hasMessageContaining("ledger")
-                .hasMessageContaining("PT5S");
+                .hasMessageContaining("5 s");
     }
 
     @Test

@@ -128,7 +128,7 @@ class BootTest {
     void runsTemplate(@Autowired LockTemplate locks) throws Exception {
         Hold other = store.take("orders:ledger");
         assertThatThrownBy(() -> store.runWhileTimePasses(() -> locks.run("ledger", () -> {})))
-                .hasMessageContaining("within PT1S");
+                .hasMessageContaining("within 1 s");
         other.close();
         locks.run("ledger", () -> store.assertHeld("orders:ledger"));
     }

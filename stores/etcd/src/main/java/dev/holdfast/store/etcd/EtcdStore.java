@@ -9,6 +9,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.store.etcd.rpc.Channels;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
 import dev.holdfast.store.etcd.rpc.Login;
@@ -260,7 +261,8 @@ public final class EtcdStore implements LockStore {
 
         private static Duration checked(String what, Duration timeout) {
             if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
-                throw new IllegalArgumentException(what + " is 10 ms to an hour, not " + timeout);
+                throw new IllegalArgumentException(
+                        what + " is 10 ms to an hour, not " + DurationFormat.format(timeout));
             }
             return timeout;
         }

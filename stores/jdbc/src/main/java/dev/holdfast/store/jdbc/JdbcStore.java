@@ -15,6 +15,7 @@ import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.BoundedOpening;
 import dev.holdfast.spi.support.DeferredStore;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.sql.database.UnproxiedDataSource;
@@ -236,8 +237,10 @@ public final class JdbcStore implements LockStore {
         if (wait.multipliedBy(3).compareTo(ttl) <= 0) {
             return null;
         }
-        return "a connection of this pool that goes silent may cost the holds of a client with a ttl of " + ttl
-                + ": its driver waits " + (wait.equals(Command.MAX_DURATION) ? "for ever" : "for " + wait)
+        return "a connection of this pool that goes silent may cost the holds of a client with a ttl of "
+                + DurationFormat.format(ttl)
+                + ": its driver waits "
+                + (wait.equals(Command.MAX_DURATION) ? "for ever" : "for " + DurationFormat.format(wait))
                 + " for an answer, more than a third of that, and can't be told to stop; set its socketTimeout to a"
                 + " quarter of the ttl";
     }
@@ -385,7 +388,8 @@ public final class JdbcStore implements LockStore {
         @CanIgnoreReturnValue
         public Builder openTimeout(Duration timeout) {
             if (timeout.isNegative() || timeout.isZero()) {
-                throw new IllegalArgumentException("openTimeout must be positive, but was " + timeout);
+                throw new IllegalArgumentException(
+                        "openTimeout must be positive, but was " + DurationFormat.format(timeout));
             }
             openTimeout = timeout;
             return this;

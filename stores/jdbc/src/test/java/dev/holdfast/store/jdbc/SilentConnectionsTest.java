@@ -118,9 +118,7 @@ class SilentConnectionsTest {
             } else {
                 assertThat(warning)
                         .contains(
-                                "a ttl of PT6S",
-                                millis == 0 ? "waits for ever" : "waits for PT2.001S",
-                                "socketTimeout");
+                                "a ttl of 6 s", millis == 0 ? "waits for ever" : "waits for 2.001 s", "socketTimeout");
             }
         }
     }

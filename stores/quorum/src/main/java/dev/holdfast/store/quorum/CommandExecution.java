@@ -7,6 +7,7 @@ import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Stages;
 import java.util.ArrayList;
 import java.util.List;
@@ -260,9 +261,10 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         }
         Claim claim = new Claim(session.nextNumber(), session, command.claim(), command.lease(), command);
         if (GrantChange.isTooLong(quorum, claim, command.lease().length())) {
-            return answer(new Reply.Unsupported(
-                    "a detached lease of " + command.lease().length()
-                            + " is longer than the longest lease of this quorum, " + quorum.longestLease));
+            return answer(new Reply.Unsupported("a detached lease of "
+                    + DurationFormat.format(command.lease().length())
+                    + " is longer than the longest lease of this quorum, "
+                    + DurationFormat.format(quorum.longestLease)));
         }
         if (known != null) {
             // What members may still have of it must not be forgotten.
@@ -390,8 +392,9 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                 var unused = fail(
                         StoreException.Reason.DENIED,
                         StoreException.Effect.NONE,
-                        "a lease of " + command.lease() + " is longer than the longest lease of this quorum, "
-                                + quorum.longestLease);
+                        "a lease of " + DurationFormat.format(command.lease())
+                                + " is longer than the longest lease of this quorum, "
+                                + DurationFormat.format(quorum.longestLease));
             } else {
                 GrantChange.extend(quorum, claim, command, future, askedAt);
             }

@@ -14,6 +14,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -107,7 +108,8 @@ final class Markers {
     /** Why a member does not count just now. */
     static String why(MemberSession there, long now) {
         return there.isVerified
-                ? "it has lost its data, and is kept out for another " + Duration.ofNanos(there.trustedFrom - now)
+                ? "it has lost its data, and is kept out for another "
+                        + DurationFormat.format(Duration.ofNanos(there.trustedFrom - now))
                 : "it is not known whether it has kept its data";
     }
 
@@ -143,7 +145,10 @@ final class Markers {
         if (members != quorum.members.size()) {
             return unfit(there, "it belongs to a quorum of " + members + " members");
         } else if (lease != leaseSeconds()) {
-            return unfit(there, "other clients use this quorum with a longest lease of " + Duration.ofSeconds(lease));
+            return unfit(
+                    there,
+                    "other clients use this quorum with a longest lease of "
+                            + DurationFormat.format(Duration.ofSeconds(lease)));
         }
         for (int i = 0; i < marks.length; i++) {
             if (i != index && marks[i].equals(marker.claim())) {

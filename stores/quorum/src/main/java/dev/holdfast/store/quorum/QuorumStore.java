@@ -12,6 +12,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.quorum.member.Member;
 import dev.holdfast.store.quorum.member.MemberOpening;
@@ -253,8 +254,8 @@ public final class QuorumStore implements LockStore {
 
         private static Duration positive(String what, Duration duration) {
             if (duration.isNegative() || duration.isZero() || duration.compareTo(Command.MAX_DURATION) > 0) {
-                throw new IllegalArgumentException(
-                        what + " is longer than zero and at most " + Command.MAX_DURATION + ", but was " + duration);
+                throw new IllegalArgumentException(what + " is longer than zero and at most "
+                        + DurationFormat.format(Command.MAX_DURATION) + ", but was " + DurationFormat.format(duration));
             }
             return duration;
         }

@@ -5,6 +5,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,7 +54,8 @@ final class SessionOpening {
             future.completeExceptionally(Quorum.failed(
                     Reason.DENIED,
                     Effect.NONE,
-                    "A session of " + ttl + " is longer than the longest lease of this quorum, " + quorum.longestLease
+                    "A session of " + DurationFormat.format(ttl) + " is longer than the longest lease of this quorum, "
+                            + DurationFormat.format(quorum.longestLease)
                             + "; make that longer for all clients, or the session shorter"));
             return;
         }

@@ -90,7 +90,7 @@ class QuorumStoreTest {
             QuorumStore.Builder builder = QuorumStore.builder().longestLease(Duration.ofMinutes(2));
             members.forEach(member -> builder.member(member.connect()));
             try (QuorumStore second = builder.open()) {
-                assertThatThrownBy(() -> open(second)).hasMessageContaining("longest lease of PT1M");
+                assertThatThrownBy(() -> open(second)).hasMessageContaining("longest lease of 1 min");
             }
         }
     }

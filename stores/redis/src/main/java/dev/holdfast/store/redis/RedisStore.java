@@ -14,6 +14,7 @@ import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.DeferredStore;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
 import dev.holdfast.store.redis.connection.ConnectionOptions;
@@ -399,8 +400,9 @@ public final class RedisStore implements LockStore {
         /** Where to connect to, with everything that was set. */
         List<RedisURI> servers() {
             if (replicas.areAsked() && replicas.timeout().compareTo(commandTimeout) >= 0) {
-                throw new IllegalArgumentException("The time to wait for replicas, " + replicas.timeout()
-                        + ", must be less than the time-out of a command, " + commandTimeout);
+                throw new IllegalArgumentException("The time to wait for replicas, "
+                        + DurationFormat.format(replicas.timeout()) + ", must be less than the time-out of a command, "
+                        + DurationFormat.format(commandTimeout));
             }
             RedisCredentialsProvider provider = credentials;
             return provider == null
@@ -480,7 +482,8 @@ public final class RedisStore implements LockStore {
 
         private static Duration checked(String what, Duration timeout) {
             if (timeout.compareTo(Duration.ofMillis(10)) < 0 || timeout.compareTo(Duration.ofHours(1)) > 0) {
-                throw new IllegalArgumentException(what + " is 10 ms to an hour, not " + timeout);
+                throw new IllegalArgumentException(
+                        what + " is 10 ms to an hour, not " + DurationFormat.format(timeout));
             }
             return timeout;
         }

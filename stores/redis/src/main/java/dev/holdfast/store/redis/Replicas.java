@@ -3,6 +3,7 @@ package dev.holdfast.store.redis;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 
 /**
@@ -22,7 +23,8 @@ record Replicas(int count, Duration timeout) {
             throw new IllegalArgumentException("The number of replicas to wait for is 0 to " + MOST + ", not " + count);
         }
         if (count > 0 && (timeout.toMillis() < 1 || timeout.compareTo(Duration.ofMinutes(1)) > 0)) {
-            throw new IllegalArgumentException("The time to wait for replicas is 1 ms to a minute, not " + timeout);
+            throw new IllegalArgumentException(
+                    "The time to wait for replicas is 1 ms to a minute, not " + DurationFormat.format(timeout));
         }
     }
 
@@ -44,7 +46,7 @@ record Replicas(int count, Duration timeout) {
                 Reason.DENIED,
                 effect,
                 acknowledged + " of the " + count + " replicas that are waited for acknowledged the grant of " + server
-                        + " within " + timeout
+                        + " within " + DurationFormat.format(timeout)
                         + ", so it does not count and was withdrawn; look at the replicas, or wait for fewer",
                 null);
     }
@@ -54,8 +56,8 @@ record Replicas(int count, Duration timeout) {
         return new StoreException(
                 Reason.DENIED,
                 Effect.NONE,
-                "this store waits for replicas for up to " + timeout
-                        + ", which is more than a quarter of the session ttl of " + ttl
+                "this store waits for replicas for up to " + DurationFormat.format(timeout)
+                        + ", which is more than a quarter of the session ttl of " + DurationFormat.format(ttl)
                         + ": a keep-alive that waits behind that would be taken as lost; make replicaTimeout shorter,"
                         + " or sessionTtl longer",
                 null);

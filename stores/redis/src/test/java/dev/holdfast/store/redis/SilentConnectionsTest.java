@@ -189,7 +189,7 @@ class SilentConnectionsTest {
                 .open()) {
             assertThatThrownBy(() -> client(store, Duration.ofMillis(3_999), 1))
                     .isInstanceOf(StoreRefusedException.class)
-                    .hasMessageContainingAll("PT1S", "PT3.999S", "replicaTimeout", "sessionTtl");
+                    .hasMessageContainingAll("1 s", "3.999 s", "replicaTimeout", "sessionTtl");
             client(store, Duration.ofSeconds(4), 6).close();
         }
     }

@@ -2,6 +2,7 @@ package dev.holdfast.sql.rows;
 
 import dev.holdfast.Hold;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.support.DurationFormat;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -62,7 +63,7 @@ public final class FenceGuard {
      */
     public FenceGuard withMaxWait(Duration wait) {
         if (wait.isNegative()) {
-            throw new IllegalArgumentException("A wait is zero or longer, but was " + wait);
+            throw new IllegalArgumentException("A wait is zero or longer, but was " + DurationFormat.format(wait));
         }
         return new FenceGuard(tables, wait, highest);
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.sql.rows;
 
 import dev.holdfast.HoldfastException;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,8 @@ public final class RowLockTimeoutException extends HoldfastException {
 
     RowLockTimeoutException(String row, String database, Duration waited, @Nullable Throwable cause) {
         super(
-                "The row of " + row + " was not locked within " + waited + ": another transaction has it (" + database
+                "The row of " + row + " was not locked within " + DurationFormat.format(waited)
+                        + ": another transaction has it (" + database
                         + "). Wait longer, skip the work, or look for a transaction that stays open.",
                 row,
                 database,

@@ -1,6 +1,7 @@
 package dev.holdfast.sql.rows;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.support.DurationFormat;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -166,7 +167,7 @@ public final class RowLocks {
 
     static RowDialect check(Connection connection, Duration wait) throws SQLException {
         if (wait.isNegative()) {
-            throw new IllegalArgumentException("A wait is zero or longer, but was " + wait);
+            throw new IllegalArgumentException("A wait is zero or longer, but was " + DurationFormat.format(wait));
         }
         RowDialect.requireTransaction(connection);
         return RowDialect.of(connection);

@@ -9,6 +9,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.register.client.RegisterStore;
 import dev.holdfast.store.zookeeper.adapter.ZooKeeperAdapter;
@@ -337,7 +338,8 @@ public final class ZooKeeperStore implements LockStore {
 
         private static Duration checked(String what, Duration timeout, Duration most) {
             if (timeout.compareTo(Duration.ofMillis(100)) < 0 || timeout.compareTo(most) > 0) {
-                throw new IllegalArgumentException(what + " is 100 ms to " + most + ", not " + timeout);
+                throw new IllegalArgumentException(what + " is 100 ms to " + DurationFormat.format(most) + ", not "
+                        + DurationFormat.format(timeout));
             }
             return timeout;
         }

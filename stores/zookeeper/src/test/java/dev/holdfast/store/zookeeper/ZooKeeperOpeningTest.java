@@ -100,8 +100,8 @@ class ZooKeeperOpeningTest {
                         holdfast.lock("never").acquire().close();
                     }
                 })
-                .hasMessageContaining("PT19S")
-                .hasMessageContaining("PT18S");
+                .hasMessageContaining("19 s")
+                .hasMessageContaining("18 s");
         store.close();
     }
 }

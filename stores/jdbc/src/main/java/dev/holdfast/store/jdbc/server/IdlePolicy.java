@@ -1,6 +1,7 @@
 package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.table.Micros;
 import java.time.Duration;
@@ -53,9 +54,9 @@ public final class IdlePolicy {
             throw new IllegalArgumentException("A pattern of names is not empty; '*' fits all of them");
         }
         if (time.compareTo(SHORTEST) < 0) {
-            throw new IllegalArgumentException("Names that nobody uses are kept for " + SHORTEST
+            throw new IllegalArgumentException("Names that nobody uses are kept for " + DurationFormat.format(SHORTEST)
                     + " at least, so that what is still on its way to them finds them, but for '"
-                    + ResourceName.printable(pattern) + "' it was " + time);
+                    + ResourceName.printable(pattern) + "' it was " + DurationFormat.format(time));
         }
         List<Rule> longer = new ArrayList<>(rules);
         StringBuilder regex = new StringBuilder();

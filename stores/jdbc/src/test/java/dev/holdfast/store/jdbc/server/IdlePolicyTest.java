@@ -63,7 +63,7 @@ class IdlePolicyTest {
         assertThatIllegalArgumentException().isThrownBy(() -> IdlePolicy.USUAL.with("", Duration.ofDays(1)));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> IdlePolicy.USUAL.with("a\n*", Duration.ofSeconds(59)))
-                .withMessageContainingAll("'a<U+000A>*'", "PT1M", "PT59S");
+                .withMessageContainingAll("'a<U+000A>*'", "1 min", "59 s");
         assertThatIllegalArgumentException().isThrownBy(() -> IdlePolicy.USUAL.with("*", Duration.ofDays(-1)));
         long never =
                 IdlePolicy.USUAL.with("*", Duration.ofSeconds(Long.MAX_VALUE)).rested(new ResourceName("a"), NOW);

@@ -7,6 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -104,7 +105,7 @@ public final class Member {
                     new StoreException(
                             Reason.UNAVAILABLE,
                             Effect.UNKNOWN,
-                            "it did not answer within " + Duration.ofNanos(nanos),
+                            "it did not answer within " + DurationFormat.format(Duration.ofNanos(nanos)),
                             null));
         }
     }

@@ -4,6 +4,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -27,8 +28,10 @@ final class SessionCommands {
             return CompletableFuture.failedFuture(new StoreException(
                     StoreException.Reason.DENIED,
                     StoreException.Effect.NONE,
-                    "a session of " + command.ttl() + " was asked for, but this store keeps none for longer than "
-                            + longest + ": ask for a shorter one, or raise the limit of the server",
+                    "a session of " + DurationFormat.format(command.ttl())
+                            + " was asked for, but this store keeps none for longer than "
+                            + DurationFormat.format(longest)
+                            + ": ask for a shorter one, or raise the limit of the server",
                     null));
         }
         return context.adapter().openSession(command.ttl(), command.label()).thenApply(opened -> {

@@ -5,6 +5,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
@@ -166,7 +167,11 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         } catch (ExecutionException e) {
             throw Sessions.asStoreException(e);
         } catch (TimeoutException e) {
-            throw new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "ZooKeeper did not answer within " + time, e);
+            throw new StoreException(
+                    Reason.UNAVAILABLE,
+                    Effect.UNKNOWN,
+                    "ZooKeeper did not answer within " + DurationFormat.format(time),
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "interrupted while opening", e);
@@ -276,8 +281,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<OpenedSession> openSession(Duration ttl, String label) {
         if (ttl.compareTo(traits.maxSessionTtl()) > 0) {
-            throw new IllegalArgumentException(
-                    "A session of " + ttl + " is longer than the longest, which is " + traits.maxSessionTtl());
+            throw new IllegalArgumentException("A session of " + DurationFormat.format(ttl)
+                    + " is longer than the longest, which is " + DurationFormat.format(traits.maxSessionTtl()));
         }
         Duration least = ttl.compareTo(MIN_TTL) < 0 ? MIN_TTL : ttl;
         long steps = least.plus(GRANULARITY).minusNanos(1).dividedBy(GRANULARITY);

@@ -3,6 +3,7 @@ package dev.holdfast.store.zookeeper.client;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
@@ -44,7 +45,7 @@ public final class CuratorHandle implements HandleSource {
                 throw new StoreException(
                         Reason.UNAVAILABLE,
                         Effect.NONE,
-                        "the CuratorFramework had no connection within " + connectTimeout,
+                        "the CuratorFramework had no connection within " + DurationFormat.format(connectTimeout),
                         null);
             }
         } catch (InterruptedException e) {

@@ -3,6 +3,7 @@ package dev.holdfast.store.zookeeper.client;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -115,7 +116,8 @@ public final class OwnHandle implements HandleSource {
         }
         diagnose(new TlsDiagnosis(servers, tls, config, quarter));
         if (!isConnectedWithin(connectTimeout.minus(first))) {
-            throw unavailable("no server of '" + servers + "' answered within " + connectTimeout, null);
+            throw unavailable(
+                    "no server of '" + servers + "' answered within " + DurationFormat.format(connectTimeout), null);
         }
     }
 

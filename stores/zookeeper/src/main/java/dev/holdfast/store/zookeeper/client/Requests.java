@@ -3,6 +3,7 @@ package dev.holdfast.store.zookeeper.client;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -257,7 +258,10 @@ public final class Requests {
         underWay.stream()
                 .filter(pending -> now - pending.sent >= timeout.toNanos())
                 .forEach(pending -> pending.failed(new StoreException(
-                        Reason.UNAVAILABLE, Effect.UNKNOWN, "ZooKeeper did not answer within " + timeout, null)));
+                        Reason.UNAVAILABLE,
+                        Effect.UNKNOWN,
+                        "ZooKeeper did not answer within " + DurationFormat.format(timeout),
+                        null)));
     }
 
     private static StoreException closedNow(Effect effect) {
