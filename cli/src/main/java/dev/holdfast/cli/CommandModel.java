@@ -1,6 +1,5 @@
 package dev.holdfast.cli;
 
-import dev.holdfast.cli.console.Printable;
 import dev.holdfast.cli.run.RunArguments;
 import dev.holdfast.cli.run.RunOption;
 import dev.holdfast.cli.run.RunOptions;
@@ -14,9 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The commands, their options and their help, for the general parser. Built without annotations, so that nothing is
@@ -85,22 +82,6 @@ final class CommandModel {
 
     static String value(ParseResult parsed, String option, String otherwise) {
         return parsed.matchedOptionValue(option, otherwise);
-    }
-
-    /** The sentence about a mistake, with what may have been meant. */
-    static String explain(ParameterException mistake) {
-        String text = Printable.escape(String.valueOf(mistake.getMessage()));
-        if (!(mistake instanceof UnmatchedArgumentException unmatched)) {
-            return text;
-        }
-        List<String> near = unmatched.getSuggestions();
-        return near.isEmpty() ? text : text + ". Did you mean " + String.join(" or ", near) + "?";
-    }
-
-    /** Whether the first thing that no rule takes is a word, and no option. */
-    static boolean isAboutAWord(ParameterException mistake) {
-        return mistake instanceof UnmatchedArgumentException unmatched
-                && !unmatched.getUnmatched().get(0).startsWith("-");
     }
 
     private static CommandSpec run() {

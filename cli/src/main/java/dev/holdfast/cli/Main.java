@@ -72,6 +72,9 @@ public final class Main {
     /** {@code holdfast help [COMMAND]} is {@code holdfast [COMMAND] --help}. */
     private static List<String> asOption(List<String> args) {
         boolean isHelp = !args.isEmpty() && args.size() <= 2 && args.get(0).equals("help");
+        if (isHelp && args.size() == 2 && !CommandModel.build().getSubcommands().containsKey(args.get(1))) {
+            throw CliException.usage(Mistakes.unknownCommand(args.get(1), false));
+        }
         return isHelp
                 ? Stream.concat(args.stream().skip(1), Stream.of(CommandModel.HELP))
                         .toList()
@@ -93,13 +96,7 @@ public final class Main {
         try {
             parsed = all.parseArgs(front.toArray(new String[0]));
         } catch (ParameterException e) {
-            CommandLine command = e.getCommandLine();
-            if (command.getCommandName().equals("run") && separator < 0 && CommandModel.isAboutAWord(e)) {
-                throw CliException.usage(
-                        "'--' is missing before the command: holdfast run NAME -- COMMAND [ARGUMENT...]");
-            }
-            throw CliException.usage(CommandModel.explain(e) + "\nTry '"
-                    + command.getCommandSpec().qualifiedName() + " --help'.");
+            throw CliException.usage(Mistakes.explain(e, args));
         }
         if (parsed.isVersionHelpRequested()) {
             console.print("holdfast " + Version.read());

@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.run.RunOption;
+import dev.holdfast.cli.store.SeparateStores;
+import dev.holdfast.spi.StoreProvider;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -67,7 +72,41 @@ class HelpTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "rum x -- true | rum",
+                "rum x -- true | there is no command 'rum'. Did you mean run?",
+                "version | holdfast --version",
+                "list | holdfast ls",
+                "status | holdfast show NAME",
+                "unlock x | holdfast release NAME --force",
+                "hold x | holdfast run NAME -- COMMAND",
+                "nightly -- ./report.sh | holdfast run NAME -- COMMAND",
+                "nonsense | the commands are run, ls, show",
+                "help foo | there is no command 'foo'",
+                "-n x -- true | after 'run'",
+                "run -c true x | holdfast run NAME -- sh -c 'COMMAND'",
+                "run x -c true | holdfast run NAME -- sh -c 'COMMAND'",
+                "run -x x -- true | alone by default",
+                "run -s x -- true | --shared",
+                "run -u x | holdfast release NAME --force",
+                "run --timeout 5 x -- true | --wait 5s",
+                "run --ttl 5s x -- true | --lease",
+                "run --name x -- true | the name stands alone",
+                "run -n 5 x -- true | --permits 1/5",
+                "run x y -- true | a second name, 'y'",
+                "run --store | --store needs a value: --store URI",
+                "run --permits 3/1 x -- true | --permits 1/3",
+                "run --permits 3 x -- true | 1/3",
+                "run --lease 0 x -- true | at least 200ms",
+                "run --store /path/l.db x -- true | Did you mean 'sqlite:/path/l.db'?",
+                "run --store l.db x -- true | Did you mean 'sqlite:l.db'?",
+                "run --store sqlite:~/l.db x -- true | $HOME",
+                "run --store memory x -- true | Did you mean 'memory:'?",
+                "run --store rdis://h x -- true | Did you mean 'redis:'?",
+                "run --store valkey://h x -- true | Did you mean 'redis:'?",
+                "run --store localhost:6379 x -- true | Did you mean 'redis://localhost:6379'?",
+                "run --store 127.0.0.1:2181 x -- true | Did you mean 'zookeeper://127.0.0.1:2181'?",
+                "run --store http://h:2379 x -- true | Did you mean 'etcd://h:2379'?",
+                "run --store gopher://h x -- true | there is no store 'gopher://h'; the command knows sqlite:",
+                "ls x | --prefix",
                 "run x true | is missing before the command: holdfast run NAME -- COMMAND",
                 "run x sh -c true | is missing before the command: holdfast run NAME -- COMMAND",
                 "run --nonblok x -- true | Did you mean --nonblock",
@@ -79,7 +118,7 @@ class HelpTest {
                 "sho x | Did you mean show",
                 "run x -- | there is no command to run",
                 "run -- true | NAME",
-                "run --wait x -- true | NAME",
+                "run --wait x -- true | 'x' is the value of --wait",
                 "run --waits 5 x -- true | --waits",
                 "show | NAME",
                 "show x y | y",
@@ -90,7 +129,17 @@ class HelpTest {
     void aMistakeNamesWhatIsWrong(String line, String wanted) {
         assertThat(run(line.strip().split(" "))).isEqualTo(64);
         assertThat(out.size()).isZero();
-        assertThat(text(err)).startsWith("holdfast: ").contains(wanted.strip());
+        assertThat(text(err)).startsWith("holdfast: ").contains(wanted.strip()).doesNotContain("class path");
+    }
+
+    @Test
+    void allStoresOfTheCommandAreNamed() {
+        Set<String> known = new TreeSet<>(SeparateStores.DIRECTORIES.keySet());
+        ServiceLoader.load(StoreProvider.class).forEach(provider -> known.addAll(provider.schemes()));
+        run("run", "--store", "gopher:", "x", "--", "true");
+        assertThat(known)
+                .isNotEmpty()
+                .allSatisfy(scheme -> assertThat(text(err)).contains(scheme + ":"));
     }
 
     @Test

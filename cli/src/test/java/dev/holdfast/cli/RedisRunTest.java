@@ -61,14 +61,17 @@ class RedisRunTest {
         String uri = "redis://:wrong-canary@127.0.0.1:" + server.port();
         try (CliProcess wrong = place(uri).run("run", "x", "--", "touch", "ran");
                 CliProcess away = place("redis://:wrong-canary@127.0.0.1:1").run("run", "x", "--", "touch", "ran");
+                CliProcess database = place(server.uri() + "/99").run("run", "x", "--", "touch", "ran");
                 CliProcess unknown = place(uri + "?unknown=1").run("run", "x", "--", "touch", "ran")) {
             assertThat(wrong.exitCode()).isEqualTo(78);
             assertThat(wrong.err()).contains("does not accept the user or the password");
             assertThat(away.exitCode()).isEqualTo(69);
             assertThat(away.err()).contains("can't be reached");
+            assertThat(database.exitCode()).isEqualTo(78);
+            assertThat(database.err()).contains("has no database of that number", "databases");
             assertThat(unknown.exitCode()).isEqualTo(64);
             assertThat(unknown.err()).contains("'unknown'");
-            for (CliProcess each : new CliProcess[] {wrong, away, unknown}) {
+            for (CliProcess each : new CliProcess[] {wrong, away, database, unknown}) {
                 assertThat(each.err()).doesNotContain("canary", "Exception").hasLineCount(1);
             }
             assertThat(directory.resolve("ran")).doesNotExist();

@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
+import dev.holdfast.servers.RedisServer;
 import dev.holdfast.servers.ZooKeeperServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -58,6 +59,9 @@ class ZooKeeperRunTest extends SeparateStoreRuns {
         refused("zookeeper://locks:canary@127.0.0.1:1?connectTimeout=PT0.5S", 69, "can't be reached");
         refused("zookeeper://locks:canary@127.0.0.1:1?unknown=1", 64, "'unknown'");
         refused("zookeeper:localhost", 64, "has the form zookeeper://");
+        try (RedisServer redis = RedisServer.start()) {
+            refused("zookeeper://127.0.0.1:" + redis.port(), 78, "is not a ZooKeeper server");
+        }
     }
 
     @Test

@@ -6,8 +6,9 @@ import dev.holdfast.cli.console.Printable;
 import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -54,9 +55,7 @@ final class Child {
                     ? ExitCode.NOT_FOUND
                     : ExitCode.CANNOT_RUN;
             throw new CliException(
-                    code,
-                    "can't run " + program + ": " + Printable.escape(words) + hint(code, builder.environment()),
-                    e);
+                    code, "can't run " + program + ": " + Printable.escape(words) + hint(code, builder), e);
         } catch (IllegalArgumentException | NullPointerException e) {
             throw new CliException(
                     ExitCode.CANNOT_RUN,
@@ -65,7 +64,17 @@ final class Child {
         }
     }
 
-    private static String hint(int code, Map<String, String> environment) {
-        return code == ExitCode.NOT_FOUND && environment.get("PATH") == null ? " (there is no $PATH)" : "";
+    private static String hint(int code, ProcessBuilder builder) {
+        if (code == ExitCode.NOT_FOUND) {
+            return builder.environment().get("PATH") == null ? " (there is no $PATH)" : "";
+        }
+        String program = builder.command().get(0);
+        Path file = Path.of(program);
+        if (program.indexOf('/') < 0 || !Files.exists(file)) {
+            return "";
+        }
+        return Files.isDirectory(file)
+                ? " (it is a directory)"
+                : Files.isExecutable(file) ? "" : " ('chmod +x' makes it executable)";
     }
 }

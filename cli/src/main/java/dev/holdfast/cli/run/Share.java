@@ -57,7 +57,9 @@ record Share(Kind kind, int permits, int of) {
                     "--permits takes K/N, such as 1/3 for one of three, but got '" + Printable.escape(text) + "'");
         }
         if (permits > of) {
-            throw CliException.usage("--permits " + text + " would wait for ever: there are only " + of);
+            throw CliException.usage(
+                    "--permits " + text + " asks for " + permits + " of " + of + ", which never come free; to take "
+                            + of + " of " + permits + ", say --permits " + of + "/" + permits);
         }
         return new Share(Kind.PERMITS, permits, of);
     }

@@ -42,12 +42,7 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         String inherited = environment.get(VARIABLE);
         boolean isInherited = option == null && inherited != null && !inherited.isEmpty();
         String text = option != null ? option : isInherited && inherited != null ? inherited : DEFAULT;
-        StoreUri uri;
-        try {
-            uri = StoreUri.parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
-        }
+        StoreUri uri = parse(text, isInherited ? "$" + VARIABLE + ": " : "");
         StoreLocation location = new StoreLocation(text, uri, option == null && !isInherited, timeout(environment));
         if (isInherited && !location.isFile() && text.contains(MASK)) {
             // Falling back to some other store would run two holders at once.
@@ -56,6 +51,27 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
                     + "the store with --store");
         }
         return location;
+    }
+
+    private static StoreUri parse(String text, String where) {
+        StoreUri uri;
+        try {
+            uri = StoreUri.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new CliException(
+                    ExitCode.USAGE, where + Printable.escape(UriHints.after(String.valueOf(e.getMessage()), text)), e);
+        }
+        if (!UriHints.SCHEMES.contains(uri.scheme())) {
+            String known = String.join(": ", UriHints.SCHEMES) + ":";
+            throw CliException.usage(where
+                    + Printable.escape(
+                            UriHints.after("there is no store '" + uri + "'; the command knows " + known, text)));
+        }
+        if (uri.scheme().equals("sqlite") && uri.rest().startsWith("~")) {
+            throw CliException.usage(where + "the shell leaves the '~' in " + Printable.quote(text)
+                    + " as it is; write sqlite:$HOME/..., or sqlite:./~... for a file of that name");
+        }
+        return uri;
     }
 
     private static Duration timeout(Map<String, String> environment) {

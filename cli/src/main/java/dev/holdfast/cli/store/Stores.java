@@ -15,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -73,12 +72,7 @@ public final class Stores {
         }
         Drivers.provide(location, System.getenv());
         SeparateStores.provide(location);
-        try {
-            return StoreProvider.of(location.uri());
-        } catch (IllegalArgumentException e) {
-            throw CliException.usage(Printable.escape(String.valueOf(e.getMessage()))
-                    + " Stores with files of their own: " + new TreeSet<>(SeparateStores.DIRECTORIES.keySet()) + ".");
-        }
+        return StoreProvider.of(location.uri());
     }
 
     /**

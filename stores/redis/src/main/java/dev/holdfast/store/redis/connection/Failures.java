@@ -145,6 +145,13 @@ public final class Failures {
                 || has(words, "invalid username-password")) {
             return new StoreException(
                     Reason.DENIED, Effect.NONE, server + " does not accept the user or the password", cause);
+        } else if (has(words, "DB index")) {
+            return new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    server + " has no database of that number (" + words
+                            + "): by default they are 0 to 15, and 'databases' in its configuration says how many",
+                    cause);
         } else if (has(words, "OOM ")) {
             return new StoreException(
                     Reason.DENIED, Effect.NONE, server + " has reached its maxmemory; give it room", cause);

@@ -78,8 +78,14 @@ final class TlsDiagnosis {
 
     private @Nullable StoreException ofPlain(InetSocketAddress server, String place)
             throws IOException, NoSuchAlgorithmException {
-        if (answersPlainly(server)) {
-            return null;
+        String answer = plainAnswer(server);
+        if (!answer.isEmpty()) {
+            return Character.isLetter(answer.charAt(0)) && !answer.startsWith("HTTP")
+                    ? null
+                    : denied(
+                            "what listens at " + server.getHostString() + ":" + server.getPort()
+                                    + " is not a ZooKeeper server: it answers as another kind of server does",
+                            null);
         }
         IOException failure = failureOfTls(server, SSLContext.getDefault());
         boolean speaksTls = failure == null || has(failure, CertificateException.class) || isAlert(failure);
@@ -105,7 +111,7 @@ final class TlsDiagnosis {
                             + "): it may want a certificate, which 'clientCertificate' names, of an authority that it"
                             + " trusts, or another version of TLS",
                     failure);
-        } else if (answersPlainly(server)) {
+        } else if (!plainAnswer(server).isEmpty()) {
             return new StoreException(
                     Reason.UNAVAILABLE,
                     Effect.NONE,
@@ -116,13 +122,15 @@ final class TlsDiagnosis {
         return null;
     }
 
-    /** Whether it says something in letters to who asks without TLS. A port may do both. */
-    private boolean answersPlainly(InetSocketAddress server) throws IOException {
+    /** The first characters that it sends to a client without TLS; empty if they are none. A port may do both. */
+    private String plainAnswer(InetSocketAddress server) throws IOException {
         try (Socket socket = connected(server)) {
             socket.getOutputStream().write(QUESTION);
-            return Character.isLetter(socket.getInputStream().read());
+            byte[] answer = socket.getInputStream().readNBytes(4);
+            String text = new String(answer, StandardCharsets.US_ASCII);
+            return text.chars().allMatch(c -> c >= ' ' && c < 127) ? text : "";
         } catch (SocketTimeoutException | SocketException e) {
-            return false;
+            return "";
         }
     }
 
@@ -149,7 +157,11 @@ final class TlsDiagnosis {
                 secure.setSSLParameters(parameters);
             }
             protocols.ifPresent(secure::setEnabledProtocols);
-            secure.startHandshake();
+            try {
+                secure.startHandshake();
+            } catch (SocketTimeoutException e) {
+                return new SSLException("no answer to the handshake", e);
+            }
             // From TLS 1.3 on a server refuses a client after that. It is asked nothing: what it can't read any more
             // would
             // reset the connection, and lose the refusal. One that says nothing has no objection.
@@ -162,7 +174,7 @@ final class TlsDiagnosis {
         }
     }
 
-    private static StoreException denied(String text, IOException failure) {
+    private static StoreException denied(String text, @Nullable IOException failure) {
         return new StoreException(Reason.DENIED, Effect.NONE, text, failure);
     }
 
