@@ -121,6 +121,28 @@ final class RegisterClient {
         });
     }
 
+    /** Asks again and again, as long as all do. */
+    void rush() {
+        if (!run.isRushed || subject == null) {
+            return;
+        }
+        int turnsBefore = run.turns;
+        lock(MUTEX, true).acquireAsync(AcquireOptions.defaults()).whenComplete((hold, failure) -> {
+            if (hold == null) {
+                process.after(MILLI, this::rush);
+            } else {
+                if (run.isRushed) {
+                    run.served(process, turnsBefore);
+                }
+                run.judge.begins(process, MUTEX, hold, true);
+                process.after(dice.between(10_000, MILLI), () -> {
+                    run.judge.ends(MUTEX, hold);
+                    hold.releaseAsync().whenComplete((done, failed) -> rush());
+                });
+            }
+        });
+    }
+
     private void use(String resource, Hold hold, boolean writes, Runnable then) {
         run.judge.begins(process, resource, hold, writes);
         process.after(dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax)), () -> {

@@ -10,16 +10,28 @@ import dev.holdfast.store.register.memory.MemoryRegister;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run of one seed: whole clients on a register, each with a store of its own, whose writes compete, are lost, and
- * arrive when nobody expects them any more; processes pause, sleep and die. After the chaos everybody is served, and in
- * the end nothing is left in any record.
+ * arrive when nobody expects them any more; processes pause, sleep and die. After the chaos everybody is served. Then
+ * all ask for the same lock again and again, one of them from far away, and nobody may be passed too often. In the end
+ * nothing is left in any record.
  */
 public final class RegisterRun {
 
     private static final long MILLI = 1_000_000;
     private static final long EPOCH_2026 = 1_767_225_600_000_000_000L;
+
+    /** How long the rush lasts, and how long the server takes for a write in it. */
+    private static final long RUSH = 2_000 * MILLI;
+
+    private static final long RUSH_WRITE = 2 * MILLI;
+
+    /** How many turns others may have while somebody waits: some for each of them, and some while messages travel. */
+    private static final int TURNS_OF_EACH = 3;
+
+    private static final int TURNS_EN_ROUTE = 16;
 
     final World world;
     final Plan plan;
@@ -33,6 +45,21 @@ public final class RegisterRun {
     final long patience;
 
     boolean isCalm;
+
+    /** Whether all ask for the same lock again and again. */
+    boolean isRushed;
+
+    /** The one that is far from the server in the rush, and how far. */
+    private @Nullable SimProcess distant;
+
+    private long distance;
+
+    /** How many turns there have been in the rush, and whose the last one was. */
+    int turns;
+
+    private int mostPassed;
+
+    private @Nullable SimProcess lastTurn;
     private final Dice dice;
     private final Trace trace;
     private final List<RegisterClient> clients = new ArrayList<>();
@@ -58,7 +85,7 @@ public final class RegisterRun {
     }
 
     /** What a run came to. */
-    public record Result(long hash, long events, int grants, int takenIn) {}
+    public record Result(long hash, long events, int grants, int takenIn, int mostPassed) {}
 
     /**
      * Runs one seed.
@@ -100,9 +127,48 @@ public final class RegisterRun {
             }
             world.step();
         }
+        rush();
         go(4 * plan.ttl + plan.holdMax);
         checkNothingLeft();
-        return new Result(trace.hash(), world.events(), judge.grants, server.takenIn());
+        return new Result(trace.hash(), world.events(), judge.grants, server.takenIn(), mostPassed);
+    }
+
+    private void rush() {
+        List<RegisterClient> living =
+                clients.stream().filter(client -> !client.process.isDead()).toList();
+        distant = dice.oneOf(living).process;
+        distance = dice.between(5 * MILLI, 12 * MILLI);
+        isRushed = true;
+        living.forEach(RegisterClient::rush);
+        go(RUSH);
+        isRushed = false;
+    }
+
+    /** How much longer what a process sends, or is sent, takes than usual. */
+    long distance(SimProcess process) {
+        return isRushed && process == distant ? distance : 0;
+    }
+
+    /** How long the server takes for a write. */
+    long writeTime() {
+        return isRushed ? RUSH_WRITE : 0;
+    }
+
+    /** Notes that somebody is served in the rush who asked when there had been so many turns. */
+    void served(SimProcess process, int turnsBefore) {
+        if (process != lastTurn) {
+            turns++;
+            lastTurn = process;
+        }
+        int passed = turns - turnsBefore - 1;
+        mostPassed = Math.max(mostPassed, passed);
+        int most = TURNS_OF_EACH * clients.size() + TURNS_EN_ROUTE;
+        if (passed > most) {
+            world.fail(
+                    Rule.NOBODY_STARVES,
+                    "while " + process.name() + " waited, others had " + passed + " turns, not " + most + " at most"
+                            + (process == distant ? "; it is " + distance / 1_000 + " us away" : ""));
+        }
     }
 
     /** The server ends what is over by itself. */

@@ -80,10 +80,15 @@ final class RemoteRegister {
 
     /** Opens one more client. */
     void open() {
+        open(NETWORK);
+    }
+
+    /** Opens one more client, so far from the server. */
+    void open(long distance) {
         int number = stores.size();
         SimProcess process = new SimProcess(world, "p" + number, clock);
         SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), 10 * MICRO);
-        RegisterStore store = RegisterStore.over(remote(number, server.connect()), environment);
+        RegisterStore store = RegisterStore.over(remote(number, distance, server.connect()), environment);
         stores.add(store);
         var unused = store.execute(new Command.OpenSession(Duration.ofMinutes(1), process.name()), CallerMode.ASYNC)
                 .thenAccept(reply -> sessions.add(((Reply.SessionOpened) reply).session()));
@@ -116,10 +121,6 @@ final class RemoteRegister {
         return server.takenIn();
     }
 
-    private long network() {
-        return about(NETWORK);
-    }
-
     private long consensus() {
         return about(CONSENSUS);
     }
@@ -133,7 +134,7 @@ final class RemoteRegister {
         return nanos / (1_000 * MICRO);
     }
 
-    private RegisterAdapter remote(int number, RegisterAdapter server) {
+    private RegisterAdapter remote(int number, long distance, RegisterAdapter server) {
         return (RegisterAdapter) Proxy.newProxyInstance(
                 RegisterAdapter.class.getClassLoader(),
                 new Class<?>[] {RegisterAdapter.class},
@@ -141,33 +142,33 @@ final class RemoteRegister {
                     if (method.getName().equals("traits")) {
                         return limited(server.traits());
                     } else if (method.getName().equals("listen")) {
-                        server.listen(remote((RegisterListener) arguments[0]));
+                        server.listen(remote((RegisterListener) arguments[0], distance));
                         return null;
                     } else if (method.getName().equals("watch")) {
                         watched.put(number, (Set<?>) arguments[0]);
                     }
                     return CompletionStage.class.isAssignableFrom(method.getReturnType())
-                            ? sent(server, method, arguments)
+                            ? sent(server, distance, method, arguments)
                             : method.invoke(server, arguments);
                 });
     }
 
     /** What the server pushes takes the way back as answers do; it has been written by a majority before. */
-    private RegisterListener remote(RegisterListener listener) {
+    private RegisterListener remote(RegisterListener listener, long distance) {
         return new RegisterListener() {
             @Override
             public void delivered(SessionId session, byte[] mail, RecordVersion record) {
-                world.after(network(), () -> listener.delivered(session, mail, record));
+                world.after(about(distance), () -> listener.delivered(session, mail, record));
             }
 
             @Override
             public void gone(SessionId session) {
-                world.after(network(), () -> listener.gone(session));
+                world.after(about(distance), () -> listener.gone(session));
             }
 
             @Override
             public void resubscribed() {
-                world.after(network(), listener::resubscribed);
+                world.after(about(distance), listener::resubscribed);
             }
         };
     }
@@ -186,20 +187,20 @@ final class RemoteRegister {
                 maxChanges);
     }
 
-    private CompletionStage<Object> sent(RegisterAdapter to, Method method, Object[] arguments) {
+    private CompletionStage<Object> sent(RegisterAdapter to, long distance, Method method, Object[] arguments) {
         boolean isWrite = WRITES.contains(method.getName());
         writes += isWrite ? 1 : 0;
         requests++;
         CompletableFuture<Object> answer = new CompletableFuture<>();
         boolean isHeard = !dropsFirstAnnouncement || !method.getName().equals("announce");
         dropsFirstAnnouncement &= isHeard;
-        world.after(network(), () -> {
+        world.after(about(distance), () -> {
             busyUntil = Math.max(world.now(), busyUntil) + (isWrite ? WRITE : READ);
             world.after(
                     busyUntil - world.now() + (isWrite ? consensus() : 0),
                     () -> invoke(to, method, arguments).whenComplete((reply, failure) -> {
                         if (isHeard) {
-                            world.after(network(), () -> answer.complete(reply));
+                            world.after(about(distance), () -> answer.complete(reply));
                         }
                     }));
         });

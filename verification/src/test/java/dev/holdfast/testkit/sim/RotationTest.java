@@ -12,6 +12,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Signal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.IntSummaryStatistics;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,7 @@ class RotationTest {
 
     private static final ResourceName LOCK = new ResourceName("hot");
     private static final int HAND_OVERS = 500;
+    private static final Duration DISTANCE = Duration.ofMillis(10);
 
     private int grants;
 
@@ -54,10 +56,10 @@ class RotationTest {
 
     @ParameterizedTest
     @CsvSource({
-        "2, 2.3, 2.5, 6",
-        "4, 3, 5, 8",
+        "2, 2.4, 3.4, 5",
+        "4, 2.7, 5.2, 5",
         // Two are the least: one to give the lock on, one to stand in the queue again.
-        "10, 2.1, 5.5, 4.5",
+        "10, 2.1, 4.3, 4",
         "100, 2.1, 6.5, 4.5",
     })
     @DisplayName("A hand-over to another client needs few writes and reads, however many pass the lock around")
@@ -81,6 +83,29 @@ class RotationTest {
         assertThat(writes).isLessThanOrEqualTo(writesEach);
         assertThat(requests).isLessThanOrEqualTo(requestsEach);
         assertThat(millis).isLessThanOrEqualTo(millisEach);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 30", "2, 40", "3, 40", "10, 50", "40, 90"})
+    @DisplayName("A client far from the server takes its turn: others pass it while its messages travel, and once each")
+    void distant(int near, int most) {
+        RemoteRegister register = new RemoteRegister(5, 4_000, false);
+        for (int i = 0; i < near; i++) {
+            register.open();
+            begin(new Member(register, i, i));
+        }
+        runUntil(register, HAND_OVERS);
+        register.open(DISTANCE.toNanos());
+        Member distant = new Member(register, near, near);
+        begin(distant);
+        runUntil(register, 3 * HAND_OVERS);
+        IntSummaryStatistics passed =
+                distant.passed.stream().mapToInt(Integer::intValue).summaryStatistics();
+        System.out.printf(
+                "%d clients and one 10 ms away: it had %d of %d grants, and was passed by %.1f, %d at most%n",
+                near, passed.getCount(), 2 * HAND_OVERS, passed.getAverage(), passed.getMax());
+        assertThat(passed.getCount()).as("turns of the distant client").isGreaterThan(20);
+        assertThat(passed.getMax()).isLessThanOrEqualTo(most);
     }
 
     @Test
@@ -147,6 +172,12 @@ class RotationTest {
         private long claims;
         private boolean isHeld;
 
+        /** How many grants there had been when it asked. */
+        private int grantsBefore;
+
+        /** How often others were granted the lock while it waited. */
+        private final List<Integer> passed = new ArrayList<>();
+
         Member(RemoteRegister register, int number, int sender) {
             this.register = register;
             this.number = number;
@@ -160,6 +191,7 @@ class RotationTest {
         void acquire() {
             claims++;
             isHeld = false;
+            grantsBefore = grants;
             Command.Acquire command = new Command.Acquire(
                     claim(), 0, Command.Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Command.Waiting.QUEUE, 1);
             send(command);
@@ -209,6 +241,7 @@ class RotationTest {
                 return;
             }
             isHeld = true;
+            passed.add(grants - grantsBefore);
             grants++;
             var unused = register.stores
                     .get(sender)

@@ -67,11 +67,12 @@ final class SimRegister implements RegisterAdapter {
             }
             return future;
         }
-        run.world.after(weather.delay(dice), () -> {
+        long work = lost == Effect.NONE ? 0 : run.writeTime();
+        run.world.after(weather.delay(dice) + run.distance(process) + work, () -> {
             CompletableFuture<T> answer = request.get().toCompletableFuture();
             if (!dice.chance(weather.replyLoss())) {
                 run.world.after(
-                        weather.replyDelay(dice),
+                        weather.replyDelay(dice) + run.distance(process),
                         process,
                         () -> answer.whenComplete((result, failure) -> {
                             if (failure == null) {
@@ -85,7 +86,7 @@ final class SimRegister implements RegisterAdapter {
 
     private void push(Runnable what) {
         if (!dice.chance(run.weather.signalLoss())) {
-            run.world.after(run.weather.delay(dice), process, what);
+            run.world.after(run.weather.delay(dice) + run.distance(process), process, what);
         }
     }
 
@@ -138,8 +139,8 @@ final class SimRegister implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
-        return send(Effect.UNKNOWN, () -> server.announce(arrival));
+    public CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
+        return send(Effect.UNKNOWN, () -> server.announce(arrival, mail));
     }
 
     @Override

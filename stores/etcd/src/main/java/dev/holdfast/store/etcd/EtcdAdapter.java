@@ -111,8 +111,8 @@ final class EtcdAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
-        return told(() -> sessions.announce(arrival));
+    public CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
+        return told(() -> sessions.announce(arrival, mail));
     }
 
     @Override

@@ -176,7 +176,8 @@ final class Sessions {
                         : epochOf(answer.ranges().get(0)));
     }
 
-    CompletionStage<Optional<Long>> announce(Arrival arrival) {
+    /** Where one of the sessions that get mail has ended, nothing has happened, and the arrival is put without mail. */
+    CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
         SessionId session = arrival.claim().session();
         byte[] key = keys.session(session);
         byte[] value = KeyLayout.arrivalValue(arrival);
@@ -185,7 +186,15 @@ final class Sessions {
                 .put(keys.arrival(arrival.claim()), value, KeyLayout.leaseOf(session))
                 .get(Branch.THEN, key)
                 .get(Branch.ELSE, key);
-        return client.run(put).thenApply(answer -> epochOf(answer.ranges().get(0)));
+        mail.forEach((to, content) -> put.exists(keys.session(to))
+                .put(keys.mailbox(to), MailValue.encoded(MailValue.DELETED, content), KeyLayout.leaseOf(to)));
+        return client.run(put).thenCompose(answer -> {
+            Optional<Long> epoch = epochOf(answer.ranges().get(0));
+            boolean isRefused = epoch.isEmpty() || epoch.get() > arrival.epoch();
+            return answer.succeeded() || isRefused || mail.isEmpty()
+                    ? CompletableFuture.completedFuture(epoch)
+                    : announce(arrival, Map.of());
+        });
     }
 
     CompletionStage<Void> close(SessionId session) {

@@ -68,8 +68,11 @@ public interface RegisterAdapter extends AutoCloseable {
      * would fail the writes of the others, and so one takes them all in. It stays until a {@link ConditionalWrite}
      * takes it in, it is {@linkplain #retract retracted}, or its session has ended. Answers the epoch that the session
      * has: a higher one than that of the arrival means that nothing was put. Empty if the session has ended.
+     *
+     * @param mail what is put into the mailboxes of other sessions with it, unless one of them has ended: then none may
+     *     be. The version that it is delivered with means nothing
      */
-    CompletionStage<Optional<Long>> announce(Arrival arrival);
+    CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail);
 
     /** Reads the arrivals at a resource, and its record at the same moment or later. */
     CompletionStage<Arrivals> arrivals(ResourceName resource);

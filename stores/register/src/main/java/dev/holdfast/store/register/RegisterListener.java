@@ -11,7 +11,8 @@ public interface RegisterListener {
     /**
      * Delivers mail that was put into the mailbox of a session of this client.
      *
-     * @param record the version that the write with this mail gave the record, as in {@link WriteResult.Written}
+     * @param record the version that the write with this mail gave the record, as in {@link WriteResult.Written}. It
+     *     means nothing if the mail came with an arrival
      */
     void delivered(SessionId session, byte[] mail, RecordVersion record);
 

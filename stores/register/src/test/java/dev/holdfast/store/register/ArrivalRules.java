@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.spi.ResourceName;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.DisplayName;
@@ -36,7 +37,7 @@ abstract class ArrivalRules extends AdapterHarness {
         ResourceName name = named("a name/with ~ and %");
         OpenedSession session = session(alice);
         Arrival arrival = arrival(name, session, 7, 0);
-        assertThat(answer(alice.announce(arrival))).contains(0L);
+        assertThat(answer(alice.announce(arrival, Map.of()))).contains(0L);
         assertThat(waiting(bob, name)).containsExactly(told(arrival));
         RecordVersion version = written(bob, put(name, present(name), "state"));
         Arrivals seen = answer(alice.arrivals(name));
@@ -54,8 +55,8 @@ abstract class ArrivalRules extends AdapterHarness {
         OpenedSession his = session(bob);
         List<CompletableFuture<?>> announced = new ArrayList<>();
         for (int i = 1; i <= MANY; i++) {
-            announced.add(alice.announce(arrival(name, hers, i, 0)).toCompletableFuture());
-            announced.add(bob.announce(arrival(name, his, i, 0)).toCompletableFuture());
+            announced.add(alice.announce(arrival(name, hers, i, 0), Map.of()).toCompletableFuture());
+            announced.add(bob.announce(arrival(name, his, i, 0), Map.of()).toCompletableFuture());
         }
         announced.forEach(stage -> answer(stage));
         List<String> seen = waiting(alice, name);
@@ -71,8 +72,8 @@ abstract class ArrivalRules extends AdapterHarness {
         OpenedSession his = session(bob);
         Arrival first = arrival(name, hers, 1, 0);
         Arrival second = arrival(name, his, 1, 0);
-        answer(alice.announce(first));
-        answer(bob.announce(second));
+        answer(alice.announce(first, Map.of()));
+        answer(bob.announce(second, Map.of()));
         written(alice, takingIn(put(name, present(name), "both"), first, second));
         assertThat(waiting(bob, name)).isEmpty();
         assertThat(text(name)).isEqualTo("both");
@@ -85,8 +86,8 @@ abstract class ArrivalRules extends AdapterHarness {
         OpenedSession session = session(alice);
         Arrival first = arrival(name, session, 1, 0);
         Arrival second = arrival(name, session, 2, 0);
-        answer(alice.announce(first));
-        answer(alice.announce(second));
+        answer(alice.announce(first, Map.of()));
+        answer(alice.announce(second, Map.of()));
         RecordVersion version = written(bob, takingIn(put(name, present(name), "one"), first));
         assertThat(answer(alice.write(takingIn(put(name, version, "again"), second, first))))
                 .isInstanceOf(WriteResult.Conflict.class);
@@ -101,7 +102,7 @@ abstract class ArrivalRules extends AdapterHarness {
         ResourceName name = named("conflict");
         OpenedSession session = session(alice);
         Arrival arrival = arrival(name, session, 1, 0);
-        answer(alice.announce(arrival));
+        answer(alice.announce(arrival, Map.of()));
         RecordVersion none = present(name);
         written(bob, put(name, none, "there"));
         assertThat(answer(alice.write(takingIn(put(name, none, "late"), arrival))))
@@ -116,8 +117,8 @@ abstract class ArrivalRules extends AdapterHarness {
         OpenedSession session = session(alice);
         Arrival first = arrival(name, session, 1, 0);
         Arrival second = arrival(name, session, 2, 0);
-        answer(alice.announce(first));
-        answer(alice.announce(second));
+        answer(alice.announce(first, Map.of()));
+        answer(alice.announce(second, Map.of()));
         RecordVersion version = written(bob, put(name, present(name), "there"));
         written(bob, takingIn(delete(name, version, 0), first));
         written(bob, takingIn(delete(name, present(name), 0), second));
@@ -131,9 +132,11 @@ abstract class ArrivalRules extends AdapterHarness {
         ResourceName name = named("stale");
         OpenedSession session = session(alice);
         assertThat(answer(bob.raiseEpoch(session.id(), 5))).contains(5L);
-        assertThat(answer(alice.announce(arrival(name, session, 1, 4)))).contains(5L);
+        assertThat(answer(alice.announce(arrival(name, session, 1, 4), Map.of())))
+                .contains(5L);
         assertThat(waiting(alice, name)).isEmpty();
-        assertThat(answer(alice.announce(arrival(name, session, 1, 5)))).contains(5L);
+        assertThat(answer(alice.announce(arrival(name, session, 1, 5), Map.of())))
+                .contains(5L);
         assertThat(waiting(alice, name)).hasSize(1);
     }
 
@@ -143,8 +146,38 @@ abstract class ArrivalRules extends AdapterHarness {
         ResourceName name = named("ended");
         OpenedSession session = session(alice);
         answer(bob.closeSession(session.id()));
-        assertThat(answer(alice.announce(arrival(name, session, 1, 0)))).isEmpty();
+        assertThat(answer(alice.announce(arrival(name, session, 1, 0), Map.of())))
+                .isEmpty();
         assertThat(waiting(bob, name)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("an arrival brings mail to other sessions, and none where it is not put")
+    void mail() {
+        ResourceName name = named("notices");
+        OpenedSession hers = session(alice);
+        OpenedSession his = session(bob);
+        answer(alice.announce(arrival(name, hers, 1, 0), Map.of(his.id(), bytes("first"))));
+        answer(alice.raiseEpoch(hers.id(), 5));
+        answer(alice.announce(arrival(name, hers, 2, 4), Map.of(his.id(), bytes("of none"))));
+        answer(alice.announce(arrival(name, hers, 3, 5), Map.of(his.id(), bytes("last"))));
+        until("the mail is there", () -> bobHears.hasMail(his, "last"));
+        assertThat(bobHears.mail()).containsExactly(his.id() + ": first", his.id() + ": last");
+        assertThat(waiting(bob, name)).hasSize(2);
+    }
+
+    @Test
+    @DisplayName("an arrival is put though a session that was to get mail has ended")
+    void mailToTheEnded() {
+        ResourceName name = named("notices to the ended");
+        OpenedSession hers = session(alice);
+        OpenedSession his = session(bob);
+        answer(bob.closeSession(his.id()));
+        Arrival arrival = arrival(name, hers, 1, 0);
+        assertThat(answer(alice.announce(arrival, Map.of(his.id(), bytes("late")))))
+                .contains(0L);
+        assertThat(waiting(bob, name)).containsExactly(told(arrival));
+        assertThat(bobHears.mail()).isEmpty();
     }
 
     @Test
@@ -153,7 +186,7 @@ abstract class ArrivalRules extends AdapterHarness {
         ResourceName name = named("retracted");
         OpenedSession session = session(alice);
         Arrival arrival = arrival(name, session, 1, 0);
-        answer(alice.announce(arrival));
+        answer(alice.announce(arrival, Map.of()));
         done(bob.retract(arrival));
         done(alice.retract(arrival));
         assertThat(waiting(alice, name)).isEmpty();

@@ -6,6 +6,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -60,7 +61,7 @@ abstract class ClosingRules extends AdapterHarness {
         Stream<CompletionStage<?>> asked = Stream.of(
                 carol.read(name),
                 carol.write(put(name, none, "late")),
-                carol.announce(new Arrival(claim(name, session, 1), 0, bytes("late"))),
+                carol.announce(new Arrival(claim(name, session, 1), 0, bytes("late")), Map.of()),
                 carol.arrivals(name),
                 carol.retract(new Arrival(claim(name, session, 1), 0, bytes("late"))),
                 carol.openSession(longTtl(), "late"),

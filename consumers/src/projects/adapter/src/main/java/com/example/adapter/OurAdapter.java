@@ -60,8 +60,8 @@ public final class OurAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
-        return server.announce(arrival);
+    public CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
+        return server.announce(arrival, mail);
     }
 
     @Override

@@ -4,18 +4,21 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.machine.ArrivalCodec;
 import dev.holdfast.store.register.machine.Facts;
+import dev.holdfast.store.register.machine.MailCodec;
 import dev.holdfast.store.register.machine.Step;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 
 /**
  * The claims of a round that were announced beside the record, as clients do that arrive there at the same time and
@@ -75,20 +78,34 @@ final class Announcements {
         return !waiting.stream().allMatch(this::isOwn);
     }
 
-    /** Announces the claims that a step would have queued; the stage ends when each is there or can't be. */
-    CompletionStage<Void> make(Step step, Facts facts) {
-        Set<ClaimRef> isNew = new HashSet<>();
-        step.index().forEach(change -> isNew.add(change.claim()));
-        List<CompletableFuture<?>> trips = new ArrayList<>();
-        for (Call call : calls) {
-            call.queuing()
-                    .filter(command -> isNew.contains(command.claim()))
-                    .ifPresent(command -> trips.add(announce(command, facts)));
-        }
-        return CompletableFuture.allOf(trips.toArray(CompletableFuture<?>[]::new));
+    /**
+     * Announces the claims that a step would have queued; the stage ends when each is there or can't be.
+     *
+     * @param writers the sessions whose clients are notified, because they write next
+     */
+    CompletionStage<Void> make(Step step, Facts facts, Collection<SessionId> writers) {
+        return CompletableFuture.allOf(newClaims(step).stream()
+                .map(command -> announce(command, facts, writers))
+                .toArray(CompletableFuture<?>[]::new));
     }
 
-    private CompletableFuture<Void> announce(Acquire command, Facts facts) {
+    /** Whether a step makes claims that could be announced: those that it finds in the record are to be answered. */
+    boolean canBeMade(Step step) {
+        return !newClaims(step).isEmpty();
+    }
+
+    private List<Acquire> newClaims(Step step) {
+        Set<ClaimRef> made = step.index().stream()
+                .filter(change -> change.kind() == IndexChange.Kind.QUEUED || change.kind() == IndexChange.Kind.GRANTED)
+                .map(IndexChange::claim)
+                .collect(Collectors.toSet());
+        return calls.stream()
+                .flatMap(call -> call.queuing().stream())
+                .filter(command -> made.contains(command.claim()))
+                .toList();
+    }
+
+    private CompletableFuture<Void> announce(Acquire command, Facts facts, Collection<SessionId> writers) {
         SessionId id = command.claim().session();
         SessionRecord session = context.sessions().session(id);
         if (session == null) {
@@ -96,8 +113,9 @@ final class Announcements {
         }
         Arrival arrival = ArrivalCodec.encode(command, session);
         made.add(arrival);
+        byte[] notice = MailCodec.encode(arrival);
         return context.adapter()
-                .announce(arrival)
+                .announce(arrival, writers.stream().collect(Collectors.toMap(writer -> writer, writer -> notice)))
                 .thenAccept(present -> learn(id, present, facts))
                 .toCompletableFuture();
     }
@@ -118,11 +136,21 @@ final class Announcements {
 
     /** Reads what waits, and then the record. */
     CompletionStage<RegisterRecord> read() {
+        List<Arrival> noticed = lane.notices().present(context.now());
         return context.adapter().arrivals(lane.resource()).thenApply(arrivals -> {
+            lane.notices().drop(notIn(arrivals.waiting(), noticed));
             looks = isSameFirst(arrivals.waiting()) ? looks + 1 : 1;
             waiting = arrivals.waiting();
             return arrivals.record();
         });
+    }
+
+    /** Those of some arrivals that no longer wait. */
+    private static List<Arrival> notIn(List<Arrival> waiting, List<Arrival> some) {
+        Set<ClaimRef> claims = waiting.stream().map(Arrival::claim).collect(Collectors.toSet());
+        return some.stream()
+                .filter(arrival -> !claims.contains(arrival.claim()))
+                .toList();
     }
 
     private boolean isSameFirst(List<Arrival> now) {
@@ -132,22 +160,36 @@ final class Announcements {
     }
 
     /**
-     * Takes what waits into a step whose commands are those of the round. If none of its own waits any more, the rest
-     * is left to those whose claims they are: many others find themselves in the record at the same time.
+     * Takes what waits into a step whose commands are those of the round: what was read, or otherwise what this client
+     * was notified of. If none of its own waits any more, what was read is left to the clients of these claims: many
+     * others find themselves in the record at the same time.
      */
     void takeInto(Step step) {
-        if (!takesAll && !isWaiting()) {
-            return;
-        }
         List<Arrival> others = new ArrayList<>();
-        for (Arrival arrival : waiting) {
-            if (isOwn(arrival)) {
-                step.remove(arrival);
-            } else {
-                others.add(arrival);
+        if (!matter()) {
+            others.addAll(noticed(step));
+        } else if (takesAll || isWaiting()) {
+            for (Arrival arrival : waiting) {
+                if (isOwn(arrival)) {
+                    step.remove(arrival);
+                } else {
+                    others.add(arrival);
+                }
             }
         }
         step.takeIn(others, calls.size());
+    }
+
+    /** What this client was notified of and the record does not show yet. */
+    private List<Arrival> noticed(Step step) {
+        List<Arrival> present = lane.notices().present(context.now());
+        lane.notices()
+                .drop(present.stream()
+                        .filter(arrival -> step.contains(arrival.claim()))
+                        .toList());
+        return present.stream()
+                .filter(arrival -> !step.contains(arrival.claim()))
+                .toList();
     }
 
     private boolean isOwn(Arrival arrival) {

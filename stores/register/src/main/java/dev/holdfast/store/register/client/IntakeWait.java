@@ -10,9 +10,9 @@ import java.util.concurrent.CompletionStage;
  * would only make it fail.
  *
  * <p>The wait is a few pauses with a <em>glance</em> after each: the record is read, but not what waits beside it, and
- * not even the record if it has come with mail, which ends a pause early. A pause is of a random length, up to twice
- * that of the one before. Afterwards the patience is over, for the holder may have died, and the round looks at the
- * arrivals itself.
+ * not even the record if it has come with mail, which ends a pause early. The longest pause doubles each time, and a
+ * random pause is at least half of it, since mail mostly comes first. Afterwards the patience is over, for the holder
+ * may have died, and the round looks at the arrivals itself.
  *
  * <p>Not thread-safe, as the round is not.
  */
@@ -22,7 +22,10 @@ final class IntakeWait {
     private static final int PATIENCE = 4;
 
     /** The longest pause is a write's time doubled so many times. */
-    private static final int MOST_DOUBLINGS = 6;
+    private static final int MOST_DOUBLINGS = 3;
+
+    /** The same where many pass the resource around, so that a turn of all of them takes long. */
+    private static final int MOST_CROWDED_DOUBLINGS = 6;
 
     private final Context context;
     private final Lane lane;
@@ -52,8 +55,9 @@ final class IntakeWait {
     /** Goes on after a pause, or as soon as there is mail about the resource, with what is to glance. */
     void pause(Runnable next) {
         glances++;
-        long longest = Math.min(lane.takenInNanos() << glances, lane.writeNanos() << MOST_DOUBLINGS);
-        lane.pauseUntilMail(context.upTo(longest), next);
+        int doublings = lane.isCrowded() ? MOST_CROWDED_DOUBLINGS : MOST_DOUBLINGS;
+        long longest = Math.min(lane.takenInNanos() << glances, lane.writeNanos() << doublings);
+        lane.pauseUntilMail(longest / 2 + context.upTo(longest / 2), next);
     }
 
     /** The record as it is now, which may have come with mail. */

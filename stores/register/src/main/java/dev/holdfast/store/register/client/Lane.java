@@ -9,12 +9,15 @@ import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.machine.StateView;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +37,18 @@ final class Lane {
     private static final long MOST_STEP_BACK_NANOS = 1_000_000_000;
 
     private static final int CONTENDED_ROUNDS = 8;
+
+    /** From this many parties on, all of them know that the lane is crowded. */
+    private static final int SURE_CROWD = 8;
+
+    /** This many sessions at most are notified of an announced claim: half of them hold, half of them wait. */
+    private static final int MOST_WRITERS = 4;
+
+    /** Further lost claims in a row no longer lengthen the time without competition. */
+    private static final int MOST_LOST_IN_ROW = 4;
+
+    /** After a lost claim, claims don't compete for this many rounds; for twice as many after each further one. */
+    private static final int OUTPACED_ROUNDS = 16;
 
     /** For so long the sessions of others stay watched after the last claim of this client, where many come and go. */
     private static final long LINGER_NANOS = 1_000_000_000;
@@ -72,6 +87,15 @@ final class Lane {
     /** The newest write of another client that is known of, and was not made use of yet. */
     private final AtomicReference<@Nullable News> news = new AtomicReference<>();
 
+    /** The sessions of other clients that write next, with the times when they were seen last, the latest last. */
+    private final Map<SessionId, Long> writers = new LinkedHashMap<>();
+
+    /** How many hold or wait. */
+    private int parties;
+
+    /** The claims that other clients have announced and notified this one of. */
+    private final ArrivalNotices notices = new ArrivalNotices();
+
     /** What the round goes on with that is under way, if it pauses until others have taken its claims in. */
     private final AtomicReference<@Nullable Runnable> paused = new AtomicReference<>();
 
@@ -86,6 +110,12 @@ final class Lane {
 
     /** How many rounds have checked the liveness of some of the holders. */
     private int checks;
+
+    /** For so many rounds more, claims are announced instead of competing with the writes of others. */
+    private int outpacedRounds;
+
+    /** How many claims in a row have lost to the writes of others. */
+    private int lostInRow;
 
     private record Place(ClaimRef claim, int before) {}
 
@@ -113,6 +143,10 @@ final class Lane {
 
     ResourceName resource() {
         return resource;
+    }
+
+    ArrivalNotices notices() {
+        return notices;
     }
 
     synchronized void add(Call call) {
@@ -235,10 +269,25 @@ final class Lane {
     /** Notes whether a round met with writes or arrivals of others: those that follow are likely to. */
     void met(boolean others) {
         contendedRounds = others ? CONTENDED_ROUNDS : Math.max(0, contendedRounds - 1);
+        outpacedRounds = Math.max(0, outpacedRounds - 1);
     }
 
-    /** Whether others are likely to write while a round does. */
+    /**
+     * Notes whether a claim has lost to the writes of others. A client that is too far away to win is soon known by
+     * that, and competes again after twice as many rounds each time.
+     */
+    void competed(boolean hasLost) {
+        lostInRow = hasLost ? Math.min(lostInRow + 1, MOST_LOST_IN_ROW) : 0;
+        outpacedRounds = hasLost ? OUTPACED_ROUNDS << (lostInRow - 1) : 0;
+    }
+
+    /** Whether other clients are likely to write while a round does, and first. */
     boolean isContended() {
+        return isCrowded() || outpacedRounds > 0;
+    }
+
+    /** Whether these are so many that each reads what was announced before it writes. */
+    boolean isCrowded() {
         return contendedRounds > 0;
     }
 
@@ -251,8 +300,36 @@ final class Lane {
         return checks;
     }
 
+    /**
+     * Notes which clients write next: those of the holders and of the first waiters. Those that held or waited a moment
+     * ago are likely to come again.
+     */
+    void learnWriters(StateView view) {
+        long now = context.now();
+        Stream.of(view.waiting(), view.held())
+                .forEach(claims -> claims.stream()
+                        .map(ClaimRef::session)
+                        .filter(id -> !context.sessions().isOwn(id))
+                        .limit(MOST_WRITERS / 2)
+                        .forEach(id -> {
+                            writers.remove(id);
+                            writers.put(id, now);
+                        }));
+        writers.values().removeIf(seen -> now - seen > LINGER_NANOS);
+        while (writers.size() > MOST_WRITERS) {
+            writers.remove(writers.keySet().iterator().next());
+        }
+        parties = view.parties();
+    }
+
+    /** The sessions to notify of an announced claim: of the clients that write next, unless these read it anyway. */
+    List<SessionId> toNotify() {
+        return isCrowded() && parties >= SURE_CROWD && outpacedRounds == 0 ? List.of() : List.copyOf(writers.keySet());
+    }
+
     /** Notes who holds and waits now, and has those watched whose end matters here. */
     void learn(StateView view, Set<SessionId> decisiveNow) {
+        learnWriters(view);
         Sessions sessions = context.sessions();
         List<Place> own = new ArrayList<>(0);
         List<ClaimRef> queue = view.waiting();

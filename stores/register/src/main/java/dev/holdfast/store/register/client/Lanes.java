@@ -3,6 +3,7 @@ package dev.holdfast.store.register.client;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.RecordVersion;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -62,6 +63,18 @@ final class Lanes {
         }
         if (lane != null) {
             lane.written(version, state);
+        }
+    }
+
+    /** Another client has announced a claim, and notified this one. */
+    void announced(Arrival arrival, long now) {
+        ResourceName resource = arrival.claim().resource();
+        Lane lane;
+        synchronized (this) {
+            lane = used.getOrDefault(resource, idle.get(resource));
+        }
+        if (lane != null) {
+            lane.notices().add(arrival, now);
         }
     }
 

@@ -221,6 +221,10 @@ public final class RegisterStore implements LockStore {
         public void delivered(SessionId session, byte[] mail, RecordVersion record) {
             try {
                 MailCodec.Mail news = MailCodec.decode(session, mail);
+                if (news.arrival().isPresent()) {
+                    context.lanes().announced(news.arrival().get(), context.now());
+                    return;
+                }
                 // Before anybody acts on it.
                 context.lanes().written(news.resource(), record, news.state());
                 long base = Step.base(context.adapter().traits(), record);

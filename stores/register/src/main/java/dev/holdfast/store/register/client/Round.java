@@ -4,6 +4,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.WriteResult;
@@ -17,6 +18,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -32,11 +34,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>What it needs to know beside is asked, and it is computed again: leases that are to begin, sessions of which
  *       nothing is known, and whether those live on whose life the answers depend and that nobody watches.
  *   <li>If it changes the record it is one conditional write. On a conflict it is computed again on what is there,
- *       after a random pause that grows with the conflicts. Where other clients arrive at the same time, claims that
- *       may wait are {@linkplain Announcements announced} first.
+ *       after a random pause that grows with the conflicts. Where other clients arrive at the same time, or were faster
+ *       twice, claims that may wait are {@linkplain Announcements announced} first.
  *   <li>If it changes nothing, its answers are as good as a read that was made after the calls had come.
- *   <li>Where others write at the same time again and again, and many hold or wait, claims are announced without a try,
- *       and what gives the resource on reads the arrivals first and takes them in: so neither makes the other fail.
+ *   <li>Where others write at the same time again and again, claims are announced without a try. The clients that write
+ *       next are {@linkplain ArrivalNotices notified} and take them in; where many hold or wait, these read the
+ *       arrivals before they write instead. So neither makes the other fail.
  * </ol>
  *
  * <p>A call fails only if a trip does. Unless that was the write, it had no effect.
@@ -64,6 +67,12 @@ final class Round {
 
     /** The longest pause after a conflict is a write's time doubled so many times. */
     private static final int MOST_DOUBLINGS = 8;
+
+    /** The same for a round whose claims are announced: other clients are about to take them in. */
+    private static final int MOST_ANNOUNCED_DOUBLINGS = 3;
+
+    /** A claim is announced after this many lost writes: its client is too slow, or too far away, to compete. */
+    private static final int MOST_LOST_WRITES = 2;
 
     /** Who has announced its claims looks again after a write's time doubled so many times, at the latest. */
     private static final int ANNOUNCED_DOUBLINGS = 1;
@@ -98,6 +107,12 @@ final class Round {
     private boolean hasWritten;
 
     private int conflicts;
+
+    /** How many writes failed because the record had changed, including those on what was remembered or guessed. */
+    private int lostWrites;
+
+    /** The version of the record when its claims were announced. */
+    private @Nullable RecordVersion announcedAt;
 
     /** Whether its claims were announced, as far as they were new. */
     private boolean hasAnnounced;
@@ -140,7 +155,7 @@ final class Round {
 
     private @Nullable RegisterRecord record() {
         boolean isNews = lane.takeNews();
-        if (wasContended && isWriting && !isFresh) {
+        if (lane.isCrowded() && isWriting && !isFresh) {
             announcements.takeAll();
             return null;
         }
@@ -164,6 +179,8 @@ final class Round {
     /** Leaves it to the holders to take in what was announced, for some time. */
     private void leaveItToHolders() {
         if (intake.isPatienceOver()) {
+            // If others write and don't take it in, its own write would lose to theirs the next time too.
+            lane.competed(hasChangedSinceAnnounced());
             read();
         } else {
             intake.pause(() -> goOn(() -> then(intake.glance(), this::attemptOn)));
@@ -177,7 +194,7 @@ final class Round {
     private void attempt(RegisterRecord record) {
         facts.time(adapter.unixMicros());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
-        if (!intake.isGlance()) {
+        if (!intake.isGlance() && (isWriting || isQueuing)) {
             announcements.takeInto(step);
         }
         List<Answer> answers = new ArrayList<>(calls.size());
@@ -189,11 +206,9 @@ final class Round {
             return;
         }
         boolean isChange = step.isChange();
-        boolean hasHolder = wasContended && step.partiesBefore() > 0;
-        if (intake.isGlance() && !isChange) {
-            intake.takenIn();
-        }
-        if (intake.isGlance() && isChange) {
+        boolean hasHolder = (wasContended || hasLost()) && step.partiesBefore() > 0;
+        boolean isNew = isQueuing && announcements.canBeMade(step);
+        if (intake.isGlance() && isNew) {
             // Not all of it is there yet. Without a holder, the clients of the arrivals take them in.
             if (hasHolder) {
                 leaveItToHolders();
@@ -202,16 +217,16 @@ final class Round {
             }
             return;
         }
+        if (intake.isGlance()) {
+            intake.takenIn();
+            intake.endGlance();
+        }
         if (isChange && announcements.leaveItToOthers()) {
             pause(ANNOUNCED_DOUBLINGS, this::read);
             return;
         }
-        if (isChange && isQueuing && hasHolder && !hasAnnounced) {
-            hasAnnounced = true;
-            then(announcements.make(step, facts), all -> {
-                intake.begin();
-                leaveItToHolders();
-            });
+        if (isNew && hasHolder && !hasAnnounced) {
+            announce(step, step, this::leaveItToHolders);
             return;
         }
         Set<SessionId> unverified = unverified(step, isChange);
@@ -296,13 +311,22 @@ final class Round {
             RegisterRecord present = new RegisterRecord(write.state(), now.version(), record.floor());
             lane.known = present;
             hasWritten = true;
+            lane.notices().drop(write.arrivals());
             // What is left of sessions is for hints alone: whether or not it could be told.
             var unused = left.whenComplete((all, failure) -> answer(present, step, answers));
         } else if (result instanceof WriteResult.Conflict conflict) {
+            boolean isUnchanged = conflict.present().version().equals(record.version());
+            if (isUnchanged && lane.notices().drop(write.arrivals())) {
+                // Another client has taken one of them in. A read returns those that are left.
+                announcements.takeAll();
+                read();
+                return;
+            }
             // What was remembered, or guessed, was out of date: that says nothing of others who are at it now.
             boolean isContended = isFresh;
             lane.known = conflict.present();
             isFresh = true;
+            lostWrites += isUnchanged ? 0 : 1;
             if (isContended) {
                 conflicted(step);
             } else {
@@ -334,20 +358,47 @@ final class Round {
             // Others wait for this one to go on, and for what it takes in.
             announcements.takeAll();
             read();
-        } else if (!hasAnnounced && hasGrown(step)) {
-            hasAnnounced = true;
-            then(announcements.make(step, facts), all -> read());
+        } else if (!hasAnnounced && announcements.canBeMade(step) && (hasLost() || hasGrown(step))) {
+            // Of clients that arrive together, the first takes all claims in. Otherwise the next writer does.
+            announce(step, presentStep(), hasGrown(step) ? this::read : this::leaveItToHolders);
         } else {
             // By then it will have changed again, and a read costs less than a write that fails.
-            pause(Math.min(conflicts + 1, MOST_DOUBLINGS), () -> verify(unverified(step, true), false));
+            int most = announcements.areMade() ? MOST_ANNOUNCED_DOUBLINGS : MOST_DOUBLINGS;
+            pause(Math.min(conflicts + 1, most), () -> verify(unverified(step, true), false));
         }
+    }
+
+    private boolean hasChangedSinceAnnounced() {
+        return announcedAt != null && lane.known != null && !announcedAt.equals(lane.known.version());
+    }
+
+    /** Whether its claims have lost to other clients too often to go on competing. */
+    private boolean hasLost() {
+        return lostWrites >= MOST_LOST_WRITES;
     }
 
     /** Whether the conflict was with somebody who has come, rather than with one who leaves or goes on. */
     private boolean hasGrown(Step step) {
-        RegisterRecord present = lane.known;
-        return present != null
-                && new Step(lane.resource(), present, facts, adapter.traits()).partiesBefore() > step.partiesBefore();
+        return presentStep().partiesBefore() > step.partiesBefore();
+    }
+
+    /** A step that does nothing, on the record as it is known now. */
+    private Step presentStep() {
+        return new Step(lane.resource(), Objects.requireNonNull(lane.known), facts, adapter.traits());
+    }
+
+    /** Announces what a step would have queued, and notifies the clients that write next. */
+    private void announce(Step step, Step present, Runnable next) {
+        hasAnnounced = true;
+        announcedAt = lane.known == null ? null : lane.known.version();
+        lane.learnWriters(step.view());
+        lane.learnWriters(present.view());
+        List<SessionId> writers =
+                lane.toNotify().stream().filter(id -> !facts.isGone(id)).toList();
+        then(announcements.make(step, facts, writers), all -> {
+            intake.begin();
+            next.run();
+        });
     }
 
     /** Goes on after a random time: up to that of a write, doubled so often. */
@@ -398,6 +449,9 @@ final class Round {
             boolean metOthers = conflicts > 0 || announcements.areMade() || announcements.sawOthers();
             if (isWriting || isQueuing) {
                 lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
+            }
+            if (isQueuing && !wasContended) {
+                lane.competed(hasLost());
             }
             List<Reply> replies =
                     answers.stream().map(answer -> answer.on(base)).toList();

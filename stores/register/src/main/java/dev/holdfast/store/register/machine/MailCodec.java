@@ -6,15 +6,22 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.machine.Input.Malformed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Codec of mail: what a step did to claims of one session on one resource. Tokens are relative, as in the record. */
+/**
+ * Codec of mail to one session about one resource: what a step did to the claims of the session, or a claim that
+ * another client has announced. Tokens are relative, as in the record.
+ */
 public final class MailCodec {
 
     private static final int VERSION = 2;
+
+    /** In place of the version: an arrival follows. */
+    private static final int ARRIVAL = 'a';
 
     private static final int AWAITED = 4;
 
@@ -46,15 +53,28 @@ public final class MailCodec {
         return out.toBytes();
     }
 
+    /** Encodes a claim that waits to be taken in by the next write. */
+    public static byte[] encode(Arrival arrival) {
+        Output out = new Output();
+        out.octet(ARRIVAL);
+        out.text(arrival.claim().resource().value());
+        out.text(arrival.claim().session().value());
+        out.number(arrival.claim().claim());
+        out.number(arrival.epoch());
+        out.octets(arrival.request());
+        return out.toBytes();
+    }
+
     /**
      * Mail to a session.
      *
-     * @param resource whose record was written
+     * @param resource whose record was written, or beside whose record a claim waits
      * @param notices what it tells; tokens are relative to the base of the record that was written with it, which a
      *     step that makes the record does not know
      * @param state that of the record, if it is told
+     * @param arrival the claim that waits; then nothing was written
      */
-    public record Mail(ResourceName resource, List<Notice> notices, Optional<byte[]> state) {
+    public record Mail(ResourceName resource, List<Notice> notices, Optional<byte[]> state, Optional<Arrival> arrival) {
 
         /** The signals that tell it, on the {@linkplain Step#base base} of the record that was written with it. */
         public List<Signal> signals(long base) {
@@ -70,14 +90,25 @@ public final class MailCodec {
     public static Mail decode(SessionId session, byte[] mail) {
         try {
             Input in = new Input(mail);
-            ResourceName resource = resource(in);
+            int version = in.octet();
+            if (version == ARRIVAL) {
+                return arrival(in);
+            }
+            if (version != VERSION) {
+                throw new Malformed("it has version " + version);
+            }
+            ResourceName resource = new ResourceName(in.text());
             List<Notice> notices = new ArrayList<>();
             for (int left = in.number(0, mail.length); left > 0; left--) {
                 notices.add(notice(resource, session, in));
             }
             byte[] state = in.octets();
             in.end();
-            return new Mail(resource, List.copyOf(notices), state.length == 0 ? Optional.empty() : Optional.of(state));
+            return new Mail(
+                    resource,
+                    List.copyOf(notices),
+                    state.length == 0 ? Optional.empty() : Optional.of(state),
+                    Optional.empty());
         } catch (Malformed | IllegalArgumentException e) {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
@@ -87,12 +118,12 @@ public final class MailCodec {
         }
     }
 
-    private static ResourceName resource(Input in) throws Malformed {
-        int version = in.octet();
-        if (version != VERSION) {
-            throw new Malformed("it has version " + version);
-        }
-        return new ResourceName(in.text());
+    private static Mail arrival(Input in) throws Malformed {
+        ResourceName resource = new ResourceName(in.text());
+        ClaimRef claim = new ClaimRef(resource, new SessionId(in.text()), in.number());
+        Arrival arrival = new Arrival(claim, in.number(), in.octets());
+        in.end();
+        return new Mail(resource, List.of(), Optional.empty(), Optional.of(arrival));
     }
 
     private static Notice notice(ResourceName resource, SessionId session, Input in) throws Malformed {

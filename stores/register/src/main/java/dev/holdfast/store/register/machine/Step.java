@@ -115,6 +115,11 @@ public final class Step {
         return command.accept(executor);
     }
 
+    /** Whether a claim holds or waits. */
+    public boolean contains(ClaimRef claim) {
+        return state.claim(claim) != null;
+    }
+
     /** How many held or waited before it. */
     public int partiesBefore() {
         return partiesBefore;

@@ -73,7 +73,7 @@ class ArrivalsTest {
 
     private Arrival announced(Acquire command) {
         Arrival arrival = ArrivalCodec.encode(command, new SessionRecord(0, "label", Duration.ofMinutes(1)));
-        assertThat(answer(server.announce(arrival))).isPresent();
+        assertThat(answer(server.announce(arrival, Map.of()))).isPresent();
         return arrival;
     }
 

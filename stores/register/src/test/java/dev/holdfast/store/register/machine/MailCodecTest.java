@@ -10,6 +10,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.register.Arrival;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -55,9 +56,28 @@ class MailCodecTest {
     }
 
     @Test
+    @DisplayName("tells of a claim that waits beside the record")
+    void arrival() {
+        Arrival arrival = new Arrival(new ClaimRef(NAME, new SessionId("another"), 7), 3, STATE);
+        MailCodec.Mail mail = MailCodec.decode(SESSION, MailCodec.encode(arrival));
+        assertThat(mail.resource()).isEqualTo(NAME);
+        assertThat(mail.notices()).isEmpty();
+        assertThat(mail.state()).isEmpty();
+        assertThat(mail.arrival()).hasValueSatisfying(told -> {
+            assertThat(told.claim()).isEqualTo(arrival.claim());
+            assertThat(told.epoch()).isEqualTo(3);
+            assertThat(told.request()).isEqualTo(STATE);
+        });
+    }
+
+    @Test
     @DisplayName("that is cut off, or has something behind it, is refused")
     void damaged() {
-        byte[] mail = MailCodec.encode(NOTICES, STATE);
+        damaged(MailCodec.encode(NOTICES, STATE));
+        damaged(MailCodec.encode(new Arrival(claim(1), 3, STATE)));
+    }
+
+    private static void damaged(byte[] mail) {
         for (int length = 0; length < mail.length; length++) {
             refused(Arrays.copyOf(mail, length));
         }

@@ -80,8 +80,8 @@ public final class MemoryAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
-        return answer(() -> server.announce(arrival));
+    public CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
+        return answer(() -> server.announce(arrival, mail));
     }
 
     @Override

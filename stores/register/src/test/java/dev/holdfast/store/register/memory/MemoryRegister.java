@@ -300,7 +300,21 @@ public final class MemoryRegister {
         return takenIn;
     }
 
-    synchronized Optional<Long> announce(Arrival arrival) {
+    Optional<Long> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
+        Map<SessionId, MemoryAdapter> owners = new HashMap<>();
+        Optional<Long> epoch;
+        synchronized (this) {
+            epoch = announce(arrival);
+            if (epoch.isPresent() && epoch.get() <= arrival.epoch()) {
+                mail.keySet().stream().filter(sessions::containsKey).forEach(id -> owners.put(id, session(id).owner));
+            }
+        }
+        owners.forEach(
+                (id, owner) -> owner.delivered(id, mail.get(id), missing().version()));
+        return epoch;
+    }
+
+    private Optional<Long> announce(Arrival arrival) {
         Session session = sessions.get(arrival.claim().session());
         if (session == null) {
             return Optional.empty();

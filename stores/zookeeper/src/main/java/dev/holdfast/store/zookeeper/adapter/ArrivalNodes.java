@@ -4,12 +4,15 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
@@ -23,6 +26,8 @@ final class ArrivalNodes {
 
     private static final byte[] NOTHING = {};
 
+    private static final RecordVersion NO_RECORD = new RecordVersion(0, Records.MISSING);
+
     private final NodeLayout layout;
     private final Requests requests;
     private final Sessions sessions;
@@ -35,22 +40,31 @@ final class ArrivalNodes {
         this.records = records;
     }
 
-    CompletableFuture<Optional<Long>> announce(Arrival arrival) {
+    CompletableFuture<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
         Optional<OwnSession> session = sessions.own(arrival.claim().session());
         return session.isPresent()
-                ? announce(arrival, session.get(), 1)
+                ? announce(arrival, mail, session.get(), 1)
                 : requests.sync(layout.root()).thenApply(done -> Optional.empty());
     }
 
-    private CompletableFuture<Optional<Long>> announce(Arrival arrival, OwnSession session, int attempt) {
+    private CompletableFuture<Optional<Long>> announce(
+            Arrival arrival, Map<SessionId, byte[]> mail, OwnSession session, int attempt) {
         OwnSession.Epoch known = session.epoch();
         if (known.epoch() > arrival.epoch()) {
             return CompletableFuture.completedFuture(Optional.of(known.epoch()));
         }
         SessionId id = session.id();
-        List<Op> operations = List.of(
-                Op.check(layout.session(id), known.version()),
-                Op.create(layout.arrival(arrival), NOTHING, requests.acl(), CreateMode.EPHEMERAL));
+        List<Op> operations = new ArrayList<>();
+        operations.add(Op.check(layout.session(id), known.version()));
+        operations.add(Op.create(layout.arrival(arrival), NOTHING, requests.acl(), CreateMode.EPHEMERAL));
+        mail.forEach((to, content) -> {
+            operations.add(Op.check(layout.session(to), -1));
+            operations.add(Op.create(
+                    layout.mail(to),
+                    NodeData.mail(NO_RECORD, content),
+                    requests.acl(),
+                    CreateMode.PERSISTENT_SEQUENTIAL));
+        });
         return requests.multi(operations).thenCompose(done -> {
             if (done.isPresent()) {
                 return CompletableFuture.completedFuture(Optional.of(known.epoch()));
@@ -59,11 +73,14 @@ final class ArrivalNodes {
                 if (present.isEmpty()) {
                     return CompletableFuture.completedFuture(Optional.empty());
                 }
+                if (!mail.isEmpty()) {
+                    return announce(arrival, Map.of(), session, attempt); // one of those that get it may have ended
+                }
                 if (present.get().version() == known.version()) {
                     return parent(arrival).thenApply(there -> Optional.of(known.epoch()));
                 }
                 return attempt < ATTEMPTS
-                        ? announce(arrival, session, attempt + 1)
+                        ? announce(arrival, mail, session, attempt + 1)
                         : CompletableFuture.failedFuture(Sessions.contended("the epoch of a session"));
             });
         });

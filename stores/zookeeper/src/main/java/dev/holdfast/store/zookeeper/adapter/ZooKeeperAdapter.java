@@ -264,8 +264,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> announce(Arrival arrival) {
-        return answered(arrivals.announce(arrival));
+    public CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
+        return answered(arrivals.announce(arrival, mail));
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.holdfast.store.zookeeper.client.OwnHandle;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -75,10 +76,10 @@ class LayoutNodesTest {
                     1);
             Arrival arrival = new Arrival(claim, 0, new byte[] {1});
             delete(parent);
-            assertThatThrownBy(() -> answer(adapter.announce(arrival)))
+            assertThatThrownBy(() -> answer(adapter.announce(arrival, Map.of())))
                     .hasMessageContaining("the node '" + parent + "' is gone");
             open().close();
-            assertThat(answer(adapter.announce(arrival))).contains(0L);
+            assertThat(answer(adapter.announce(arrival, Map.of()))).contains(0L);
             assertThat(answer(adapter.arrivals(NAME)).waiting()).hasSize(1);
         }
     }

@@ -1,0 +1,58 @@
+package dev.holdfast.store.register.client;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.store.register.Arrival;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Announced claims that other clients have notified this one of, since it is among those that write the record of their
+ * resource next. Its next write takes them in.
+ *
+ * <p>A notice is a hint. If another client has already taken the claim in, a write that does so again fails, and the
+ * notice is dropped. Thread-safe.
+ */
+final class ArrivalNotices {
+
+    /** Further notices are ignored: the clients of these claims go on without them. */
+    private static final int MOST = 64;
+
+    /** By this time the client of the claim has stopped waiting for those that it notified. */
+    private static final long LIFETIME_NANOS = 1_000_000_000;
+
+    @GuardedBy("this")
+    private final Map<ClaimRef, Received> received = new LinkedHashMap<>();
+
+    private record Received(Arrival arrival, long at) {}
+
+    synchronized void add(Arrival arrival, long now) {
+        dropOld(now);
+        if (received.size() < MOST) {
+            received.put(arrival.claim(), new Received(arrival, now));
+        }
+    }
+
+    synchronized List<Arrival> present(long now) {
+        dropOld(now);
+        return received.values().stream().map(Received::arrival).toList();
+    }
+
+    @GuardedBy("this")
+    private void dropOld(long now) {
+        received.values().removeIf(notice -> now - notice.at() > LIFETIME_NANOS);
+    }
+
+    /** Drops the notices of some claims; returns whether there was one. */
+    @CanIgnoreReturnValue
+    synchronized boolean drop(Collection<Arrival> arrivals) {
+        boolean isDropped = false;
+        for (Arrival arrival : arrivals) {
+            isDropped |= received.remove(arrival.claim()) != null;
+        }
+        return isDropped;
+    }
+}
