@@ -40,6 +40,9 @@ final class Watches implements WatchStream.Listener {
     /** While its connection answers other requests, the stream itself is probed once in this many times. */
     private static final int PROBED_ONCE_IN = 12;
 
+    /** After so many probes were due without such an answer, the stream is probed each time. */
+    private static final int QUIET = 3;
+
     private final EtcdClient client;
     private final KeyLayout keys;
     private final Sessions sessions;
@@ -58,6 +61,7 @@ final class Watches implements WatchStream.Listener {
     private boolean isAnswering;
     private boolean isReading;
     private int unprobed;
+    private int quiet = QUIET;
     private long lastWatch;
     private int failures;
 
@@ -254,7 +258,8 @@ final class Watches implements WatchStream.Listener {
             if (present == null || watches.isEmpty()) {
                 return;
             }
-            if (isAnswering && client.isAnswering(present) && ++unprobed < PROBED_ONCE_IN) {
+            quiet = client.hasAnswered(present) ? 0 : quiet + 1;
+            if (isAnswering && quiet < QUIET && ++unprobed < PROBED_ONCE_IN) {
                 return;
             }
             unprobed = 0;

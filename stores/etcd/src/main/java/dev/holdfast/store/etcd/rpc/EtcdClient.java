@@ -28,12 +28,10 @@ public final class EtcdClient implements AutoCloseable {
     /** The cluster that answered first; 0 before that. */
     private final AtomicLong cluster = new AtomicLong();
 
-    /** The latest answer to a request; null before the first. */
-    private volatile @Nullable Answered lastAnswer;
+    /** Where the latest answer came from, since {@link #hasAnswered}; null if there was none. */
+    private volatile @Nullable ManagedChannel answered;
 
     private volatile boolean isClosed;
-
-    private record Answered(ManagedChannel channel, long atNanos) {}
 
     /** A client that asks for nothing yet. */
     public EtcdClient(Channels channels, Login login, Duration timeout) {
@@ -151,12 +149,11 @@ public final class EtcdClient implements AutoCloseable {
         channels.suspect(stream.channel());
     }
 
-    /** Whether a request through the connection of a stream was answered lately: within the time of three time-outs. */
-    public boolean isAnswering(WatchStream stream) {
-        Answered last = lastAnswer;
-        return last != null
-                && last.channel() == stream.channel()
-                && System.nanoTime() - last.atNanos() < 3 * timeout.toNanos();
+    /** Whether a request through the connection of a stream was answered since the last call of this method. */
+    public boolean hasAnswered(WatchStream stream) {
+        ManagedChannel last = answered;
+        answered = null;
+        return last == stream.channel();
     }
 
     /** Which connection is used at present, for {@link #suspect(Connection)}. */
@@ -200,7 +197,7 @@ public final class EtcdClient implements AutoCloseable {
                 result.completeExceptionally(understood(failure, channel));
                 return;
             }
-            lastAnswer = new Answered(channel, System.nanoTime());
+            answered = channel;
             try {
                 result.complete(reading.apply(answer));
             } catch (StoreException known) {
