@@ -22,11 +22,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /** Locks that one session of a store holds, as many as a test wants. */
 public final class HeldLocks {
 
-    private static final long PATIENCE_SECONDS = 300;
+    private static final long PATIENCE_SECONDS = 120;
 
     /** As many as a client asks for with each request of an audit. */
     private static final int PAGE = 10_000;
@@ -85,6 +86,29 @@ public final class HeldLocks {
     /** Renews the session. */
     public void keepAlive() throws Exception {
         assertThat(answer(store, new Command.KeepAlive(session, 0))).isEqualTo(new Reply.SessionAlive());
+    }
+
+    /** What is counted. */
+    @FunctionalInterface
+    public interface Call {
+        void run() throws Exception;
+    }
+
+    /**
+     * Counts the requests of a call: of several calls the fewest, since the client may clean up meanwhile.
+     *
+     * @param requests how many the server has had
+     * @param most as few are enough
+     */
+    public static long requestsOf(Call call, LongSupplier requests, long most) throws Exception {
+        long start = System.nanoTime();
+        long fewest = Long.MAX_VALUE;
+        while (fewest > most && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+            long before = requests.getAsLong();
+            call.run();
+            fewest = Math.min(fewest, requests.getAsLong() - before);
+        }
+        return fewest;
     }
 
     private static Reply answer(LockStore store, Command command) throws Exception {
