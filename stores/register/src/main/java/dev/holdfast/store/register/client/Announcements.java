@@ -164,10 +164,10 @@ final class Announcements {
      * was notified of. If none of its own waits any more, what was read is left to the clients of these claims: many
      * others find themselves in the record at the same time.
      */
-    void takeInto(Step step) {
+    void takeInto(Step step, boolean takesNoticed) {
         List<Arrival> others = new ArrayList<>();
         if (!matter()) {
-            others.addAll(noticed(step));
+            others.addAll(takesNoticed ? noticed(step) : List.of());
         } else if (takesAll || isWaiting()) {
             for (Arrival arrival : waiting) {
                 if (isOwn(arrival)) {

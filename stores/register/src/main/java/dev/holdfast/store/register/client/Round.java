@@ -195,7 +195,8 @@ final class Round {
         facts.time(adapter.unixMicros());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
         if (!intake.isGlance() && (isWriting || isQueuing)) {
-            announcements.takeInto(step);
+            // After lost writes, what it was notified of is out of date, and would only make it lose again.
+            announcements.takeInto(step, !hasLost());
         }
         List<Answer> answers = new ArrayList<>(calls.size());
         for (Call call : calls) {
