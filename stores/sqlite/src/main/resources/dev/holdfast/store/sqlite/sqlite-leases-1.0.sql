@@ -85,10 +85,23 @@ CREATE TABLE holdfast_count (
     PRIMARY KEY (name, id)
 ) STRICT, WITHOUT ROWID;
 
--- For people with the sqlite3 shell.
+-- What is held at this moment, for people with the sqlite3 shell. Tokens tell when they were given.
 CREATE VIEW holdfast_show AS
-SELECT CAST(r.name AS TEXT) AS name, char(r.spec & 255) AS kind, r.capacity, r.last_token,
-       r.waiters, (r.session <> 0) + r.grants AS holders, s.label AS holder, c.pid
-  FROM holdfast_resource r
-  LEFT JOIN holdfast_session s ON s.id = r.session
-  LEFT JOIN holdfast_client c ON c.id = s.client;
+SELECT CAST(held.name AS TEXT) AS name,
+       CASE held.spec & 255 WHEN 109 THEN 'mutex' WHEN 114 THEN 'read-write' WHEN 115 THEN 'semaphore'
+            WHEN 108 THEN 'latch' WHEN 101 THEN 'election' WHEN 116 THEN 'task' END AS kind,
+       held.label AS owner, held.pid,
+       strftime('%Y-%m-%dT%H:%M:%SZ', held.first_token / 128 * 125 / 1000000, 'unixepoch') AS held_since,
+       strftime('%Y-%m-%dT%H:%M:%SZ', held.until / 1000000, 'unixepoch') AS held_until,
+       held.first_token AS token, held.waiters
+  FROM (SELECT r.name, r.spec, r.waiters, s.label, c.pid, g.first_token,
+               m.seen_unix - m.seen + CASE WHEN g.binding = 2 AND g.ends > 0 THEN g.ends
+                                           WHEN g.ends > 0 THEN min(g.ends, s.deadline) ELSE s.deadline END AS until
+          FROM (SELECT name, session, first_token, ends, 1 AS binding FROM holdfast_resource WHERE session <> 0
+                UNION ALL
+                SELECT name, session, first_token, ends, binding FROM holdfast_claim WHERE granted = 1) AS g
+          JOIN holdfast_resource AS r ON r.name = g.name
+          JOIN holdfast_session AS s ON s.id = g.session
+          LEFT JOIN holdfast_client AS c ON c.id = s.client
+          CROSS JOIN holdfast_meta AS m) AS held
+ WHERE held.until > strftime('%s', 'now') * 1000000;
