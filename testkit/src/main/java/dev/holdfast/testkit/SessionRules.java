@@ -11,6 +11,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
@@ -339,6 +340,6 @@ abstract class SessionRules extends Harness {
                 Bench.failure(bench.first, new Command.OpenSession(longest.plusMillis(1), "asks for too much"));
         assertThat(refusal.reason()).isEqualTo(StoreException.Reason.DENIED);
         assertThat(refusal.effect()).isEqualTo(StoreException.Effect.NONE);
-        assertThat(refusal).hasMessageContaining(longest.toString());
+        assertThat(refusal).hasMessageContaining(DurationFormat.format(longest));
     }
 }

@@ -108,8 +108,13 @@ final class PostgresSchema extends ServerSchema {
 
     @Override
     public boolean isThere(Connection connection, String table) throws SQLException {
+        // Not by to_regclass: its cache may not know yet what another connection has just made.
         return isTrue(
-                connection, "SELECT to_regclass(?) IS NOT NULL", templates().of(table));
+                connection,
+                "SELECT count(*) > 0 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+                        + " WHERE n.nspname = ? AND c.relname = ?",
+                templates().schema(),
+                templates().bare(table));
     }
 
     @Override

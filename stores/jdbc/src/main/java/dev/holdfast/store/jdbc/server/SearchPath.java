@@ -14,18 +14,16 @@ import org.slf4j.LoggerFactory;
  * it asks may have been changed already, which shows by what it was opened with.
  */
 
-/**
- * Where table names without a schema lead on a connection, at present and when it was opened.
- *
- * @param present by the connection's present settings
- * @param initial by those it was opened with; the same as {@code present} where that is unknown
- * @param user the database user, whose name a schema of its own has; empty where that means nothing
- */
-public record SearchPath(Lookup present, Lookup initial, String user) {
+/** Where table names without a schema lead on a connection, at present and when it was opened. */
+public final class SearchPath {
 
     private static final Logger LOG = LoggerFactory.getLogger(SearchPath.class);
 
     private static final String NAME_IT = "name it: 'schema' in the URI, or JdbcStore.Builder.schema";
+
+    private final Lookup present;
+    private final Lookup initial;
+    private final String user;
 
     /**
      * Where one setting leads.
@@ -43,6 +41,19 @@ public record SearchPath(Lookup present, Lookup initial, String user) {
     /** Where no setting is changed after the connection is opened. */
     public SearchPath(Lookup only, String user) {
         this(only, only, user);
+    }
+
+    /**
+     * Where a setting may have been changed.
+     *
+     * @param present by the connection's present settings
+     * @param initial by those it was opened with; the same as {@code present} where that is unknown
+     * @param user the database user, whose name a schema of its own has; empty where that means nothing
+     */
+    public SearchPath(Lookup present, Lookup initial, String user) {
+        this.present = present;
+        this.initial = initial;
+        this.user = user;
     }
 
     /**
