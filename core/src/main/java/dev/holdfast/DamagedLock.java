@@ -1,7 +1,7 @@
 package dev.holdfast;
 
 /**
- * A name whose record in the store is damaged: who holds it or waits for it can't be known, and nobody is granted it.
+ * A name whose record in the store is damaged: its holders and waiters are unknown, and no request for it is granted.
  * Nothing is overwritten; what to do is in the manual, in <i>docs/operations.md</i>.
  *
  * @param name the lock, semaphore, latch or election, as far as its name can be read

@@ -166,7 +166,7 @@ final class HeldCommand {
         return code;
     }
 
-    /** The lock is given up whatever the store answers, and most probably it is silent. */
+    /** Releases a lost lock with a short wait: the answer changes nothing, and the store is probably silent. */
     private static ReleaseOutcome releaseLost(Hold hold) {
         return hold.releaseAsync()
                 .toCompletableFuture()

@@ -263,8 +263,7 @@ final class SqliteFile {
     }
 
     // SQLite keeps its locks in the shared memory, and makes a new one where it finds none. A process that does so
-    // while
-    // others use the old one doesn't see their locks: both would write at the same time.
+    // while others use the old one doesn't see their locks: both would write at the same time.
 
     /** Whether to open it would make a new shared memory, and with it other locks than those of whoever has it open. */
     boolean lacksSharedMemory() {
