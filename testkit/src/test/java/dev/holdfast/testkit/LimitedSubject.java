@@ -9,6 +9,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
+import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -79,7 +80,7 @@ final class LimitedSubject implements StoreUnderTest {
                 return CompletableFuture.failedFuture(new StoreException(
                         StoreException.Reason.DENIED,
                         StoreException.Effect.NONE,
-                        "no session lasts for more than " + LONGEST,
+                        "no session lasts for more than " + DurationFormat.format(LONGEST),
                         null));
             }
             if (command instanceof Command.KeepAlive keepAlive && !sessions.contains(keepAlive.session())) {
