@@ -66,8 +66,9 @@ public interface Environment {
     }
 
     /**
-     * Where listeners and the dependent actions of asynchronous calls run. What the executor refuses runs on the thread
-     * that has it to tell, which other locks may wait for.
+     * Where listeners and the dependent actions of asynchronous calls run. By default a few threads, and up to 256
+     * while callbacks block, so that these delay no grant or time-out of others. What the executor refuses runs on the
+     * thread that has it to tell, which other locks may wait for.
      */
     Executor callbacks();
 

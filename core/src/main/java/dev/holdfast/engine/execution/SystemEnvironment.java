@@ -26,7 +26,6 @@ import org.slf4j.LoggerFactory;
 public final class SystemEnvironment implements Environment, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(SystemEnvironment.class);
-    private static final int CALLBACK_THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
     private static final long IDLE_THREAD_SECONDS = 10;
 
     /**
@@ -45,7 +44,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
 
     private final ScheduledThreadPoolExecutor timers;
     private final ScheduledThreadPoolExecutor renewals;
-    private final ThreadPoolExecutor callbacks;
+    private final CallbackPool callbacks;
     private final ThreadPoolExecutor listeners;
     private final SplittableRandom seeds = new SplittableRandom(Randomness.nextLong());
     private final @Nullable RandomAccessFile uptime;
@@ -54,7 +53,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     public SystemEnvironment() {
         timers = timers("holdfast-timer");
         renewals = timers("holdfast-renewal");
-        callbacks = pool("holdfast-callback", CALLBACK_THREADS, IDLE_THREAD_SECONDS);
+        callbacks = new CallbackPool(timers, threads("holdfast-callback"));
         listeners = pool("holdfast-listener", LISTENER_THREADS, IDLE_LISTENER_SECONDS);
         uptime = openUptime();
     }
@@ -176,7 +175,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     public void close() {
         timers.shutdown();
         renewals.shutdown();
-        callbacks.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+        callbacks.close();
         listeners.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
         RandomAccessFile file = uptime;
         if (file != null) {

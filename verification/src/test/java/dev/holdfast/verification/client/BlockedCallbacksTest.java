@@ -3,6 +3,7 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.AcquireOptions;
 import dev.holdfast.BarrierMembership;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
@@ -12,6 +13,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
+import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.MultiHold;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.TermEnd;
@@ -163,6 +165,50 @@ class BlockedCallbacksTest {
 
         assertThat(world.holderOf("ledger")).isEmpty();
         assertThat(world.holderOf("one")).isEmpty();
+    }
+
+    @Test
+    @DisplayName("stages of others end with their grants and time-outs, and the client closes")
+    @Tag("C15")
+    void stages() throws Exception {
+        Hold first = holdfast.lock("ledger").acquire();
+        blockCallbacks();
+
+        var granted = holdfast.lock("ledger").acquireAsync();
+        var timedOut =
+                holdfast.lock("ledger").acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ofMillis(50)));
+        assertThatThrownBy(() -> comesIn(timedOut.toCompletableFuture()))
+                .hasCauseInstanceOf(LockWaitTimeoutException.class);
+        first.close();
+        comesIn(granted.toCompletableFuture()).close();
+
+        comesIn(holdfast.closeAsync().toCompletableFuture());
+    }
+
+    @Test
+    @DisplayName("dependents that wait for other locks get them")
+    @Tag("C15")
+    void nested() throws Exception {
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (int i = 0; i < CALLBACKS; i++) {
+            String name = "outer" + i;
+            DistributedLock inner = holdfast.lock("inner" + i);
+            Hold first = holdfast.lock(name).acquire();
+            Hold innerFirst = comesIn(inner.acquireAsync().toCompletableFuture());
+            ends.add(holdfast.lock(name)
+                    .acquireAsync()
+                    .thenAccept(outer -> {
+                        var nested = inner.acquireAsync().toCompletableFuture();
+                        var unused = innerFirst.releaseAsync();
+                        nested.join().close();
+                        outer.close();
+                    })
+                    .toCompletableFuture());
+            first.close();
+        }
+        for (CompletableFuture<Void> end : ends) {
+            comesIn(end);
+        }
     }
 
     @Test
