@@ -23,10 +23,10 @@ import org.springframework.core.Ordered;
  * }
  * </pre>
  *
- * <p>The {@link dev.holdfast.Holdfast} bean is asked for when the first lock is taken, or when the start checks an
- * annotation against its store and the bean is there. An application that uses no lock neither needs one nor sends
- * anything to a store because of this annotation. A bean of the type {@link LockedDefaults} sets what annotations leave
- * open.
+ * <p>The {@link dev.holdfast.Holdfast} bean of an annotated method is made when the application starts, even if it is
+ * lazy, so that the start fails if it can't be. {@link LockedDefaults#withClientOpening} delays that to the first call.
+ * An application that uses no lock neither needs a client nor sends anything to a store because of this annotation. A
+ * bean of the type {@link LockedDefaults} sets what annotations leave open.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -9,17 +9,23 @@ import java.time.Duration;
  */
 public final class LockedDefaults {
 
-    private static final LockedDefaults STANDARD = new LockedDefaults(Duration.ofSeconds(10), SelfInvocation.REFUSE);
+    private static final LockedDefaults STANDARD =
+            new LockedDefaults(Duration.ofSeconds(10), SelfInvocation.REFUSE, ClientOpening.AT_START);
 
     private final Duration maxWait;
     private final SelfInvocation selfInvocation;
+    private final ClientOpening clientOpening;
 
-    private LockedDefaults(Duration maxWait, SelfInvocation selfInvocation) {
+    private LockedDefaults(Duration maxWait, SelfInvocation selfInvocation, ClientOpening clientOpening) {
         this.maxWait = maxWait;
         this.selfInvocation = selfInvocation;
+        this.clientOpening = clientOpening;
     }
 
-    /** Waits of ten seconds at most; self-invocation that is found is refused. */
+    /**
+     * Waits of ten seconds at most; self-invocation that is found is refused; the clients of annotated methods are
+     * opened when the application starts.
+     */
     public static LockedDefaults standard() {
         return STANDARD;
     }
@@ -34,12 +40,17 @@ public final class LockedDefaults {
         if (wait.isNegative()) {
             throw new IllegalArgumentException("maxWait must not be negative, but was " + DurationFormat.format(wait));
         }
-        return new LockedDefaults(wait, selfInvocation);
+        return new LockedDefaults(wait, selfInvocation, clientOpening);
     }
 
     /** What happens when a class calls a locked method of its own, which goes past the proxy and takes no lock. */
     public LockedDefaults withSelfInvocation(SelfInvocation reaction) {
-        return new LockedDefaults(maxWait, reaction);
+        return new LockedDefaults(maxWait, reaction, clientOpening);
+    }
+
+    /** When the clients of annotated methods are opened. */
+    public LockedDefaults withClientOpening(ClientOpening opening) {
+        return new LockedDefaults(maxWait, selfInvocation, opening);
     }
 
     /** For how long others are waited for. */
@@ -52,9 +63,22 @@ public final class LockedDefaults {
         return selfInvocation;
     }
 
+    /** When the clients of annotated methods are opened. */
+    public ClientOpening clientOpening() {
+        return clientOpening;
+    }
+
     @Override
     public String toString() {
-        return "maxWait=" + maxWait + " selfInvocation=" + selfInvocation;
+        return "maxWait=" + maxWait + " selfInvocation=" + selfInvocation + " clientOpening=" + clientOpening;
+    }
+
+    /** When a {@link dev.holdfast.Holdfast} bean that is lazy is made for the methods that need it. */
+    public enum ClientOpening {
+        /** When the application starts, which fails if the client can't be made. */
+        AT_START,
+        /** When a method is called that needs it; that call gets the failure if the client can't be made. */
+        ON_FIRST_USE
     }
 
     /** What happens when a class is found to call a locked method of its own. */

@@ -2,18 +2,29 @@ package dev.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.Holdfast;
+import dev.holdfast.StoreRefusedException;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.store.memory.ReferenceStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -21,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -184,6 +196,76 @@ class ScheduledLockTest {
         Ticking ticking = world.start(Scheduling.class, Ticking.class).getBean(Ticking.class);
         await().until(() -> ticking.runs() > 3_000);
         assertThat(ticking.runs() % 1_000).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("that fails on each tick throws each time, and from the second time on without a stack trace")
+    void failsRepeatedly() throws Exception {
+        RefusingStore store = new RefusingStore();
+        AnnotationConfigApplicationContext context =
+                world.unstarted(Map.of("at.most", "PT1H", "at.least", "0s"), World.Enabled.class, Reports.class);
+        context.registerBean(
+                "holdfast", Holdfast.class, () -> Holdfast.builder(store).build());
+        context.refresh();
+        Reports reports = context.getBean(Reports.class);
+        reports.plain();
+        store.refuses = true;
+        Throwable first = catchThrowable(reports::plain);
+        assertThat(first).isInstanceOf(StoreRefusedException.class).hasCauseInstanceOf(StoreException.class);
+        assertThat(first.getStackTrace()).isNotEmpty();
+        assertShort(catchThrowable(reports::plain), 2);
+        assertShort(catchThrowable(reports::plain), 3);
+        CompletableFuture<String> work = CompletableFuture.completedFuture("done");
+        assertThat(catchThrowable(
+                        () -> reports.stage(work).toCompletableFuture().join()))
+                .cause()
+                .hasCauseInstanceOf(StoreException.class);
+        assertShort(
+                catchThrowable(() -> reports.stage(work).toCompletableFuture().join())
+                        .getCause(),
+                2);
+        store.refuses = false;
+        reports.plain();
+        assertThat(reports.stage(work).toCompletableFuture().join()).isEqualTo("done");
+        store.refuses = true;
+        assertThat(catchThrowable(reports::plain)).hasCauseInstanceOf(StoreException.class);
+    }
+
+    private static void assertShort(Throwable failure, int inRow) {
+        assertThat(failure)
+                .isInstanceOf(StoreRefusedException.class)
+                .hasMessageContaining("failure " + inRow + " in a row")
+                .hasNoCause();
+        assertThat(failure.getStackTrace()).isEmpty();
+    }
+
+    /** Refuses tries while it is told to. */
+    private static final class RefusingStore implements LockStore {
+        private final LockStore store = new ReferenceStore();
+        private volatile boolean refuses;
+
+        @Override
+        public StoreTraits traits() {
+            return store.traits();
+        }
+
+        @Override
+        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
+            return refuses && command instanceof Command.Acquire
+                    ? CompletableFuture.failedFuture(new StoreException(
+                            StoreException.Reason.DENIED, StoreException.Effect.NONE, "the disk is full", null))
+                    : store.execute(command, caller);
+        }
+
+        @Override
+        public Subscription subscribe(Consumer<Signal> listener) {
+            return store.subscribe(listener);
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
     }
 
     static class NoTime {

@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spring.LockedDefaults.ClientOpening;
 import dev.holdfast.spring.LockedDefaults.SelfInvocation;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -398,16 +402,52 @@ class StartChecksTest {
         }
     }
 
+    private AnnotationConfigApplicationContext withLazyClient(Supplier<Holdfast> client, Class<?>... classes) {
+        AnnotationConfigApplicationContext context = world.unstarted(Map.of(), World.Enabled.class);
+        context.register(classes);
+        RootBeanDefinition definition = new RootBeanDefinition(Holdfast.class, client);
+        definition.setLazyInit(true);
+        context.registerBeanDefinition("holdfast", definition);
+        return context;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OnFirstUse {
+        @Bean
+        LockedDefaults lockedDefaults() {
+            return LockedDefaults.standard().withClientOpening(ClientOpening.ON_FIRST_USE);
+        }
+    }
+
     @Test
-    @DisplayName("without making a client that is lazy")
+    @DisplayName("whose client can't be made, and makes a client that is lazy")
     void lazyClient() {
-        AnnotationConfigApplicationContext context = world.unstarted(Map.of(), World.Enabled.class, NotCalled.class);
-        RootBeanDefinition client = new RootBeanDefinition(Holdfast.class, () -> Holdfast.connect(world.uri));
-        client.setLazyInit(true);
-        context.registerBeanDefinition("holdfast", client);
+        var context = withLazyClient(() -> Holdfast.connect(world.uri), NotCalled.class);
+        context.refresh();
+        assertThat(context.getBeanFactory().containsSingleton("holdfast")).isTrue();
+        var refused = withLazyClient(StartChecksTest::refuse, NotCalled.class);
+        assertThatThrownBy(refused::refresh).rootCause().isInstanceOf(StoreException.class);
+    }
+
+    @Test
+    @DisplayName("but not if clients are to be opened on first use: then the call gets the failure")
+    void onFirstUse() {
+        var context = withLazyClient(() -> Holdfast.connect(world.uri), OnFirstUse.class, NotCalled.class);
         context.refresh();
         assertThat(context.getBeanFactory().containsSingleton("holdfast")).isFalse();
         context.getBean(NotCalled.class).locked();
         assertThat(context.getBeanFactory().containsSingleton("holdfast")).isTrue();
+
+        var refused = withLazyClient(StartChecksTest::refuse, OnFirstUse.class, NotCalled.class);
+        refused.refresh();
+        NotCalled bean = refused.getBean(NotCalled.class);
+        assertThatThrownBy(bean::locked)
+                .isInstanceOf(StoreRefusedException.class)
+                .hasMessageContainingAll("NotCalled#locked() was not run", "the password is wrong");
+    }
+
+    private static Holdfast refuse() {
+        throw new StoreException(
+                StoreException.Reason.DENIED, StoreException.Effect.NONE, "the password is wrong", null);
     }
 }

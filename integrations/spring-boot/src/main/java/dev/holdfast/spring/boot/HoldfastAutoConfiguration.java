@@ -17,8 +17,8 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Auto-configuration of a {@link LockStore} and a {@link Holdfast}. Both are lazy: an application in which nothing asks
- * for them makes neither, and no connection to the store.
+ * Auto-configuration of a {@link LockStore} and a {@link Holdfast}. Both are lazy: an application that has no locked
+ * method, and in which nothing asks for them, makes neither, and no connection to the store.
  */
 @AutoConfiguration(
         afterName = {
@@ -52,7 +52,8 @@ public final class HoldfastAutoConfiguration {
     @Bean
     HoldfastLifecycle holdfastLifecycle(
             ConfigurableApplicationContext context, HoldfastClients clients, HoldfastProperties properties) {
-        return new HoldfastLifecycle(context, clients, properties.shutdownPhase());
+        return new HoldfastLifecycle(
+                context, clients, properties.shutdownPhase(), Boolean.TRUE.equals(properties.openAtStartup()));
     }
 
     @Bean
@@ -69,33 +70,39 @@ public final class HoldfastAutoConfiguration {
     @ConditionalOnMissingBean
     @DependsOnDatabaseInitialization
     LockStore lockStore(
+            HoldfastClients clients,
             HoldfastProperties properties,
             ConfigurableListableBeanFactory beans,
             ObjectProvider<StoreUriOpener> openers,
             ObjectProvider<StoreConnector<?>> connectors) {
-        StoreUriStores uris =
-                new StoreUriStores(properties, openers.orderedStream().toList());
-        StoreBeans candidates = new StoreBeans(beans, connectors.orderedStream().toList());
-        String store = properties.store();
-        if (store == null) {
-            return candidates.open();
-        } else if (store.startsWith(StoreBeans.SCHEME)) {
-            return candidates.open(store.substring(StoreBeans.SCHEME.length()));
-        }
-        return uris.open(store);
+        return clients.make(() -> {
+            StoreUriStores uris =
+                    new StoreUriStores(properties, openers.orderedStream().toList());
+            StoreBeans candidates =
+                    new StoreBeans(beans, connectors.orderedStream().toList());
+            String store = properties.store();
+            if (store == null) {
+                return candidates.open();
+            } else if (store.startsWith(StoreBeans.SCHEME)) {
+                return candidates.open(store.substring(StoreBeans.SCHEME.length()));
+            }
+            return uris.open(store);
+        });
     }
 
     @Bean(destroyMethod = "close")
     @Lazy
     @ConditionalOnMissingBean
-    Holdfast holdfast(LockStore lockStore, HoldfastBuilderConfigurer configurer) {
-        try {
-            return configurer.configure(Holdfast.builder(lockStore)).build();
-        } catch (IllegalArgumentException e) {
-            throw new HoldfastConfigurationException(
-                    "The client of the lock store can't be set up: " + e.getMessage(),
-                    "Correct the properties under 'holdfast'.",
-                    e);
-        }
+    Holdfast holdfast(HoldfastClients clients, LockStore lockStore, HoldfastBuilderConfigurer configurer) {
+        return clients.make(() -> {
+            try {
+                return configurer.configure(Holdfast.builder(lockStore)).build();
+            } catch (IllegalArgumentException e) {
+                throw new HoldfastConfigurationException(
+                        "The client of the lock store can't be set up: " + e.getMessage(),
+                        "Correct the properties under 'holdfast'.",
+                        e);
+            }
+        });
     }
 }

@@ -13,7 +13,8 @@ import org.springframework.boot.health.contributor.Status;
 
 /**
  * Health of the lock store as the application's clients see it: one bounded round trip of each. A client that nothing
- * has asked for yet is left alone, so that a look at the health opens no store. Thread-safe.
+ * has asked for yet is left alone, so that a check of the health opens no store; one that could not be made when it was
+ * last needed is down. Thread-safe.
  */
 final class HoldfastHealthIndicator extends AbstractHealthIndicator {
 
@@ -34,6 +35,8 @@ final class HoldfastHealthIndicator extends AbstractHealthIndicator {
         present.forEach(
                 (name, client) -> asked.put(name, client.checkHealthAsync(bound).toCompletableFuture()));
         health.status(asked.isEmpty() ? Status.UNKNOWN : Status.UP);
+        clients.failure()
+                .ifPresent(failure -> health.down().withDetail("problem", String.valueOf(failure.getMessage())));
         asked.forEach((name, report) -> {
             HealthReport told = report.join();
             if (!told.isHealthy()) {

@@ -22,16 +22,26 @@ final class HoldfastLifecycle implements SmartLifecycle {
     private final ConfigurableApplicationContext context;
     private final HoldfastClients clients;
     private final int phase;
+    private final boolean opens;
     private volatile boolean running;
 
-    HoldfastLifecycle(ConfigurableApplicationContext context, HoldfastClients clients, int phase) {
+    /**
+     * The life cycle of clients.
+     *
+     * @param opens whether clients are made when the context starts, even if nothing has asked for them
+     */
+    HoldfastLifecycle(ConfigurableApplicationContext context, HoldfastClients clients, int phase, boolean opens) {
         this.context = context;
         this.clients = clients;
         this.phase = phase;
+        this.opens = opens;
     }
 
     @Override
     public void start() {
+        if (opens) {
+            clients.open();
+        }
         running = true;
     }
 

@@ -18,6 +18,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param namePrefix What stands before every name at the store, so that applications or tenants that share one never
  *     meet.
  * @param maxWait How long locks of annotations and of the LockTemplate wait for others.
+ * @param openAtStartup Whether the client is opened when the application starts. If not set, it is opened if the
+ *     application has a method with @Locked or @ScheduledLock.
  * @param startupPolicy What happens if the store can't be reached when the application starts.
  * @param sessionTtl How long what this application holds outlives it after a crash.
  * @param storeTimeout How long the store may leave the application without any answer before waiting calls fail.
@@ -41,6 +43,7 @@ record HoldfastProperties(
         @Nullable String label,
         @DefaultValue("") String namePrefix,
         @DefaultValue("10s") Duration maxWait,
+        @Nullable Boolean openAtStartup,
         @DefaultValue("fail") StartupPolicy startupPolicy,
         @DefaultValue("30s") Duration sessionTtl,
         @DefaultValue("10s") Duration storeTimeout,

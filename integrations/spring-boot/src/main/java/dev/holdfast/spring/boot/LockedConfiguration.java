@@ -4,6 +4,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.spring.EnableHoldfast;
 import dev.holdfast.spring.LockTemplate;
 import dev.holdfast.spring.LockedDefaults;
+import dev.holdfast.spring.LockedDefaults.ClientOpening;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationEventPublisher;
@@ -20,7 +21,10 @@ class LockedConfiguration {
     @Bean
     @ConditionalOnMissingBean
     LockedDefaults lockedDefaults(HoldfastProperties properties) {
-        return LockedDefaults.standard().withMaxWait(properties.maxWait());
+        LockedDefaults defaults = LockedDefaults.standard().withMaxWait(properties.maxWait());
+        return Boolean.FALSE.equals(properties.openAtStartup())
+                ? defaults.withClientOpening(ClientOpening.ON_FIRST_USE)
+                : defaults;
     }
 
     @Bean

@@ -1,21 +1,30 @@
 package dev.holdfast.spring.boot;
 
+import dev.holdfast.HoldfastException;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.StoreException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Tells why a store could not be opened, and the remedy, instead of a stack trace. */
-final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<StoreOpeningException> {
+/** Reports why a store could not be opened, and the remedy, instead of a stack trace. */
+final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<HoldfastException> {
 
     @Override
-    protected FailureAnalysis analyze(Throwable rootFailure, StoreOpeningException cause) {
-        String action = switch (cause.reason()) {
-            case UNAVAILABLE ->
-                "Start the store, or correct where it is. An application that is to start without its store"
-                        + " sets 'holdfast.startup-policy' to 'retry'.";
-            case DENIED -> "Give the store what it asks for, or correct the configuration.";
-            case CORRUPT -> "Look at what is there: nothing was overwritten.";
-            case CLOSED -> "Keep the store open for as long as the application runs.";
-        };
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, HoldfastException cause) {
+        String action;
+        if (cause instanceof StoreUnavailableException) {
+            action = "Start the store, or correct where it is. An application that is to start without its store"
+                    + " sets 'holdfast.startup-policy' to 'retry'.";
+        } else if (cause instanceof StoreRefusedException) {
+            StoreException store = findCause(cause, StoreException.class);
+            action = store != null && store.reason() == StoreException.Reason.CORRUPT
+                    ? "Look at what is there: nothing was overwritten."
+                    : "Give the store what it asks for, or correct the configuration.";
+        } else {
+            return null;
+        }
         return new FailureAnalysis(String.valueOf(cause.getMessage()), action, cause);
     }
 }

@@ -1,11 +1,17 @@
 package dev.holdfast.spring.advice;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastException;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.StoreException;
 import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /** The client of a method: a bean that is asked for when it is needed, and not before. */
@@ -28,41 +34,73 @@ final class ClientReference {
     }
 
     /**
-     * The client, which is made now if it was not.
+     * The client for a call, which is made now if it was not.
      *
      * @throws IllegalStateException if there is no such bean, or several and none is primary
+     * @throws StoreUnavailableException if it can't be made since the store does not answer
+     * @throws StoreRefusedException if it can't be made for another reason
      */
     Holdfast get() {
         Holdfast known = client;
-        if (known == null) {
-            known = lookUp();
-            client = known;
+        if (known != null) {
+            return known;
         }
-        return known;
+        try {
+            return open();
+        } catch (BeanCreationException e) {
+            throw unusable(e);
+        }
     }
 
-    private Holdfast lookUp() {
+    private Holdfast open() {
         try {
-            return name.isEmpty() ? beans.getBean(Holdfast.class) : beans.getBean(name, Holdfast.class);
-        } catch (BeansException e) {
+            Holdfast bean = name.isEmpty() ? beans.getBean(Holdfast.class) : beans.getBean(name, Holdfast.class);
+            client = bean;
+            return bean;
+        } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) {
             throw where.misuse(
                     "there is no Holdfast bean to lock with. Define one, or name one of several with client", e);
         }
     }
 
+    private HoldfastException unusable(BeanCreationException failure) {
+        Throwable why = failure.getMostSpecificCause();
+        boolean isUnavailable = false;
+        String store = "";
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (each instanceof HoldfastException known) {
+                why = known;
+                store = known.store();
+                isUnavailable = known instanceof StoreUnavailableException;
+                break;
+            } else if (each instanceof StoreException known) {
+                why = known;
+                isUnavailable = known.reason() == StoreException.Reason.UNAVAILABLE;
+                break;
+            }
+        }
+        String message =
+                where.name() + " was not run, since its client for locks can't be created: " + why.getMessage();
+        return isUnavailable
+                ? new StoreUnavailableException(message, "", store, failure)
+                : new StoreRefusedException(message, "", store, failure);
+    }
+
     /**
-     * The client if it was made already: a check is no reason to connect to a store.
+     * The client for a check of the method.
      *
+     * @param opens whether it is made for that; otherwise there is one only if it was made already
      * @throws IllegalStateException if there is no such bean
+     * @throws BeanCreationException if it can't be made
      */
-    Optional<Holdfast> ifPresent() {
+    Optional<Holdfast> forCheck(boolean opens) {
         String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, Holdfast.class, true, false);
         if (names.length == 0 || (!name.isEmpty() && !beans.containsBean(name))) {
             throw where.misuse("there is no Holdfast bean" + (name.isEmpty() ? "" : " named '" + name + "'")
                     + " to lock with. Define one, as with Holdfast.connect(uri)");
         }
-        boolean present = name.isEmpty() ? Arrays.stream(names).allMatch(this::isMade) : isMade(name);
-        return present ? Optional.of(get()) : Optional.empty();
+        boolean isPresent = opens || (name.isEmpty() ? Arrays.stream(names).allMatch(this::isMade) : isMade(name));
+        return isPresent ? Optional.of(open()) : Optional.empty();
     }
 
     private boolean isMade(String bean) {

@@ -10,9 +10,11 @@ interface GuardedMethod {
     Object invoke(MethodInvocation invocation) throws Throwable;
 
     /**
-     * Makes sure that the store of the client can do it, if the client is there.
+     * Makes sure that the store of the client can do it.
      *
+     * @param opensClient whether the client is made for it; otherwise one that was not made is not checked
      * @throws IllegalStateException if it can't, or there is no client
+     * @throws org.springframework.beans.factory.BeanCreationException if the client can't be made
      */
-    void checkStore();
+    void checkStore(boolean opensClient);
 }

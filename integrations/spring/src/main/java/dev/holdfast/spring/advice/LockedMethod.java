@@ -1,6 +1,7 @@
 package dev.holdfast.spring.advice;
 
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.LockOptions;
 import dev.holdfast.spring.LockInterruptedException;
@@ -99,8 +100,8 @@ final class LockedMethod implements GuardedMethod {
     }
 
     @Override
-    public void checkStore() {
-        client.ifPresent().ifPresent(holdfast -> {
+    public void checkStore(boolean opensClient) {
+        client.forCheck(opensClient).ifPresent(holdfast -> {
             try {
                 new LockRequest(holdfast, List.of(names.sample()), settings, where.name()).check();
             } catch (IllegalArgumentException e) {
@@ -116,8 +117,17 @@ final class LockedMethod implements GuardedMethod {
         if (condition != null && !isTrue(condition, target, arguments)) {
             return invocation.proceed();
         }
-        LockRequest request = new LockRequest(client.get(), names.of(target, arguments), settings, where.name());
-        Call call = new Call(target, Arrays.asList(arguments.clone()), request.names());
+        Call call = new Call(target, Arrays.asList(arguments.clone()), names.of(target, arguments));
+        Holdfast holdfast;
+        try {
+            holdfast = client.get();
+        } catch (HoldfastException e) {
+            if (kind == ResultKind.VALUE) {
+                return failure.answer(call, e);
+            }
+            throw e;
+        }
+        LockRequest request = new LockRequest(holdfast, call.names(), settings, where.name());
         return switch (kind) {
             case VALUE -> invokeNow(invocation, request, call);
             case STAGE -> invokeAsync(invocation, request, call);

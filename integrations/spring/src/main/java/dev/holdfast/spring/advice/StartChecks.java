@@ -1,6 +1,8 @@
 package dev.holdfast.spring.advice;
 
 import dev.holdfast.spring.Locked;
+import dev.holdfast.spring.LockedDefaults;
+import dev.holdfast.spring.LockedDefaults.ClientOpening;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -19,13 +21,14 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Checks the annotations of each bean when it is made, and fails its creation for what can't be carried out. When all
- * singletons are there, it looks for those that have no proxy, and whether the stores can do what is asked for.
+ * singletons are there, it opens their clients, and looks for beans that have no proxy and for what the stores can't
+ * do.
  */
 final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
 
     private final Map<Class<?>, List<AnnotatedMethods.Use>> uses = new ConcurrentHashMap<>();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
-    private final Queue<Runnable> storeChecks = new ConcurrentLinkedQueue<>();
+    private final Queue<GuardedMethod> storeChecks = new ConcurrentLinkedQueue<>();
     private volatile boolean hasStarted;
     private @Nullable ConfigurableListableBeanFactory beans;
 
@@ -56,7 +59,7 @@ final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton
             ProxyChecks.check(advised, bean, type, uses(type));
         }
         if (hasStarted) {
-            checkStores();
+            checkStores(false);
         }
         return bean;
     }
@@ -82,10 +85,10 @@ final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton
         return uses.computeIfAbsent(type, AnnotatedMethods::in);
     }
 
-    private Runnable read(AnnotatedMethods.Use use, Class<?> type) {
+    private GuardedMethod read(AnnotatedMethods.Use use, Class<?> type) {
         Class<? extends AnnotationAdvisor<?>> advisor =
                 use.annotation() == Locked.class ? LockedAdvisor.class : ScheduledLockAdvisor.class;
-        return beans().getBean(advisor).guarded(use.method(), type)::checkStore;
+        return beans().getBean(advisor).guarded(use.method(), type);
     }
 
     @Override
@@ -95,7 +98,10 @@ final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton
                 checkProxy(name, beans().getSingleton(name));
             }
         }
-        checkStores();
+        ClientOpening opening = beans().getBeanProvider(LockedDefaults.class)
+                .getIfAvailable(LockedDefaults::standard)
+                .clientOpening();
+        checkStores(opening == ClientOpening.AT_START);
         hasStarted = true;
     }
 
@@ -113,9 +119,9 @@ final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton
         }
     }
 
-    private void checkStores() {
-        for (Runnable next = storeChecks.poll(); next != null; next = storeChecks.poll()) {
-            next.run();
+    private void checkStores(boolean opensClients) {
+        for (GuardedMethod next = storeChecks.poll(); next != null; next = storeChecks.poll()) {
+            next.checkStore(opensClients);
         }
     }
 }

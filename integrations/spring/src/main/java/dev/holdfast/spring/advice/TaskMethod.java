@@ -1,6 +1,9 @@
 package dev.holdfast.spring.advice;
 
+import dev.holdfast.HoldfastException;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.spi.ResourceName;
@@ -10,6 +13,8 @@ import dev.holdfast.spring.ScheduledLock;
 import dev.holdfast.spring.execution.TaskExecution;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +33,8 @@ final class TaskMethod implements GuardedMethod {
     private final TaskOptions options;
     private final ClientReference client;
     private final Consumer<LockLostEvent> lossEvents;
+    /** Calls in a row that the store has left unanswered or refused. */
+    private final AtomicLong failures = new AtomicLong();
 
     /**
      * Reads an annotation.
@@ -78,8 +85,8 @@ final class TaskMethod implements GuardedMethod {
     }
 
     @Override
-    public void checkStore() {
-        client.ifPresent().ifPresent(holdfast -> {
+    public void checkStore(boolean opensClient) {
+        client.forCheck(opensClient).ifPresent(holdfast -> {
             try {
                 ScheduledTaskLock unused = holdfast.task(job);
             } catch (IllegalArgumentException e) {
@@ -90,7 +97,7 @@ final class TaskMethod implements GuardedMethod {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        ScheduledTaskLock task = client.get().task(job);
+        ScheduledTaskLock task = task();
         return switch (kind) {
             case VALUE -> result(runNow(task, invocation));
             case STAGE -> {
@@ -101,22 +108,71 @@ final class TaskMethod implements GuardedMethod {
         };
     }
 
+    private ScheduledTaskLock task() {
+        try {
+            return client.get().task(job);
+        } catch (HoldfastException e) {
+            throw countedFailure(e);
+        }
+    }
+
     @SuppressWarnings("NullAway") // That a task may return null is checked by newer compilers only.
     private TaskRun<@Nullable Object> runNow(ScheduledTaskLock task, MethodInvocation invocation) throws Exception {
-        return task.callIfDue(
-                options, hold -> TaskExecution.run(hold, job, where.name(), invocation::proceed, lossEvents));
+        AtomicBoolean hasBegun = new AtomicBoolean();
+        try {
+            TaskRun<@Nullable Object> run = task.callIfDue(options, hold -> {
+                hasBegun.set(true);
+                failures.set(0);
+                return TaskExecution.run(hold, job, where.name(), invocation::proceed, lossEvents);
+            });
+            failures.set(0);
+            return run;
+        } catch (HoldfastException e) {
+            throw hasBegun.get() ? e : countedFailure(e);
+        }
+    }
+
+    /**
+     * What a caller gets if the store fails before the task has begun. Schedulers log each exception and call again: of
+     * several failures in a row, only the first has a stack trace.
+     */
+    private HoldfastException countedFailure(HoldfastException failure) {
+        boolean isUnavailable = failure instanceof StoreUnavailableException;
+        if (!isUnavailable && !(failure instanceof StoreRefusedException)) {
+            return failure;
+        }
+        long count = failures.incrementAndGet();
+        if (count == 1) {
+            return failure;
+        }
+        String message = failure.getMessage() + " This is failure " + count + " in a row; the first has the cause.";
+        HoldfastException repeated = isUnavailable
+                ? new StoreUnavailableException(message, failure.resource(), failure.store(), null)
+                : new StoreRefusedException(message, failure.resource(), failure.store(), null);
+        repeated.setStackTrace(new StackTraceElement[0]);
+        return repeated;
     }
 
     private CompletionStage<@Nullable Object> runAsync(
             ScheduledTaskLock task, LockedWork<? extends CompletionStage<@Nullable Object>, ?> work) {
+        AtomicBoolean hasBegun = new AtomicBoolean();
         return task.<@Nullable Object>runIfDueAsync(options, hold -> {
+                    hasBegun.set(true);
+                    failures.set(0);
                     try {
                         return TaskExecution.run(hold, job, where.name(), work, lossEvents);
                     } catch (Exception e) {
                         return CompletableFuture.failedFuture(e);
                     }
                 })
-                .thenApply(this::result);
+                .thenApply(run -> {
+                    failures.set(0);
+                    return result(run);
+                })
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+                        !hasBegun.get() && failure.getCause() instanceof HoldfastException cause
+                                ? countedFailure(cause)
+                                : failure));
     }
 
     private @Nullable Object result(TaskRun<@Nullable Object> run) {
