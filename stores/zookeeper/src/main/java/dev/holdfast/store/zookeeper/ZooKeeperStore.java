@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.apache.zookeeper.ZooDefs;
@@ -170,6 +171,7 @@ public final class ZooKeeperStore implements LockStore {
         private Duration sessionTimeout = SESSION_TIMEOUT;
         private Duration connectTimeout = Duration.ofSeconds(10);
         private Duration requestTimeout = Duration.ofSeconds(10);
+        private Optional<Duration> tickTime = Optional.empty();
         private Access access = Access.OPEN;
         private boolean isConfigured;
 
@@ -197,8 +199,8 @@ public final class ZooKeeperStore implements LockStore {
 
         /**
          * After which time the servers give up a client of which they hear nothing; 34 s by default. It bounds the
-         * ttl of sessions, which is less by a tenth, and the locks of a process that has died are free after it. The
-         * servers grant 40 s at most by default ({@code maxSessionTimeout}).
+         * ttl of sessions, which is less by two {@linkplain #tickTime ticks}, and the locks of a process that has died
+         * are free after it. The servers grant 40 s at most by default ({@code maxSessionTimeout}).
          *
          * @throws IllegalArgumentException if it is below 100 ms or beyond a day
          */
@@ -206,6 +208,22 @@ public final class ZooKeeperStore implements LockStore {
         public Builder sessionTimeout(Duration timeout) {
             this.sessionTimeout = checked("The time-out of a session", timeout, Duration.ofDays(1));
             this.isConfigured = true;
+            return this;
+        }
+
+        /**
+         * The {@code tickTime} of the servers, or the longest of them. By default it is 2 s, as theirs is; must be set
+         * if it is longer. The leader may hear of a client half a tick late, so a session lasts for longer than its
+         * ttl.
+         *
+         * @throws IllegalArgumentException if it is below a millisecond or beyond a minute
+         */
+        @CanIgnoreReturnValue
+        public Builder tickTime(Duration tick) {
+            if (tick.compareTo(Duration.ofMillis(1)) < 0 || tick.compareTo(Duration.ofMinutes(1)) > 0) {
+                throw new IllegalArgumentException("A tick is 1 ms to a minute, not " + DurationFormat.format(tick));
+            }
+            this.tickTime = Optional.of(tick);
             return this;
         }
 
@@ -333,6 +351,7 @@ public final class ZooKeeperStore implements LockStore {
                             ZooDefs.Perms.ALL, access == Access.OPEN ? new Id("world", "anyone") : new Id("auth", ""))),
                     connectTimeout,
                     requestTimeout,
+                    tickTime,
                     MAX_RECORD);
         }
 

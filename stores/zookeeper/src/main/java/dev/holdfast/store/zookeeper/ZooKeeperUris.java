@@ -20,7 +20,7 @@ final class ZooKeeperUris {
     private static final String SERVER = "(\\[[0-9A-Fa-f:.]+]|[^\\[\\]:@/,\\s]+)(:\\d{1,5})?";
 
     private static final Set<String> COMMON =
-            Set.of("root", "sessionTimeout", "connectTimeout", "requestTimeout", "acl");
+            Set.of("root", "sessionTimeout", "tickTime", "connectTimeout", "requestTimeout", "acl");
 
     private static final Set<String> TLS = Set.of("ca", "clientCertificate");
 
@@ -52,6 +52,7 @@ final class ZooKeeperUris {
         ZooKeeperStore.Builder builder = servers();
         reader.given("root", path -> checked("root", path, builder::root));
         duration("sessionTimeout", builder::sessionTimeout);
+        duration("tickTime", builder::tickTime);
         duration("connectTimeout", builder::connectTimeout);
         duration("requestTimeout", builder::requestTimeout);
         reader.given("acl", text -> builder.access(access(text)));

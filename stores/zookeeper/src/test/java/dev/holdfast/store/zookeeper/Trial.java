@@ -52,7 +52,7 @@ final class Trial implements AutoCloseable {
     }
 
     static ZooKeeperStore.Builder patient(ZooKeeperStore.Builder builder) {
-        return builder.connectTimeout(Duration.ofMinutes(1));
+        return builder.connectTimeout(Duration.ofMinutes(1)).tickTime(Duration.ofMillis(100));
     }
 
     static Holdfast client(ZooKeeperStore store) {

@@ -19,6 +19,7 @@ import dev.holdfast.store.zookeeper.client.PacketBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +58,7 @@ class ZooKeeperPacketsTest {
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,
                         Duration.ofMinutes(1),
                         Duration.ofSeconds(30),
+                        Optional.empty(),
                         SMALL_RECORD),
                 time::monotonicNanos);
         return RegisterStore.over(adapter, time);

@@ -16,7 +16,7 @@ class ZooKeeperUrisTest {
                 "zookeeper://localhost",
                 "zookeeper://zk1:2181,zk2:2181,zk3/shop/locks?root=/a/b",
                 "zookeeper://[::1]:2181,10.0.0.1:2181/",
-                "zookeeper://user:p%40ss@zk1?acl=creator&sessionTimeout=PT10S",
+                "zookeeper://user:p%40ss@zk1?acl=creator&sessionTimeout=PT10S&tickTime=PT3S",
                 "zookeeper://zk1:2281?connectTimeout=PT1S&requestTimeout=PT2S",
                 "zookeepers://user:p%40ss@zk1:2281,zk2:2281/shop?root=/a/b"
             })
@@ -46,6 +46,8 @@ class ZooKeeperUrisTest {
                 "zookeepers://zk1?clientKey=/no/such/file.pem",
                 "zookeeper://zk1?sessionTimeout=10",
                 "zookeeper://zk1?sessionTimeout=PT0S",
+                "zookeeper://zk1?tickTime=PT0S",
+                "zookeeper://zk1?tickTime=2",
                 "zookeeper://zk1?timeout=PT1S"
             })
     void refuses(String uri) {

@@ -10,6 +10,7 @@ import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.HandleSource;
+import dev.holdfast.store.zookeeper.client.LeaderContact;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import java.time.Duration;
@@ -35,7 +36,8 @@ import org.apache.zookeeper.Op;
  *
  * <p>A keep-alive is a write. ZooKeeper renews its own sessions by pings, but a follower answers these also while it is
  * cut off from its leader, which hears nothing of the client meanwhile. That a write was committed proves that the
- * leader had the client's session then.
+ * leader had the client's session then, and has {@linkplain LeaderContact heard} of what came before it. If that was too
+ * long ago the write is repeated after the time that a follower takes to report.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -52,6 +54,7 @@ final class Sessions {
     private final NodeLayout layout;
     private final Requests requests;
     private final HandleSource source;
+    private final LeaderContact contact;
     private final ScheduledExecutorService timer;
     private final LongSupplier ticks;
     private final SessionWatches watches;
@@ -72,6 +75,7 @@ final class Sessions {
             NodeLayout layout,
             Requests requests,
             HandleSource source,
+            LeaderContact contact,
             ScheduledExecutorService timer,
             LongSupplier ticks,
             SessionWatches watches,
@@ -80,6 +84,7 @@ final class Sessions {
         this.layout = layout;
         this.requests = requests;
         this.source = source;
+        this.contact = contact;
         this.timer = timer;
         this.ticks = ticks;
         this.watches = watches;
@@ -128,14 +133,25 @@ final class Sessions {
                 .forEach(path -> operations.add(Op.create(path, NOTHING, requests.acl(), CreateMode.PERSISTENT)));
         // Its answer tells the time, which that to a creation does not.
         operations.add(Op.setData(layout.beat(id), NOTHING, 0));
-        return requests.multi(operations).handle((done, failure) -> {
-            if (failure != null || done.isEmpty()) {
-                var unused = removals.add(id); // it may be open all the same, and nobody would end it
-                throw failure == null ? Failures.missing(layout.sessions()) : asStoreException(failure);
-            }
-            opened(new OwnSession(id, ttl, ticks.getAsLong()));
-            return new OpenedSession(id, ttl);
-        });
+        long now = ticks.getAsLong();
+        return requests.multi(operations)
+                .thenCompose(done -> {
+                    if (done.isEmpty()) {
+                        throw Failures.missing(layout.sessions());
+                    }
+                    OwnSession session = new OwnSession(id, ttl, ticks.getAsLong());
+                    opened(session);
+                    return contact.lasts(now, ttl, now)
+                            ? CompletableFuture.completedFuture(Optional.of(0L))
+                            : renewLater(session, 0, now, 1);
+                })
+                .handle((epoch, failure) -> {
+                    if (failure != null || epoch.isEmpty()) {
+                        var unused = end(id); // it may be open all the same, and nobody would end it
+                        throw failure == null ? contended("a session that was opened") : asStoreException(failure);
+                    }
+                    return new OpenedSession(id, ttl);
+                });
     }
 
     private void opened(OwnSession session) {
@@ -206,13 +222,55 @@ final class Sessions {
                 requests.reconnectIfSilentSince(oldest);
             }
         });
-        return renew(session, epoch, 1).whenComplete((answer, failure) -> {
+        return renewForTtl(session, epoch, now, 1).whenComplete((answer, failure) -> {
             if (failure == null && answer.isPresent() && answer.get() <= epoch) {
                 session.renewed(now, ticks.getAsLong());
             } else {
                 session.notRenewed(now);
             }
         });
+    }
+
+    /**
+     * Renews a session until it is certain that it lasts for its ttl.
+     *
+     * @param from when that time begins
+     */
+    private CompletableFuture<Optional<Long>> renewForTtl(OwnSession session, long epoch, long from, int attempt) {
+        long written = ticks.getAsLong();
+        return renew(session, epoch, 1).thenCompose(present -> {
+            if (present.isEmpty() || present.get() > epoch || contact.lasts(from, session.ttl(), written)) {
+                return CompletableFuture.completedFuture(present);
+            }
+            return attempt < ATTEMPTS
+                    ? renewLater(session, epoch, from, attempt + 1)
+                    : CompletableFuture.failedFuture(new StoreException(
+                            Reason.UNAVAILABLE,
+                            Effect.UNKNOWN,
+                            "ZooKeeper was reached through so many connections that its leader may have heard of none",
+                            null));
+        });
+    }
+
+    /** Renews a session when a follower has reported what it has heard by now. */
+    private CompletableFuture<Optional<Long>> renewLater(OwnSession session, long epoch, long from, int attempt) {
+        CompletableFuture<Optional<Long>> renewed = new CompletableFuture<>();
+        try {
+            var unused = timer.schedule(
+                    () -> Requests.ignoreOutcome(
+                            renewForTtl(session, epoch, from, attempt).whenComplete((present, failure) -> {
+                                if (failure == null) {
+                                    renewed.complete(present);
+                                } else {
+                                    renewed.completeExceptionally(failure);
+                                }
+                            })),
+                    contact.reportTime().toNanos(),
+                    TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            renewed.completeExceptionally(new StoreException(Reason.CLOSED, Effect.UNKNOWN, "the store is closed", e));
+        }
+        return renewed;
     }
 
     private CompletableFuture<Optional<Long>> renew(OwnSession session, long epoch, int attempt) {
@@ -314,11 +372,16 @@ final class Sessions {
             return CompletableFuture.completedFuture(null);
         }
         OwnSession session = own.get(id);
-        if (session == null || !session.end()) {
-            return removals.remove(id);
-        }
+        return session == null || session.hasEnded() ? removals.remove(id) : end(id);
+    }
+
+    /** Ends a session that this client has opened, or may have opened. */
+    private CompletableFuture<Void> end(SessionId id) {
+        OwnSession session = own.get(id);
         CompletableFuture<Void> removed = removals.add(id);
-        forget(id, removed);
+        if (session != null && session.end()) {
+            forget(id, removed);
+        }
         return removed;
     }
 

@@ -22,6 +22,7 @@ import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.HandleSource;
+import dev.holdfast.store.zookeeper.client.LeaderContact;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import dev.holdfast.store.zookeeper.client.ServerClock;
@@ -69,6 +70,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final HandleSource source;
     private final Requests requests;
     private final ServerClock clock;
+    private final LeaderContact contact;
     private final NodeLayout layout;
     private final ScheduledThreadPoolExecutor timer;
     private final SessionWatches watches;
@@ -93,43 +95,62 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
      * @param acl who may do what with them
      * @param connectTimeout how long it may take until the store is open
      * @param requestTimeout how long an answer is waited for
+     * @param tick as of {@link LeaderContact}
      * @param maxRecord the largest record in bytes
      */
     public record Options(
-            String root, List<ACL> acl, Duration connectTimeout, Duration requestTimeout, int maxRecord) {}
+            String root,
+            List<ACL> acl,
+            Duration connectTimeout,
+            Duration requestTimeout,
+            Optional<Duration> tick,
+            int maxRecord) {}
 
     private ZooKeeperAdapter(HandleSource source, Options options, LongSupplier ticks) {
         this.source = source;
         this.layout = new NodeLayout(options.root());
         this.clock = new ServerClock(ticks);
+        this.contact = new LeaderContact(options.tick());
         this.timer = new ScheduledThreadPoolExecutor(1, work -> {
             Thread thread = new Thread(work, "holdfast-zookeeper-timer");
             thread.setDaemon(true);
             return thread;
         });
         timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        this.requests = new Requests(source, options.acl(), options.requestTimeout(), ticks, clock);
+        this.requests = new Requests(source, options.acl(), options.requestTimeout(), ticks, clock, contact);
         this.watches = new SessionWatches(layout, requests, this::tellGone);
         this.mailboxes = new Mailboxes(layout, requests, timer, this::tellDelivered);
         this.removals = new SessionRemovals(layout, requests);
-        this.sessions = new Sessions(layout, requests, source, timer, ticks, watches, mailboxes, removals);
+        this.sessions = new Sessions(layout, requests, source, contact, timer, ticks, watches, mailboxes, removals);
         this.records = new Records(layout, requests, clock);
         this.arrivals = new ArrivalNodes(layout, requests, sessions, records);
         this.maxRecord = options.maxRecord();
         this.requestTimeout = options.requestTimeout();
         this.ticks = ticks;
         try {
+            beginSession();
             source.start(new Connections(), options.connectTimeout());
             this.limit = new PacketLimit(source.packetBuffer() - PACKET_HEAD, ticks);
             await(new LayoutNodes(layout, requests).ensure(), options.connectTimeout());
             await(requests.set(layout.clock(), NOTHING), options.connectTimeout());
-            this.traits = traits(source.sessionTimeout());
+            this.traits = serverTraits();
         } catch (RuntimeException e) {
             close();
             throw e;
         }
-        long pause = options.requestTimeout().dividedBy(4).toNanos();
-        var unused = timer.scheduleWithFixedDelay(this::tidy, pause, pause, TimeUnit.NANOSECONDS);
+        every(options.requestTimeout().dividedBy(4), this::tidy);
+        every(contact.pause(), this::stayInContact);
+    }
+
+    private void every(Duration pause, Runnable work) {
+        var unused = timer.scheduleWithFixedDelay(work, pause.toNanos(), pause.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Notes that a handle of the store's own makes its session; that of a lent one may be old. */
+    private void beginSession() {
+        if (!source.isLent()) {
+            contact.beginning(ticks.getAsLong());
+        }
     }
 
     /**
@@ -144,6 +165,11 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     /** On the event thread of the handle. */
     private final class Connections implements HandleSource.Listener {
         @Override
+        public void negotiated(Duration timeout) {
+            contact.connected(timeout);
+        }
+
+        @Override
         public void connected() {
             removals.retry();
             watches.connected();
@@ -156,6 +182,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
         @Override
         public void expired() {
+            beginSession();
             watches.handleReplaced();
             sessions.allGone();
         }
@@ -178,29 +205,27 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         }
     }
 
-    /**
-     * The longest ttl is shorter than the time-out of the handle's session. The leader hears of a client with the next
-     * exchange with its follower, half a tick later at most; if the follower is lost before that, the session ends by
-     * so much earlier. A time-out has two ticks at least, and ten or more by default.
-     */
-    private RegisterTraits traits(Duration timeout) {
-        Duration quarter = timeout.dividedBy(4);
-        Duration second = Duration.ofSeconds(1);
-        Duration tenth = timeout.dividedBy(10);
-        Duration least = quarter.compareTo(second) < 0 ? quarter : second;
-        Duration margin = least.compareTo(tenth) > 0 ? least : tenth;
-        long steps = timeout.minus(margin).dividedBy(GRANULARITY);
+    private RegisterTraits serverTraits() {
         return new RegisterTraits(
                 "ZooKeeper",
                 "ZooKeeper",
                 RegisterTraits.Clock.WALL,
                 MIN_TTL,
-                GRANULARITY.multipliedBy(Math.max(1, steps)),
+                longestTtl(),
                 GRANULARITY,
                 false,
                 false,
                 maxRecord,
                 MOST_CHANGES);
+    }
+
+    private Duration longestTtl() {
+        return GRANULARITY.multipliedBy(Math.max(1, contact.longestTtl().dividedBy(GRANULARITY)));
+    }
+
+    /** Sends a packet that is followed by the next keep-alive; what it answers does not matter. */
+    private void stayInContact() {
+        Requests.ignoreOutcome(requests.get(layout.clock(), null));
     }
 
     private void tidy() {
@@ -422,7 +447,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         removals.await(requestTimeout.compareTo(LONGEST_END) < 0 ? requestTimeout : LONGEST_END);
         requests.close();
         if (source.isLent()) {
-            Requests later = new Requests(source, requests.acl(), requestTimeout, ticks, clock);
+            Requests later = new Requests(source, requests.acl(), requestTimeout, ticks, clock, contact);
             LentSessionEnd.schedule(sessions.left(), new SessionRemovals(layout, later));
         }
         source.close();

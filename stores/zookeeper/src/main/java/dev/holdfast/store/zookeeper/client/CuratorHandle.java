@@ -58,14 +58,21 @@ public final class CuratorHandle implements HandleSource {
             session = handle().getSessionId();
         }
         curator.getCuratorListenable().addListener(events);
+        told.negotiated(sessionTimeout());
         curator.getConnectionStateListenable().addListener(connections);
     }
 
     private void changed(CuratorFramework client, CuratorEvent event) {
-        if (event.getType() == CuratorEventType.WATCHED
-                && event.getWatchedEvent().getType() == EventType.None
-                && event.getWatchedEvent().getState() == KeeperState.Expired) {
+        if (event.getType() != CuratorEventType.WATCHED
+                || event.getWatchedEvent().getType() != EventType.None) {
+            return;
+        }
+        KeeperState state = event.getWatchedEvent().getState();
+        Listener told = listener;
+        if (state == KeeperState.Expired) {
             expired(0);
+        } else if (state == KeeperState.SyncConnected && told != null) {
+            told.negotiated(sessionTimeout());
         }
     }
 

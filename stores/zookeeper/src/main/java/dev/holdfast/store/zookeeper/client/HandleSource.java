@@ -11,8 +11,14 @@ import org.apache.zookeeper.ZooKeeper;
  */
 public interface HandleSource extends AutoCloseable {
 
-    /** Told of what becomes of the handle, on its event thread. */
+    /** Told of what becomes of the handle. */
     interface Listener {
+        /**
+         * A connection was made, with this time-out of the session. On the event thread of the handle, so before the
+         * answers that came through it.
+         */
+        void negotiated(Duration timeout);
+
         /** A connection was made, of the session as before or of a new one. */
         void connected();
 

@@ -72,6 +72,9 @@ public final class OwnHandle implements HandleSource {
     private final CompletableFuture<Boolean> firstConnection = new CompletableFuture<>();
     private volatile Listener listener = new Listener() {
         @Override
+        public void negotiated(Duration timeout) {}
+
+        @Override
         public void connected() {}
 
         @Override
@@ -164,6 +167,7 @@ public final class OwnHandle implements HandleSource {
         }
         switch (event.getState()) {
             case SyncConnected -> {
+                listener.negotiated(negotiated());
                 firstConnection.complete(true);
                 listener.connected();
             }
@@ -178,6 +182,11 @@ public final class OwnHandle implements HandleSource {
             }
             default -> {} // requests are refused by the state of the handle
         }
+    }
+
+    /** Waits for the handle to be there, which may be told of its connection before. */
+    private synchronized Duration negotiated() {
+        return sessionTimeout();
     }
 
     private synchronized boolean isClosed() {

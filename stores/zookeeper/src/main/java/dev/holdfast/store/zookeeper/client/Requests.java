@@ -37,17 +37,25 @@ public final class Requests {
     private final Duration timeout;
     private final LongSupplier ticks;
     private final ServerClock clock;
+    private final LeaderContact contact;
     private final Set<Pending<?>> underWay = ConcurrentHashMap.newKeySet();
     private volatile long lastAnswer;
     private volatile boolean closed;
 
     /** Sends through the handle of a source, under whose permissions nodes are made. */
-    public Requests(HandleSource source, List<ACL> acl, Duration timeout, LongSupplier ticks, ServerClock clock) {
+    public Requests(
+            HandleSource source,
+            List<ACL> acl,
+            Duration timeout,
+            LongSupplier ticks,
+            ServerClock clock,
+            LeaderContact contact) {
         this.source = source;
         this.acl = acl;
         this.timeout = timeout;
         this.ticks = ticks;
         this.clock = clock;
+        this.contact = contact;
     }
 
     /** A request without an answer yet. */
@@ -56,7 +64,9 @@ public final class Requests {
         private @Nullable ZooKeeper handle;
 
         void answered(T answer) {
-            lastAnswer = ticks.getAsLong();
+            long now = ticks.getAsLong();
+            lastAnswer = now;
+            contact.answered(sent, now);
             underWay.remove(this);
             complete(answer);
         }

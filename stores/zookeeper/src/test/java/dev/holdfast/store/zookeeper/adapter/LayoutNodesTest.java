@@ -52,6 +52,7 @@ class LayoutNodesTest {
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,
                         Duration.ofMinutes(1),
                         Duration.ofMinutes(1),
+                        Optional.empty(),
                         250_000),
                 System::nanoTime);
     }

@@ -6,6 +6,7 @@ import dev.holdfast.store.register.RegisterAdapterRules;
 import dev.holdfast.store.zookeeper.client.OwnHandle;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.AfterAll;
@@ -45,6 +46,7 @@ class ZooKeeperAdapterTest extends RegisterAdapterRules {
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,
                         Duration.ofMinutes(1),
                         Duration.ofMinutes(1),
+                        Optional.empty(),
                         250_000),
                 System::nanoTime);
     }

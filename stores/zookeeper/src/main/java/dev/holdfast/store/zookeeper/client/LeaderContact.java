@@ -1,0 +1,125 @@
+package dev.holdfast.store.zookeeper.client;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Knows when the leader has heard of this client at the latest, from which it counts the time-out of the session.
+ *
+ * <p>A follower tells its leader nothing with a write of a client. It reports which clients it has heard of when the
+ * leader pings it, twice in a tick, on the connection that the writes take too. So an acknowledged write proves that
+ * the leader has heard of the packets that the same follower had answered to this client a report's time before. Whether it will hear of the write itself depends on the follower's next report, which may be lost with the
+ * follower. So a keep-alive counts only if a packet before it was recent enough, and a client that is silent otherwise
+ * sends some packets just for that.
+ *
+ * <p><b>Thread-safety:</b> safe.
+ */
+public final class LeaderContact {
+
+    /** The tick of servers that are set up as they come. */
+    private static final Duration USUAL_TICK = Duration.ofSeconds(2);
+
+    /** So many packets are remembered of the time that a report takes. */
+    private static final int RESOLUTION = 8;
+
+    private final Optional<Duration> tick;
+
+    @GuardedBy("this")
+    private Duration timeout = Duration.ZERO;
+
+    /** Some of the packets that were answered through the present connection, the oldest first. */
+    @GuardedBy("this")
+    private final Deque<Packet> packets = new ArrayDeque<>();
+
+    private record Packet(long sent, long answered) {}
+
+    /** The latest time at which the leader is known to have heard of the client, or later. */
+    @GuardedBy("this")
+    private @Nullable Long heard;
+
+    /**
+     * Knows of no contact yet.
+     *
+     * @param tick the tick of the servers; empty for the usual one
+     */
+    public LeaderContact(Optional<Duration> tick) {
+        this.tick = tick;
+    }
+
+    /** Notes that a session is about to be made, which the leader does itself. */
+    public synchronized void beginning(long now) {
+        heard = now;
+        packets.clear();
+    }
+
+    /**
+     * Notes that there is a new connection: what came through another one may not have been reported. Called in order
+     * with the answers.
+     *
+     * @param negotiated the time-out of the session by this connection
+     */
+    public synchronized void connected(Duration negotiated) {
+        timeout = negotiated;
+        packets.clear();
+    }
+
+    /** Notes that a packet has been answered just now. */
+    synchronized void answered(long sent, long now) {
+        Packet last = packets.peekLast();
+        if (last != null && sent - last.sent() < reportTime().toNanos() / RESOLUTION) {
+            return;
+        }
+        packets.addLast(new Packet(sent, now));
+        if (packets.size() > 4 * RESOLUTION) {
+            packets.removeFirst();
+        }
+    }
+
+    /**
+     * Whether the servers keep the session for some time, whatever becomes of the one that this client is connected to.
+     *
+     * @param from when that time begins
+     * @param ttl how long it is
+     * @param written when a write was sent, at the earliest, that has just been acknowledged
+     */
+    public synchronized boolean lasts(long from, Duration ttl, long written) {
+        long reported = written - reportTime().toNanos();
+        for (Packet packet : packets) {
+            if (packet.answered() - reported <= 0 && (heard == null || packet.sent() - heard > 0)) {
+                heard = packet.sent();
+            }
+        }
+        return heard != null && from - heard <= timeout.minus(ttl).toNanos();
+    }
+
+    /**
+     * After which time a follower has reported a packet. That takes half a tick, or a whole one for an observer that
+     * follows a follower. A tick leaves the usual follower as much again for pauses of the leader. Servers grant no
+     * time-out below two ticks, so a short one tells that they have short ticks.
+     */
+    public synchronized Duration reportTime() {
+        Duration quarter = timeout.dividedBy(4);
+        return tick.orElse(quarter.compareTo(USUAL_TICK) < 0 ? quarter : USUAL_TICK);
+    }
+
+    /** How often a client that is silent otherwise sends a packet. */
+    public synchronized Duration pause() {
+        Duration half = reportTime().dividedBy(2);
+        Duration little = timeout.dividedBy(20);
+        return half.compareTo(little) > 0 ? half : little;
+    }
+
+    /** The longest ttl for which a keep-alive is good at once; not positive if the time-out is too short for any. */
+    public synchronized Duration longestTtl() {
+        return timeout.minus(reportTime()).minus(pause()).minus(reportTime().dividedBy(RESOLUTION));
+    }
+
+    /** The time-out of the session. */
+    public synchronized Duration timeout() {
+        return timeout;
+    }
+}

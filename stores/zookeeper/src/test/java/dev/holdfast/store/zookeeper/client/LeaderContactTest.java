@@ -1,0 +1,98 @@
+package dev.holdfast.store.zookeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** When a keep-alive counts. Times are in seconds; a follower reports within two. */
+class LeaderContactTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private final LeaderContact contact = new LeaderContact(Optional.empty());
+
+    @BeforeEach
+    void connect() {
+        contact.beginning(at(100));
+        contact.connected(Duration.ofSeconds(34));
+    }
+
+    private static long at(double seconds) {
+        return (long) (seconds * 1e9) + Long.MAX_VALUE - 105_000_000_000L; // the clock turns over at 105
+    }
+
+    private boolean counts(double from, double written) {
+        return contact.lasts(at(from), TTL, at(written));
+    }
+
+    @Test
+    void leaderHasHeardOfTheSessionThatItMade() {
+        assertThat(counts(104, 104)).isTrue();
+        assertThat(counts(104.1, 104.1)).isFalse();
+    }
+
+    @Test
+    void writeProvesThatPacketsBeforeItWereReported() {
+        contact.answered(at(110), at(110.5));
+        assertThat(counts(112, 112)).as("it may not be reported yet").isFalse();
+        assertThat(counts(112, 112.5)).isTrue();
+        assertThat(counts(114, 114)).isTrue();
+        assertThat(counts(114.1, 114.1)).as("the packet is too old").isFalse();
+    }
+
+    @Test
+    void writeThatIsRepeatedCountsFromTheFirst() {
+        assertThat(counts(120, 120)).isFalse();
+        contact.answered(at(120), at(120.1));
+        assertThat(counts(120, 122.1)).isTrue();
+    }
+
+    @Test
+    void packetsThroughAnotherConnectionProveNothing() {
+        contact.answered(at(110), at(110.5));
+        contact.connected(Duration.ofSeconds(34));
+        assertThat(counts(113, 113)).isFalse();
+    }
+
+    @Test
+    void whatWasReportedBeforeANewConnectionStays() {
+        contact.answered(at(110), at(110.5));
+        assertThat(counts(113, 113)).isTrue();
+        contact.connected(Duration.ofSeconds(34));
+        assertThat(counts(114, 114)).isTrue();
+    }
+
+    @Test
+    void shorterTimeOutLeavesLess() {
+        contact.connected(Duration.ofSeconds(31));
+        assertThat(counts(101, 101)).isTrue();
+        assertThat(counts(101.1, 101.1)).isFalse();
+        contact.connected(Duration.ofSeconds(20));
+        contact.answered(at(110), at(110));
+        assertThat(counts(112, 112)).isFalse();
+    }
+
+    @Test
+    void manyPacketsAreNotForgottenBeforeTheyAreReported() {
+        for (double time = 110; time < 140; time += 0.001) {
+            contact.answered(at(time), at(time));
+        }
+        assertThat(counts(140, 140)).isTrue();
+        assertThat(contact.lasts(at(140), Duration.ofSeconds(34).minusMillis(2_250), at(140)))
+                .as("one of each quarter of a second is known")
+                .isTrue();
+    }
+
+    @Test
+    void longestTtlLeavesRoomForTheSilenceAndTheReport() {
+        assertThat(contact.longestTtl()).isEqualTo(Duration.ofMillis(30_050));
+        contact.connected(Duration.ofSeconds(4));
+        assertThat(contact.reportTime()).as("two ticks at most").isEqualTo(Duration.ofSeconds(1));
+        LeaderContact slow = new LeaderContact(Optional.of(Duration.ofSeconds(6)));
+        slow.connected(Duration.ofSeconds(60));
+        assertThat(slow.longestTtl()).isEqualTo(Duration.ofMillis(50_250));
+    }
+}
