@@ -1,7 +1,8 @@
 package dev.holdfast.spring.boot;
 
+import dev.holdfast.Holdfast;
 import dev.holdfast.spi.LockStore;
-import java.util.concurrent.CompletableFuture;
+import java.util.List;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
@@ -45,14 +46,19 @@ final class HoldfastLifecycle implements SmartLifecycle {
         running = true;
     }
 
-    /** Blocks until the clients are closed, at most for their store time-out and a second. */
+    /**
+     * Blocks until the clients are closed, at most for their store time-out and a second. Waits for no code of the
+     * application: the stages of {@link Holdfast#closeAsync()} end on threads that such code may block.
+     */
     @Override
     public void stop() {
         if (context.isClosed()) {
-            CompletableFuture.allOf(clients.present().values().stream()
-                            .map(client -> client.closeAsync().toCompletableFuture())
-                            .toArray(CompletableFuture[]::new))
-                    .join();
+            List<Holdfast> open = List.copyOf(clients.present().values());
+            // All are closed at the same time.
+            open.forEach(client -> {
+                var unused = client.closeAsync();
+            });
+            open.forEach(Holdfast::close);
             clients.present(LockStore.class).values().forEach(LockStore::close);
         }
         running = false;

@@ -16,6 +16,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -180,6 +181,29 @@ class HoldfastLifecycleTest {
             assertThat(hold.isHeld()).isTrue();
             assertThat(hold.remaining()).isPositive();
         }
+    }
+
+    @Test
+    @Timeout(60)
+    @DisplayName("it waits for no callbacks that block, however many")
+    void blockedCallbacks(@TempDir Path directory) throws Exception {
+        ConfigurableApplicationContext context = start("sqlite:" + directory.resolve("locks.db"));
+        Holdfast holdfast = context.getBean(Holdfast.class);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        for (int i = 0; i < 300; i++) {
+            Hold first = holdfast.lock("lock" + i).acquire();
+            var unused = holdfast.lock("lock" + i).acquireAsync().thenAccept(hold -> {
+                try {
+                    mayEnd.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            first.close();
+        }
+        context.close();
+        assertThat(holdfast).asString().contains("closed");
+        mayEnd.countDown();
     }
 
     @Test
