@@ -218,6 +218,9 @@ final class Watches implements WatchStream.Listener {
                         stream = opened;
                         isAnswering = true;
                         List.copyOf(watched.values()).forEach(this::begin);
+                        if (opened.hasEnded()) {
+                            ended(opened, "it was refused at once");
+                        }
                     }
                 }));
     }

@@ -1,5 +1,7 @@
 package dev.holdfast.store.etcd;
 
+import static dev.holdfast.store.etcd.RawKeys.below;
+import static dev.holdfast.store.etcd.RawKeys.encoded;
 import static dev.holdfast.store.etcd.TestStores.client;
 import static dev.holdfast.store.etcd.TestStores.until;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +26,8 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.DeadHolder;
-import java.nio.charset.StandardCharsets;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -81,11 +84,6 @@ class EtcdFaultsTest {
         }
     }
 
-    /** The keys that begin so; versions of etcd differ in the blanks. */
-    private static String below(EtcdServer server, String prefix) {
-        return server.call("/v3/kv/range", range(prefix)).replace(" ", "");
-    }
-
     /** The lease that the index entry of the claim that holds is attached to. */
     private static String leaseOfHolder(EtcdServer server) {
         String held = Base64.getEncoder().encodeToString(new byte[] {'h'});
@@ -94,15 +92,6 @@ class EtcdFaultsTest {
                 .matcher(entries);
         assertThat(entry.find()).as(entries).isTrue();
         return entry.group(1);
-    }
-
-    private static String range(String prefix) {
-        String end = prefix.substring(0, prefix.length() - 1) + (char) (prefix.charAt(prefix.length() - 1) + 1);
-        return "{\"key\": \"" + encoded(prefix) + "\", \"range_end\": \"" + encoded(end) + "\"}";
-    }
-
-    private static String encoded(String text) {
-        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     }
 
     @Test
@@ -128,6 +117,23 @@ class EtcdFaultsTest {
         Matcher revision = Pattern.compile("\"revision\":\"(\\d+)\"").matcher(below(server, "holdfast/"));
         assertThat(revision.find()).isTrue();
         return revision.group(1);
+    }
+
+    /** A call may fail before whoever makes it has heard that it was started. */
+    @Test
+    void streamOfWatchesThatIsRefusedAtOnceIsOpenedAgain() throws Exception {
+        try (EtcdServer server = EtcdServer.start()) {
+            ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", server.port())
+                    .usePlaintext()
+                    .build();
+            EtcdStore.Builder builder = EtcdStore.builder(new RefusingChannel(channel, "etcdserverpb.Watch/Watch", 2));
+            try (EtcdStore store =
+                    builder.requestTimeout(Duration.ofMinutes(10)).open()) {
+                assertThat(answer(store, new Command.OpenSession(LONG, "one"))).isInstanceOf(Reply.SessionOpened.class);
+            } finally {
+                channel.shutdownNow();
+            }
+        }
     }
 
     @Test

@@ -32,6 +32,9 @@ public final class WatchStream {
     private final ClientCall<byte[], byte[]> call;
     private boolean isCanceled;
 
+    /** Set before the listener is told. */
+    private volatile boolean hasEnded;
+
     private WatchStream(ManagedChannel channel, String token) {
         this.channel = channel;
         this.token = token;
@@ -51,6 +54,11 @@ public final class WatchStream {
 
     String token() {
         return token;
+    }
+
+    /** Whether it has ended, of which the listener may have been told before it was returned. */
+    public boolean hasEnded() {
+        return hasEnded;
     }
 
     /** Begins a watch that tells when a key is put. */
@@ -106,7 +114,7 @@ public final class WatchStream {
             try {
                 answer = WatchAnswer.of(new MessageReader(message));
             } catch (IllegalArgumentException e) {
-                listener.ended(WatchStream.this, String.valueOf(e.getMessage()));
+                end(String.valueOf(e.getMessage()));
                 return;
             }
             listener.answered(WatchStream.this, answer);
@@ -115,7 +123,12 @@ public final class WatchStream {
 
         @Override
         public void onClose(Status status, Metadata trailers) {
-            listener.ended(WatchStream.this, status.toString());
+            end(status.toString());
+        }
+
+        private void end(String why) {
+            hasEnded = true;
+            listener.ended(WatchStream.this, why);
         }
     }
 }

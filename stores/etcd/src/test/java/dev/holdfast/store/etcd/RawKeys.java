@@ -1,0 +1,25 @@
+package dev.holdfast.store.etcd;
+
+import dev.holdfast.servers.EtcdServer;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+
+/** The keys of a server as they are, past every store. */
+final class RawKeys {
+
+    private RawKeys() {}
+
+    /** The answer about the keys that begin so; versions of etcd differ in the blanks. */
+    static String below(EtcdServer server, String prefix) {
+        return server.call("/v3/kv/range", range(prefix)).replace(" ", "");
+    }
+
+    private static String range(String prefix) {
+        String end = prefix.substring(0, prefix.length() - 1) + (char) (prefix.charAt(prefix.length() - 1) + 1);
+        return "{\"key\": \"" + encoded(prefix) + "\", \"range_end\": \"" + encoded(end) + "\"}";
+    }
+
+    static String encoded(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+}
