@@ -150,6 +150,28 @@ public final class EtcdServer implements AutoCloseable {
         awaitService();
     }
 
+    /** Deletes its data, after it was ended: started again it is a new server with the same names and numbers. */
+    public void deleteData() {
+        Trees.delete(data());
+    }
+
+    /** Copies its data, after it was ended; returns where they are. */
+    public Path backUp() {
+        Path backup = directory.resolve("backup");
+        Trees.copy(data(), backup);
+        return backup;
+    }
+
+    /** Replaces its data with those of a backup, after it was ended. */
+    public void putBack(Path backup) {
+        deleteData();
+        Trees.copy(backup, data());
+    }
+
+    private Path data() {
+        return directory.resolve("data");
+    }
+
     /** As {@link #restart}, but does not wait. */
     void relaunch() {
         process.kill();

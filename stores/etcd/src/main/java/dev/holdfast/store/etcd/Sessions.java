@@ -109,6 +109,9 @@ final class Sessions {
      * went through the same connection: terms of a member only rise. So it is the second one of the last keep-alive.
      */
     CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch) {
+        if (client.isReplaced()) {
+            return CompletableFuture.completedFuture(Optional.empty());
+        }
         EtcdClient.Connection connection = client.connection();
         Confirmed last = confirmed.remove(session);
         return (last != null && last.connection().equals(connection)

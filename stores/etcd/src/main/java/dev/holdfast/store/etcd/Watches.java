@@ -71,6 +71,7 @@ final class Watches implements WatchStream.Listener {
         this.sessions = sessions;
         this.threads = threads;
         this.listener = listener;
+        client.whenReplaced(() -> guarded(this::loseAll));
         probeLater();
     }
 
@@ -313,6 +314,13 @@ final class Watches implements WatchStream.Listener {
                 gone(what);
             }
         }
+    }
+
+    /** The cluster is another one: no session of this client is of use any more, whether or not it is in a backup. */
+    private void loseAll() {
+        isClosed = true;
+        endStream();
+        List.copyOf(watched.values()).forEach(this::gone);
     }
 
     private void gone(Watched what) {

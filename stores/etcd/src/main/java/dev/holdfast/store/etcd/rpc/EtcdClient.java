@@ -28,6 +28,12 @@ public final class EtcdClient implements AutoCloseable {
     /** The cluster that answered first; 0 before that. */
     private final AtomicLong cluster = new AtomicLong();
 
+    /** The highest revision in an answer so far. */
+    private final AtomicLong revision = new AtomicLong();
+
+    /** Done when another cluster answers, or this one with data that are older than they were. */
+    private final CompletableFuture<Void> replaced = new CompletableFuture<>();
+
     /** Where the latest answer came from, since {@link #hasAnswered}; null if there was none. */
     private volatile @Nullable ManagedChannel answered;
 
@@ -57,29 +63,59 @@ public final class EtcdClient implements AutoCloseable {
 
     /** Reads keys, as they are after all writes that were acknowledged before. */
     public CompletionStage<RangeAnswer> range(Range range) {
-        return call(EtcdMethods.RANGE, range.message().toBytes(), answer -> {
-            RangeAnswer read = RangeAnswer.of(new MessageReader(answer));
-            check(read.header());
-            return read;
-        });
+        return linearizable(EtcdMethods.RANGE, range.message(), RangeAnswer::of, RangeAnswer::header);
     }
 
     /** Runs a transaction. */
     public CompletionStage<TxnAnswer> run(Transaction transaction) {
-        return call(EtcdMethods.TXN, transaction.toBytes(), answer -> {
-            TxnAnswer done = TxnAnswer.of(new MessageReader(answer));
-            check(done.header());
-            return done;
-        });
+        return linearizable(EtcdMethods.TXN, transaction.message(), TxnAnswer::of, TxnAnswer::header);
     }
 
     /** Makes a lease. */
     public CompletionStage<LeaseAnswer> grant(long seconds) {
-        return call(EtcdMethods.GRANT, new MessageWriter().number(1, seconds).toBytes(), answer -> {
-            LeaseAnswer granted = LeaseAnswer.of(new MessageReader(answer));
-            check(granted.header());
-            return granted;
+        return linearizable(
+                EtcdMethods.GRANT, new MessageWriter().number(1, seconds), LeaseAnswer::of, LeaseAnswer::header);
+    }
+
+    /**
+     * Makes a call that the consensus orders after all that were answered before: the revision in its answer is no
+     * lower than in theirs, whichever member it comes from, unless the cluster has lost data.
+     */
+    private <T> CompletionStage<T> linearizable(
+            MethodDescriptor<byte[], byte[]> method,
+            MessageWriter request,
+            Function<MessageReader, T> reading,
+            Function<T, Header> header) {
+        long seen = revision.get();
+        return call(method, request.toBytes(), answer -> {
+            T read = reading.apply(new MessageReader(answer));
+            check(header.apply(read), seen);
+            return read;
         });
+    }
+
+    private void check(Header header, long seen) {
+        boolean isSame = cluster.compareAndSet(0, header.cluster()) || cluster.get() == header.cluster();
+        if (!isSame || header.revision() < seen) {
+            replaced.complete(null);
+        }
+        if (isReplaced()) {
+            throw Failures.replaced(name(), Effect.UNKNOWN);
+        }
+        revision.accumulateAndGet(header.revision(), Math::max);
+    }
+
+    /**
+     * Whether another cluster has answered, or this one with data that are older than they were: nothing is asked any
+     * more then, since its tokens may be lower than those that were given out.
+     */
+    public boolean isReplaced() {
+        return replaced.isDone();
+    }
+
+    /** Has something done once as soon as {@link #isReplaced}, before whoever asked is told. */
+    public void whenReplaced(Runnable what) {
+        var unused = replaced.thenRun(what);
     }
 
     /** Gives a lease its whole time again. */
@@ -191,6 +227,10 @@ public final class EtcdClient implements AutoCloseable {
             result.completeExceptionally(Failures.closed(Effect.NONE));
             return result;
         }
+        if (isReplaced()) {
+            result.completeExceptionally(Failures.replaced(name(), Effect.NONE));
+            return result;
+        }
         ManagedChannel channel = channels.current();
         var unused = attempt(channel, method, request, patience).whenComplete((answer, failure) -> {
             if (failure != null) {
@@ -238,12 +278,6 @@ public final class EtcdClient implements AutoCloseable {
         }
         return new StoreException(
                 StoreException.Reason.UNAVAILABLE, Effect.UNKNOWN, name() + " could not be asked: " + cause, cause);
-    }
-
-    private void check(Header header) {
-        if (!cluster.compareAndSet(0, header.cluster()) && cluster.get() != header.cluster()) {
-            throw Failures.anotherCluster(name());
-        }
     }
 
     @Override

@@ -43,13 +43,13 @@ public final class Failures {
                 Reason.CORRUPT, Effect.UNKNOWN, server + " answered something that is no answer of etcd", why);
     }
 
-    static StoreException anotherCluster(String server) {
+    static StoreException replaced(String server, Effect effect) {
         return new StoreException(
                 Reason.CORRUPT,
-                Effect.UNKNOWN,
-                server + " is another cluster than it was, or was restored from a backup: its tokens may be lower than"
-                        + " those that were given out. Open the store anew when the guarded resources are prepared;"
-                        + " the manual says how, in docs/stores/etcd.md",
+                effect,
+                server + " is another cluster than it was, has lost its data, or was restored from a backup: its tokens"
+                        + " may be lower than those that were given out. Open the store anew when the guarded resources"
+                        + " are prepared; the manual says how, in docs/stores/etcd.md",
                 null);
     }
 

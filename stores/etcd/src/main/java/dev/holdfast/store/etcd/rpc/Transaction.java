@@ -97,7 +97,7 @@ public final class Transaction {
         return this;
     }
 
-    byte[] toBytes() {
-        return message.toBytes();
+    MessageWriter message() {
+        return message;
     }
 }
