@@ -76,15 +76,14 @@ final class Products {
                 server = MysqlServer.of(greeting.isMariaDb() ? "MariaDB" : "MySQL", row.getString(1));
             }
         }
-        String name = server.isMariaDb() ? "MariaDB" : "MySQL";
+        String name = server.name();
         int major = server.major();
         if (server.isMariaDb()) {
             require(major > 10 || (major == 10 && server.minor() >= 6), name, server.version(), "MariaDB 10.6");
         } else {
             require(major >= 8, name, server.version(), "MySQL 8.0");
         }
-        return new MysqlProduct(
-                name + " " + server.version(), clock == null ? MysqlProduct.CLOCK : clock, server.isMariaDb());
+        return new MysqlProduct(server, clock == null ? MysqlProduct.CLOCK : clock);
     }
 
     private static void require(boolean isNewEnough, String name, String version, String least) {

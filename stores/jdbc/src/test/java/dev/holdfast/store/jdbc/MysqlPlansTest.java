@@ -1,11 +1,16 @@
 package dev.holdfast.store.jdbc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.Holdfast;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.store.jdbc.server.Product;
 import java.sql.SQLException;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -44,6 +49,33 @@ class MysqlPlansTest {
         config.setMaximumPoolSize(2);
         try (HikariDataSource pool = new HikariDataSource(config)) {
             check(config.getJdbcUrl(), JdbcStore.builder(pool));
+        }
+    }
+
+    @Test
+    @DisplayName("a pair is two statements on a pool, too, with the isolation that the server comes with")
+    void statementsOnAPool() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(server.newDatabase());
+        config.setMaximumPoolSize(2);
+        try (HikariDataSource pool = new HikariDataSource(config);
+                Holdfast client =
+                        Holdfast.builder(JdbcStore.builder(pool).open()).build()) {
+            MysqlCosts costs = new MysqlCosts(server, config.getJdbcUrl());
+            take(client, 5);
+            assertThat(costs.next()).as("what is written down").isNotEmpty();
+            take(client, 20);
+            List<String> texts = costs.next().stream()
+                    .map(StatementCost::text)
+                    .filter(text -> !Set.of("Prepare", "Close stmt", "Ping").contains(text))
+                    .toList();
+            assertThat(texts).hasSizeBetween(40, 50); // sessions are kept alive beside it
+        }
+    }
+
+    private static void take(Holdfast client, int times) throws InterruptedException {
+        for (int i = 0; i < times; i++) {
+            client.lock("a").acquire().close();
         }
     }
 

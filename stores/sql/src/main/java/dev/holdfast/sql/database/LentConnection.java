@@ -2,8 +2,8 @@ package dev.holdfast.sql.database;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.OptionalInt;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,10 +16,18 @@ public final class LentConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(LentConnection.class);
 
-    /** Finds out the isolation of a connection. */
+    /** Finds out the isolation of a connection, where another has to be set. */
     @FunctionalInterface
-    public interface Isolations {
-        int of(Connection lent) throws SQLException;
+    public interface UnfitIsolation {
+
+        /** Any but READ COMMITTED. */
+        UnfitIsolation OTHER = lent -> {
+            int isolation = lent.getTransactionIsolation();
+            return isolation == Connection.TRANSACTION_READ_COMMITTED ? OptionalInt.empty() : OptionalInt.of(isolation);
+        };
+
+        /** Empty if it can stay. */
+        OptionalInt of(Connection lent) throws SQLException;
     }
 
     private final Connection connection;
@@ -27,9 +35,9 @@ public final class LentConnection {
     private final boolean wasAutomatic;
 
     /** The isolation that it came with, where another was set. */
-    private final @Nullable Integer isolation;
+    private final OptionalInt isolation;
 
-    private LentConnection(Connection connection, boolean isAutomatic, Isolations isolations) throws SQLException {
+    private LentConnection(Connection connection, boolean isAutomatic, UnfitIsolation unfit) throws SQLException {
         this.connection = connection;
         this.isAutomatic = isAutomatic;
         try {
@@ -37,9 +45,8 @@ public final class LentConnection {
             if (wasAutomatic != isAutomatic) {
                 connection.setAutoCommit(isAutomatic);
             }
-            int present = isolations.of(connection);
-            this.isolation = present == Connection.TRANSACTION_READ_COMMITTED ? null : present;
-            if (isolation != null) {
+            this.isolation = unfit.of(connection);
+            if (isolation.isPresent()) {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             }
         } catch (SQLException | RuntimeException | Error e) {
@@ -50,13 +57,13 @@ public final class LentConnection {
     }
 
     /** Borrows one on which each statement commits by itself, and sees what was committed before. */
-    public static LentConnection forStatements(DataSource source, Isolations isolations) throws SQLException {
-        return new LentConnection(source.getConnection(), true, isolations);
+    public static LentConnection forStatements(DataSource source, UnfitIsolation unfit) throws SQLException {
+        return new LentConnection(source.getConnection(), true, unfit);
     }
 
     /** Borrows one for transactions of the isolation that it comes with. */
     public static LentConnection forTransactions(DataSource source) throws SQLException {
-        return new LentConnection(source.getConnection(), false, lent -> Connection.TRANSACTION_READ_COMMITTED);
+        return new LentConnection(source.getConnection(), false, lent -> OptionalInt.empty());
     }
 
     public Connection connection() {
@@ -81,8 +88,8 @@ public final class LentConnection {
         if (isAutomatic && !connection.getAutoCommit()) {
             throw new SQLException("A connection is to be returned in the middle of a transaction", "25001");
         }
-        if (isolation != null) {
-            connection.setTransactionIsolation(isolation);
+        if (isolation.isPresent()) {
+            connection.setTransactionIsolation(isolation.getAsInt());
         }
         if (wasAutomatic != isAutomatic) {
             connection.setAutoCommit(wasAutomatic);

@@ -17,6 +17,17 @@ public record MysqlServer(boolean isMariaDb, String version, int major, int mino
 
     private static final Pattern NUMBERS = Pattern.compile("(\\d+)\\.(\\d+)");
 
+    /** What it is called. */
+    public String name() {
+        return isMariaDb ? "MariaDB" : "MySQL";
+    }
+
+    /** The variable that has the isolation of transactions: MariaDB calls it as MySQL does from 11.1 on. */
+    public String isolationVariable() {
+        boolean isOlder = isMariaDb && (major < 11 || (major == 11 && minor < 1));
+        return isOlder ? "tx_isolation" : "transaction_isolation";
+    }
+
     /** Whether a driver's name of a product is that of such a server. */
     public static boolean isNamed(String product) {
         return product.equalsIgnoreCase("MySQL") || product.equalsIgnoreCase("MariaDB");

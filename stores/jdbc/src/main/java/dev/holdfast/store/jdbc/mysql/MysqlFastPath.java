@@ -34,6 +34,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class MysqlFastPath extends ServerFastPath {
 
+    /**
+     * The rows of one command, for MySQL on a connection that has somebody else's bound for waits: what is locked fails
+     * at once. An update can't say that, but the queries within it can, if they are not merged into it.
+     */
+    private static final String UNLESS_LOCKED = "/*+ NO_MERGE(s) */ holdfast_resource r JOIN"
+            + " (SELECT id, epoch, deadline FROM holdfast_session WHERE id = ? FOR SHARE NOWAIT) s";
+
+    /** As above. MySQL reads no table that it updates but in a query within a query. */
+    private static final String NAME_UNLESS_LOCKED = "r.name = (SELECT n.name FROM"
+            + " (SELECT name FROM holdfast_resource WHERE name = ? FOR UPDATE NOWAIT) n)";
+
     private final String hurry;
     private final boolean needsTransaction;
     private final String take;
@@ -49,7 +60,8 @@ final class MysqlFastPath extends ServerFastPath {
      *
      * @param hurry what makes a statement fail at once where a row is locked by somebody else; empty if there is no
      *     such thing
-     * @param needsTransaction whether only a transaction waits for no lock for long
+     * @param needsTransaction whether several commands, and what makes rows, wait for no lock for long in a transaction
+     *     alone
      */
     MysqlFastPath(SqlTemplates templates, String clock, String hurry, boolean needsTransaction) {
         this.hurry = hurry;
@@ -58,16 +70,18 @@ final class MysqlFastPath extends ServerFastPath {
         this.firstUse = new MysqlFirstUse(templates, clock, hurry);
         String first = floor(clock, "DIV");
         String last = first + " + ? - 1";
-        take = templates.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ?"
-                + " SET r.session = ?, r.claim = ?, r.weight = ?, r.first_token = LAST_INSERT_ID(" + first
-                + "), r.end_token = " + last + ", r.last_token = " + last
-                + ", r.ends = CASE ? WHEN 0 THEN 0 ELSE " + clock + " + ? END, r.seq = 0"
-                + " WHERE r.name = ? AND s.epoch <= ? AND s.deadline > " + clock + " AND r.spec = ? AND "
-                + MysqlBatchExchange.free(first));
-        giveBack =
-                templates.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
-                        + " WHERE r.name = ? AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
-                        + MysqlBatchExchange.unended(clock));
+        String update = hurry + "UPDATE "
+                + (needsTransaction ? UNLESS_LOCKED : "holdfast_resource r JOIN holdfast_session s ON s.id = ?");
+        String name = needsTransaction ? NAME_UNLESS_LOCKED : "r.name = ?";
+        take = templates.of(
+                update + " SET r.session = ?, r.claim = ?, r.weight = ?, r.first_token = LAST_INSERT_ID(" + first
+                        + "), r.end_token = " + last + ", r.last_token = " + last
+                        + ", r.ends = CASE ? WHEN 0 THEN 0 ELSE " + clock + " + ? END, r.seq = 0"
+                        + " WHERE " + name + " AND s.epoch <= ? AND s.deadline > " + clock + " AND r.spec = ? AND "
+                        + MysqlBatchExchange.free(first));
+        giveBack = templates.of(update + " SET r.session = 0"
+                + " WHERE " + name + " AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
+                + MysqlBatchExchange.unended(clock));
     }
 
     @Override
@@ -78,12 +92,13 @@ final class MysqlFastPath extends ServerFastPath {
     /** What came of several that were given back can only be told for sure before others may take them. */
     @Override
     public boolean isOneStatement(List<Release> releases, List<Acquire> acquires) {
-        if (needsTransaction) {
-            return false;
-        }
-        return releases.size() + acquires.size() == 1
-                || (releases.isEmpty()
-                        && acquires.stream().map(BatchKey::of).distinct().count() == 1);
+        return releases.size() + acquires.size() == 1 || (releases.isEmpty() && isOneStatementIfUnused(acquires));
+    }
+
+    @Override
+    public boolean isOneStatementIfUnused(List<Acquire> acquires) {
+        return !needsTransaction
+                && acquires.stream().map(BatchKey::of).distinct().count() == 1;
     }
 
     @Override

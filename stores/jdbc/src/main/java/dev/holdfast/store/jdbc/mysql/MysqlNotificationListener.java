@@ -8,6 +8,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.sql.database.LentConnection;
+import dev.holdfast.sql.database.LentConnection.UnfitIsolation;
 import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
@@ -230,8 +231,7 @@ public final class MysqlNotificationListener implements NotificationListener {
     }
 
     private void connect() throws SQLException {
-        connection = LentConnection.forStatements(source, Connection::getTransactionIsolation)
-                .connection();
+        connection = LentConnection.forStatements(source, UnfitIsolation.OTHER).connection();
         failovers.check(connection);
         statements.attach(connection);
         isToldInTime = true;

@@ -3,6 +3,7 @@ package dev.holdfast.store.jdbc.mysql;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.MysqlErrorCodes;
+import dev.holdfast.sql.database.MysqlServer;
 import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.NotificationListener;
@@ -55,7 +56,9 @@ public final class MysqlProduct implements Product {
      */
     private static final String NOT_IDLE = ", SESSION idle_transaction_timeout = 10";
 
-    private static final String KEEP = "SET @holdfast_wait = @@SESSION.innodb_lock_wait_timeout";
+    /** The isolation is that of the next transaction alone, as it always is where no scope is named. */
+    private static final String KEEP =
+            "SET @@%s = 'READ-COMMITTED', @holdfast_wait = @@SESSION.innodb_lock_wait_timeout";
 
     private static final String KEEP_IDLE = ", @holdfast_idle = @@SESSION.idle_transaction_timeout";
 
@@ -66,24 +69,27 @@ public final class MysqlProduct implements Product {
     /** MariaDB knows a word for a statement that does not wait for locks. */
     private static final String HURRY = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
 
-    private final String title;
+    private final MysqlServer server;
     private final String clock;
     private final boolean isMariaDb;
+    private final String keep;
 
-    public MysqlProduct(String title, String clock, boolean isMariaDb) {
-        this.title = title;
+    public MysqlProduct(MysqlServer server, String clock) {
+        this.server = server;
         this.clock = clock;
-        this.isMariaDb = isMariaDb;
+        this.isMariaDb = server.isMariaDb();
+        this.keep = KEEP.formatted(server.isolationVariable()) + (isMariaDb ? KEEP_IDLE : "") + ", " + BRIEF
+                + (isMariaDb ? NOT_IDLE : "");
     }
 
     @Override
     public String title() {
-        return title;
+        return system() + " " + server.version();
     }
 
     @Override
     public String system() {
-        return isMariaDb ? "MariaDB" : "MySQL";
+        return server.name();
     }
 
     @Override
@@ -205,9 +211,7 @@ public final class MysqlProduct implements Product {
     @Override
     public void begin(StatementCache statements, boolean isLent) throws SQLException {
         if (isLent) {
-            statements
-                    .prepare(isMariaDb ? KEEP + KEEP_IDLE + ", " + BRIEF + NOT_IDLE : KEEP + ", " + BRIEF)
-                    .execute();
+            statements.prepare(keep).execute();
         }
         statements.prepare("START TRANSACTION").execute();
     }
@@ -228,6 +232,15 @@ public final class MysqlProduct implements Product {
         if (isLent) {
             statements.prepare(isMariaDb ? RESTORE + RESTORE_IDLE : RESTORE).execute();
         }
+    }
+
+    /**
+     * A statement that is a transaction of its own sees what was committed before it, and locks at least as much as
+     * with READ COMMITTED. To set the isolation and to set it back would be two more trips.
+     */
+    @Override
+    public boolean fitsStatements(int isolation) {
+        return isolation >= Connection.TRANSACTION_READ_COMMITTED;
     }
 
     /** There is no such thing for one transaction. */

@@ -5,6 +5,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.sql.database.LentConnection;
+import dev.holdfast.sql.database.LentConnection.UnfitIsolation;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
 import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.NotificationListener;
@@ -131,17 +132,16 @@ final class PostgresNotificationListener implements NotificationListener {
     private Connection open() throws SQLException {
         DataSource first = prompt;
         if (first == null || inVain == MOST_IN_VAIN) {
-            return LentConnection.forStatements(source, Connection::getTransactionIsolation)
-                    .connection();
+            return LentConnection.forStatements(source, UnfitIsolation.OTHER).connection();
         }
         try {
-            Connection made = LentConnection.forStatements(first, Connection::getTransactionIsolation)
-                    .connection();
+            Connection made =
+                    LentConnection.forStatements(first, UnfitIsolation.OTHER).connection();
             inVain = 0;
             return made;
         } catch (SQLException e) {
-            Connection made = LentConnection.forStatements(source, Connection::getTransactionIsolation)
-                    .connection();
+            Connection made =
+                    LentConnection.forStatements(source, UnfitIsolation.OTHER).connection();
             LOG.debug("the connection on which PostgreSQL tells of grants tells them a millisecond later", e);
             inVain++;
             return made;

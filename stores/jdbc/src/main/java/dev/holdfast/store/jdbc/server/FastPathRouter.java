@@ -136,7 +136,7 @@ final class FastPathRouter {
         boolean isDone = carriesOut(
                 List.of(),
                 unused,
-                fastPath.isOneStatement(List.of(), wanted),
+                fastPath.isOneStatementIfUnused(wanted),
                 statements -> fastPath.takeUnused(statements, wanted));
         if (isDone) {
             unused.stream().filter(Call::isAnswered).forEach(made::add);

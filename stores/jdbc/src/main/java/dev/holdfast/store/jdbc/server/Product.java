@@ -164,6 +164,14 @@ public interface Product {
                 .executeUpdate();
     }
 
+    /**
+     * Whether statements that each are a transaction of their own are right on a lent connection of that isolation, one
+     * of the constants of {@link Connection}; {@link #begin} sets what longer transactions need.
+     */
+    default boolean fitsStatements(int isolation) {
+        return isolation == Connection.TRANSACTION_READ_COMMITTED;
+    }
+
     /** Bounds how long a statement on a connection of our own waits for a lock from here on. */
     void boundWaits(Connection own, LockWait wait) throws SQLException;
 

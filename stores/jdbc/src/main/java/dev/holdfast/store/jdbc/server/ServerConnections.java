@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -209,7 +210,7 @@ public final class ServerConnections {
             return present;
         }
         drop(use);
-        LentConnection made = LentConnection.forStatements(source, this::isolationOf);
+        LentConnection made = LentConnection.forStatements(source, this::unfitIsolation);
         try {
             if (known != null && detector != null) {
                 prepare(made.connection(), use, known, detector);
@@ -226,6 +227,17 @@ public final class ServerConnections {
         }
         giveBack(made);
         throw new SQLException("The store was closed", "08003");
+    }
+
+    private OptionalInt unfitIsolation(Connection made) throws SQLException {
+        int isolation = isolationOf(made);
+        Product known;
+        synchronized (this) {
+            known = product;
+        }
+        boolean isFit = isolation == Connection.TRANSACTION_READ_COMMITTED
+                || (isLent && known != null && known.fitsStatements(isolation));
+        return isFit ? OptionalInt.empty() : OptionalInt.of(isolation);
     }
 
     private int isolationOf(Connection made) throws SQLException {

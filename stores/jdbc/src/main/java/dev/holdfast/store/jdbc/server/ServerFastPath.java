@@ -45,6 +45,11 @@ public abstract class ServerFastPath {
     /** Whether these go as one statement, which needs no transaction around it. */
     public abstract boolean isOneStatement(List<Release> releases, List<Acquire> acquires);
 
+    /** As {@link #isOneStatement}, of {@link #takeUnused}. */
+    public boolean isOneStatementIfUnused(List<Acquire> acquires) {
+        return isOneStatement(List.of(), acquires);
+    }
+
     /**
      * Gives locks back, and takes locks; the names of each kind are different. What is given back may be taken at once.
      *
