@@ -15,7 +15,7 @@ public interface LockFailureHandler {
 
     /**
      * Answers the call, which was not run. For a method that returns a stage or a {@code Mono} this is called when the
-     * acquisition has failed, on the client's callback executor, and answers one.
+     * acquisition has failed, where that would be called, and answers one.
      *
      * @return what the caller gets
      * @throws Throwable what the caller gets instead, such as the cause itself

@@ -10,12 +10,14 @@ import dev.holdfast.spring.execution.HeldLocks;
 import dev.holdfast.spring.execution.LockRequest;
 import dev.holdfast.spring.execution.LockSettings;
 import dev.holdfast.spring.execution.LockedExecution;
+import dev.holdfast.spring.execution.WorkThreads;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +40,7 @@ public final class LockTemplate {
     private final LockSettings settings;
     private final Consumer<LockLostEvent> lossEvents;
     private final LockedExecution execution;
+    private final WorkThreads threads;
 
     /** Locks as an annotation does that sets nothing: a mutex, waits of ten seconds at most, an interrupt at a loss. */
     public LockTemplate(Holdfast client) {
@@ -52,18 +55,21 @@ public final class LockTemplate {
                                 .withMaxWait(LockedDefaults.standard().maxWait()),
                         LossReaction.INTERRUPT,
                         SurroundingTransaction.HOLD),
-                event -> {});
+                event -> {},
+                WorkThreads.newThreads());
     }
 
-    private LockTemplate(Holdfast client, LockSettings settings, Consumer<LockLostEvent> lossEvents) {
+    private LockTemplate(
+            Holdfast client, LockSettings settings, Consumer<LockLostEvent> lossEvents, WorkThreads threads) {
         this.client = client;
         this.settings = settings;
         this.lossEvents = lossEvents;
         this.execution = new LockedExecution(lossEvents);
+        this.threads = threads;
     }
 
     private LockTemplate with(LockSettings other) {
-        return new LockTemplate(client, other, lossEvents);
+        return new LockTemplate(client, other, lossEvents, threads);
     }
 
     /**
@@ -127,7 +133,18 @@ public final class LockTemplate {
 
     /** Publishes a {@link LockLostEvent} when a lock is lost while work runs; none are published otherwise. */
     public LockTemplate withEvents(ApplicationEventPublisher publisher) {
-        return new LockTemplate(client, settings, publisher::publishEvent);
+        return new LockTemplate(client, settings, publisher::publishEvent, threads);
+    }
+
+    /**
+     * Calls asynchronous work on the threads of an executor, with the context that its task decorator takes from the
+     * thread that makes the call. Without this, each call has a new thread.
+     *
+     * @param executor if it has not begun the work a second after the locks were granted, the work runs on a new
+     *     thread; what it rejects fails with what it throws, and the locks are released
+     */
+    public LockTemplate withExecutor(Executor executor) {
+        return new LockTemplate(client, settings, lossEvents, WorkThreads.of(executor));
     }
 
     /** Does something under a lock, as {@link #call(Collection, LockedWork)}. */
@@ -210,7 +227,7 @@ public final class LockTemplate {
 
     /**
      * Does asynchronous work under locks that belong to no thread and are not re-entrant. Never blocks. The work is
-     * called on the client's callback executor; it has ended when its stage has.
+     * called on the {@linkplain #withExecutor executor}; it has ended when its stage has.
      *
      * <p>Cancelling the returned stage's future ends the wait for the locks, or cancels the work. A loss cancels the
      * work too, if it is to interrupt.
@@ -228,7 +245,8 @@ public final class LockTemplate {
                 failure -> {
                     throw failure;
                 },
-                lossEvents);
+                lossEvents,
+                threads.forCall());
     }
 
     LockRequest request(Collection<String> names) {

@@ -30,7 +30,7 @@ public final class ReactiveLockTemplate {
      * what the work returns has completed, failed or been cancelled.
      *
      * @param names at least one, in any order
-     * @param work called on the client's callback executor, once for each subscription
+     * @param work called on Reactor's bounded elastic scheduler, once for each subscription
      * @return what the work returns, delayed until the locks are released, or the failures that {@link
      *     LockTemplate#call(Collection, LockedWork)} tells
      */

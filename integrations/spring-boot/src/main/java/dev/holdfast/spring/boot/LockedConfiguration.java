@@ -5,6 +5,9 @@ import dev.holdfast.spring.EnableHoldfast;
 import dev.holdfast.spring.LockTemplate;
 import dev.holdfast.spring.LockedDefaults;
 import dev.holdfast.spring.LockedDefaults.ClientOpening;
+import java.util.concurrent.Executor;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationEventPublisher;
@@ -30,7 +33,13 @@ class LockedConfiguration {
     @Bean
     @Lazy
     @ConditionalOnMissingBean
-    LockTemplate lockTemplate(Holdfast holdfast, LockedDefaults defaults, ApplicationEventPublisher publisher) {
-        return new LockTemplate(holdfast).withMaxWait(defaults.maxWait()).withEvents(publisher);
+    LockTemplate lockTemplate(
+            Holdfast holdfast,
+            LockedDefaults defaults,
+            ApplicationEventPublisher publisher,
+            @Qualifier("applicationTaskExecutor") ObjectProvider<Executor> executor) {
+        LockTemplate template =
+                new LockTemplate(holdfast).withMaxWait(defaults.maxWait()).withEvents(publisher);
+        return executor.stream().findAny().map(template::withExecutor).orElse(template);
     }
 }

@@ -23,6 +23,25 @@ interface AcquisitionFailure {
     @Nullable
     Object answer(Call call, HoldfastException failure) throws Throwable;
 
+    /** Whether the answer runs code of users, which may block. */
+    default boolean isCodeOfUsers() {
+        return false;
+    }
+
+    /** An answer by code of users. */
+    record ByUser(AcquisitionFailure reaction) implements AcquisitionFailure {
+
+        @Override
+        public @Nullable Object answer(Call call, HoldfastException failure) throws Throwable {
+            return reaction.answer(call, failure);
+        }
+
+        @Override
+        public boolean isCodeOfUsers() {
+            return true;
+        }
+    }
+
     /** A call that was not run. */
     record Call(Object target, List<@Nullable Object> arguments, List<String> names) {}
 
@@ -39,10 +58,10 @@ interface AcquisitionFailure {
             throw where.misuse("onTimeout = SKIP, fallback and failureHandler exclude each other; set one of them");
         }
         if (!fallback.isEmpty()) {
-            return fallback(where, fallback);
+            return new ByUser(fallback(where, fallback));
         }
         if (!handler.isEmpty()) {
-            return handler(where, handler);
+            return new ByUser(handler(where, handler));
         }
         return skips ? skip(where) : rethrow();
     }

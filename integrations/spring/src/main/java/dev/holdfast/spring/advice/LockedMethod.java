@@ -36,6 +36,7 @@ final class LockedMethod implements GuardedMethod {
     private final AcquisitionFailure failure;
     private final ClientReference client;
     private final LockedExecution execution;
+    private final AsyncCall async;
     private final Consumer<LockLostEvent> lossEvents;
 
     /**
@@ -53,6 +54,7 @@ final class LockedMethod implements GuardedMethod {
         this.failure = AcquisitionFailure.of(where, locked);
         this.client = new ClientReference(where, where.text("client", locked.client()));
         this.execution = execution;
+        this.async = new AsyncCall(where.beans());
         this.lossEvents = lossEvents;
     }
 
@@ -172,10 +174,23 @@ final class LockedMethod implements GuardedMethod {
                 request.names(), where.name(), request.client().toString(), cause);
     }
 
-    private CompletableFuture<Object> invokeAsync(MethodInvocation invocation, LockRequest request, Call call) {
+    private CompletableFuture<Object> invokeAsync(MethodInvocation invocation, LockRequest request, Call call)
+            throws Exception {
         MethodInvocation later = ((ProxyMethodInvocation) invocation).invocableClone();
-        return AsyncExecution.start(
-                request, () -> stage(later.proceed()), cause -> stage(failure.answer(call, cause)), lossEvents);
+        try {
+            return async.start(
+                    invocation,
+                    executor -> AsyncExecution.start(
+                            request,
+                            () -> stage(later.proceed()),
+                            cause -> AsyncExecution.call(
+                                    failure.isCodeOfUsers() ? executor : Runnable::run,
+                                    () -> stage(failure.answer(call, cause))),
+                            lossEvents,
+                            executor));
+        } catch (InterruptedException e) {
+            throw interrupted(request, e);
+        }
     }
 
     @SuppressWarnings("unchecked") // What a method returns that declares a stage.

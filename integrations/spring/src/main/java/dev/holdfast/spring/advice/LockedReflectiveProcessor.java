@@ -1,6 +1,7 @@
 package dev.holdfast.spring.advice;
 
 import dev.holdfast.spring.Locked;
+import dev.holdfast.spring.execution.WorkThreads;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -12,7 +13,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * Registers for native images what a locked method needs by reflection: itself, its fallback, and the properties of its
- * parameters, which expressions read.
+ * parameters, which expressions read; and what work on an executor needs.
  */
 public final class LockedReflectiveProcessor implements ReflectiveProcessor {
 
@@ -27,6 +28,7 @@ public final class LockedReflectiveProcessor implements ReflectiveProcessor {
             return;
         }
         hints.registerMethod(method, ExecutableMode.INVOKE);
+        WorkThreads.registerHints(hints);
         Locked locked = AnnotatedElementUtils.findMergedAnnotation(method, Locked.class);
         if (locked == null) {
             return;

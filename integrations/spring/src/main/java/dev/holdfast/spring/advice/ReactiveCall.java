@@ -3,10 +3,12 @@ package dev.holdfast.spring.advice;
 import dev.holdfast.spring.LockLostEvent;
 import dev.holdfast.spring.LockedWork;
 import dev.holdfast.spring.advice.AcquisitionFailure.Call;
+import dev.holdfast.spring.execution.AsyncExecution.FailureReaction;
 import dev.holdfast.spring.execution.LockRequest;
 import dev.holdfast.spring.execution.ReactiveExecution;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -36,17 +38,23 @@ final class ReactiveCall {
             AcquisitionFailure failure,
             Consumer<LockLostEvent> lossEvents) {
         ReactiveCall reactive = new ReactiveCall(invocation);
+        FailureReaction<Publisher<?>> onFailure = cause -> reactive.publisher(failure.answer(call, cause));
         return reactive.adapter.fromPublisher(ReactiveExecution.publisher(
-                request, reactive::proceed, cause -> reactive.publisher(failure.answer(call, cause)), lossEvents));
+                request,
+                reactive::proceed,
+                failure.isCodeOfUsers() ? ReactiveExecution.elsewhere(onFailure) : onFailure,
+                lossEvents));
     }
 
     /** Starts a task on subscription, which makes the call in the context of the subscriber. */
     static Object task(MethodInvocation invocation, TaskStart start) {
         ReactiveCall reactive = new ReactiveCall(invocation);
         return reactive.adapter.fromPublisher(Mono.deferContextual(context ->
-                Mono.fromCompletionStage(() -> start.start(() -> Mono.<Object>from(reactive.proceed())
-                        .contextWrite(context)
-                        .toFuture()))));
+                Mono.fromCompletionStage(() -> start.start(
+                        ReactiveExecution.executor(),
+                        () -> Mono.<Object>from(reactive.proceed())
+                                .contextWrite(context)
+                                .toFuture()))));
     }
 
     private Publisher<?> proceed() throws Throwable {
@@ -57,9 +65,10 @@ final class ReactiveCall {
         return returned == null ? Mono.empty() : adapter.toPublisher(returned);
     }
 
-    /** Starts a task of which the work is given. */
+    /** Starts a task of which the work is given, and where that is called. */
     @FunctionalInterface
     interface TaskStart {
-        CompletionStage<@Nullable Object> start(LockedWork<? extends CompletionStage<@Nullable Object>, ?> work);
+        CompletionStage<@Nullable Object> start(
+                Executor executor, LockedWork<? extends CompletionStage<@Nullable Object>, ?> work);
     }
 }

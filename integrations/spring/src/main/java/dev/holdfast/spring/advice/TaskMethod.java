@@ -10,9 +10,11 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spring.LockLostEvent;
 import dev.holdfast.spring.LockedWork;
 import dev.holdfast.spring.ScheduledLock;
+import dev.holdfast.spring.execution.AsyncExecution;
 import dev.holdfast.spring.execution.TaskExecution;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -32,6 +34,7 @@ final class TaskMethod implements GuardedMethod {
     private final String job;
     private final TaskOptions options;
     private final ClientReference client;
+    private final AsyncCall async;
     private final Consumer<LockLostEvent> lossEvents;
     /** Calls in a row that the store has left unanswered or refused. */
     private final AtomicLong failures = new AtomicLong();
@@ -47,6 +50,7 @@ final class TaskMethod implements GuardedMethod {
         this.job = job(where, values);
         this.options = options(where, values);
         this.client = new ClientReference(where, where.text("client", values.client()));
+        this.async = new AsyncCall(where.beans());
         this.lossEvents = lossEvents;
         Class<?> type = where.method().getReturnType();
         if (type.isPrimitive() && type != void.class) {
@@ -102,9 +106,10 @@ final class TaskMethod implements GuardedMethod {
             case VALUE -> result(runNow(task, invocation));
             case STAGE -> {
                 MethodInvocation later = ((ProxyMethodInvocation) invocation).invocableClone();
-                yield runAsync(task, () -> LockedMethod.stage(later.proceed())).toCompletableFuture();
+                yield async.start(
+                        invocation, executor -> runAsync(task, executor, () -> LockedMethod.stage(later.proceed())));
             }
-            case REACTIVE -> ReactiveCall.task(invocation, work -> runAsync(task, work));
+            case REACTIVE -> ReactiveCall.task(invocation, (executor, work) -> runAsync(task, executor, work));
         };
     }
 
@@ -154,16 +159,15 @@ final class TaskMethod implements GuardedMethod {
     }
 
     private CompletionStage<@Nullable Object> runAsync(
-            ScheduledTaskLock task, LockedWork<? extends CompletionStage<@Nullable Object>, ?> work) {
+            ScheduledTaskLock task,
+            Executor executor,
+            LockedWork<? extends CompletionStage<@Nullable Object>, ?> work) {
         AtomicBoolean hasBegun = new AtomicBoolean();
         return task.<@Nullable Object>runIfDueAsync(options, hold -> {
                     hasBegun.set(true);
                     failures.set(0);
-                    try {
-                        return TaskExecution.run(hold, job, where.name(), work, lossEvents);
-                    } catch (Exception e) {
-                        return CompletableFuture.failedFuture(e);
-                    }
+                    return AsyncExecution.call(
+                            executor, () -> TaskExecution.run(hold, job, where.name(), work, lossEvents));
                 })
                 .thenApply(run -> {
                     failures.set(0);

@@ -7,9 +7,11 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spring.LockLostEvent;
 import dev.holdfast.spring.LockedWork;
 import dev.holdfast.spring.LossReaction;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,7 @@ public final class AsyncExecution<T extends @Nullable Object> {
     private final LockedWork<? extends CompletionStage<T>, ?> work;
     private final FailureReaction<? extends CompletionStage<T>> onFailure;
     private final Consumer<LockLostEvent> lossEvents;
+    private final Executor executor;
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private final CompletableFuture<Loss> loss = new CompletableFuture<>();
     private final CompletionStage<Loss> lost = loss;
@@ -31,11 +34,13 @@ public final class AsyncExecution<T extends @Nullable Object> {
             LockRequest request,
             LockedWork<? extends CompletionStage<T>, ?> work,
             FailureReaction<? extends CompletionStage<T>> onFailure,
-            Consumer<LockLostEvent> lossEvents) {
+            Consumer<LockLostEvent> lossEvents,
+            Executor executor) {
         this.request = request;
         this.work = work;
         this.onFailure = onFailure;
         this.lossEvents = lossEvents;
+        this.executor = executor;
     }
 
     /** What the caller of work gets whose locks could not be acquired. */
@@ -44,13 +49,18 @@ public final class AsyncExecution<T extends @Nullable Object> {
         R react(HoldfastException failure) throws Throwable;
     }
 
-    /** Acquires the locks, calls the work on the client's callback executor, and releases them when it has ended. */
+    /**
+     * Acquires the locks, calls the work on an executor, and releases them when it has ended.
+     *
+     * @param onFailure called on a thread of the client: code of users in it is for the executor, too
+     */
     public static <T extends @Nullable Object> CompletableFuture<T> start(
             LockRequest request,
             LockedWork<? extends CompletionStage<T>, ?> work,
             FailureReaction<? extends CompletionStage<T>> onFailure,
-            Consumer<LockLostEvent> lossEvents) {
-        return new AsyncExecution<>(request, work, onFailure, lossEvents).start();
+            Consumer<LockLostEvent> lossEvents,
+            Executor executor) {
+        return new AsyncExecution<>(request, work, onFailure, lossEvents, executor).start();
     }
 
     private CompletableFuture<T> start() {
@@ -97,22 +107,42 @@ public final class AsyncExecution<T extends @Nullable Object> {
             loss.complete(what);
             lossEvents.accept(new LockLostEvent(request.work(), request.names(), what));
         });
-        CompletionStage<T> stage;
-        HeldStack stack = HeldStack.push(held);
-        try {
-            stage = work.run();
-        } catch (Throwable thrown) {
-            stage = CompletableFuture.failedFuture(thrown);
-        } finally {
-            stack.pop();
-        }
+        CompletableFuture<T> running = begin(held);
+        CompletionStage<T> stage = running;
         cancelledWithResult(stage);
         if (request.settings().onLoss() == LossReaction.INTERRUPT) {
-            CompletableFuture<T> running = stage.toCompletableFuture();
             lost.thenAccept(what -> running.cancel(true));
         }
         stage.whenComplete((value, failure) ->
                 held.releaseAsync().whenComplete((outcome, unreleased) -> end(outcome, value, failure)));
+    }
+
+    private CompletableFuture<T> begin(HeldLocks held) {
+        return call(executor, () -> {
+            if (result.isCancelled()) {
+                throw new CancellationException();
+            }
+            HeldStack stack = HeldStack.push(held);
+            try {
+                return work.run();
+            } finally {
+                stack.pop();
+            }
+        });
+    }
+
+    /**
+     * Calls asynchronous work on an executor.
+     *
+     * @return a future that ends when the work has, however often it is cancelled: that cancels the work
+     */
+    public static <T extends @Nullable Object> CompletableFuture<T> call(
+            Executor executor, LockedWork<? extends CompletionStage<T>, ?> work) {
+        try {
+            return WorkStage.start(executor, work);
+        } catch (RuntimeException rejected) {
+            return CompletableFuture.failedFuture(rejected);
+        }
     }
 
     private void end(@Nullable ReleaseOutcome outcome, T value, @Nullable Throwable failure) {

@@ -10,16 +10,25 @@ import dev.holdfast.spring.LossReaction;
 import dev.holdfast.spring.execution.AsyncExecution.FailureReaction;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Runs work that has ended when its publisher of at most one value has, under locks that belong to no thread and are
  * acquired by each subscription. Kept apart, since Reactor may not be there.
  */
 public final class ReactiveExecution {
+
+    private static final WorkThreads THREADS = WorkThreads.of(task -> {
+        Disposable unused = Schedulers.boundedElastic().schedule(task);
+    });
+    private static final Scheduler SCHEDULER = Schedulers.fromExecutor(executor());
 
     private final LockRequest request;
     private final LockedWork<? extends Publisher<?>, ?> work;
@@ -59,12 +68,30 @@ public final class ReactiveExecution {
                 ReactiveExecution::release);
     }
 
-    private Mono<Object> reaction(Acquisition acquisition) {
+    /** Where code of users runs that may block: on the threads that Reactor has for it. */
+    public static Executor executor() {
+        return THREADS::execute;
+    }
+
+    /** A reaction of users, away from the threads of the client. */
+    public static FailureReaction<Publisher<?>> elsewhere(FailureReaction<? extends Publisher<?>> reaction) {
+        return failure -> onThreads(() -> reaction.react(failure));
+    }
+
+    private static Mono<Object> onThreads(LockedWork<? extends Publisher<?>, ?> work) {
+        return Mono.<Object>defer(() -> from(work)).subscribeOn(SCHEDULER);
+    }
+
+    private static Mono<Object> from(LockedWork<? extends Publisher<?>, ?> work) {
         try {
-            return Mono.from(onFailure.react(acquisition.failure()));
+            return Mono.from(work.run());
         } catch (Throwable thrown) {
             return Mono.error(thrown);
         }
+    }
+
+    private Mono<Object> reaction(Acquisition acquisition) {
+        return from(() -> onFailure.react(acquisition.failure()));
     }
 
     private Mono<Object> run(Acquisition acquisition, HeldLocks held) {
@@ -72,7 +99,7 @@ public final class ReactiveExecution {
             acquisition.loss.complete(loss);
             lossEvents.accept(new LockLostEvent(request.work(), request.names(), loss));
         });
-        Mono<Object> running = running(held);
+        Mono<Object> running = onThreads(() -> called(held));
         Mono<Object> watched = request.settings().onLoss() == LossReaction.INTERRUPT
                 ? Mono.firstWithSignal(running, acquisition.lost())
                 : running;
@@ -83,12 +110,10 @@ public final class ReactiveExecution {
                 .flatMap(value -> ended(acquisition).then(Mono.justOrEmpty(value)));
     }
 
-    private Mono<Object> running(HeldLocks held) {
+    private Publisher<?> called(HeldLocks held) throws Throwable {
         HeldStack stack = HeldStack.push(held);
         try {
-            return Mono.from(work.run());
-        } catch (Throwable thrown) {
-            return Mono.error(thrown);
+            return work.run();
         } finally {
             stack.pop();
         }

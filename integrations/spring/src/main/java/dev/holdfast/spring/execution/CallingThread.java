@@ -1,0 +1,53 @@
+package dev.holdfast.spring.execution;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the work of one asynchronous call on the thread that makes the call, which waits for its lock: the thread was
+ * provided for that, with the context that the work needs. Thread-safe.
+ */
+public final class CallingThread implements Executor {
+
+    private final CompletableFuture<Runnable> work = new CompletableFuture<>();
+
+    private CallingThread() {}
+
+    /**
+     * Starts a call, and returns when its work has been called, or is not to be called.
+     *
+     * @param start starts the call, of which the work is given to an executor
+     * @throws InterruptedException if interrupted before the work was called; the call is cancelled
+     */
+    public static <T extends @Nullable Object> CompletableFuture<T> call(
+            Function<? super Executor, ? extends CompletionStage<T>> start) throws InterruptedException {
+        CallingThread thread = new CallingThread();
+        CompletionStage<T> result = start.apply(thread);
+        result.whenComplete((value, failure) -> thread.work.complete(() -> {}));
+        try {
+            thread.work.get().run();
+        } catch (InterruptedException e) {
+            if (thread.work.cancel(false)) {
+                result.toCompletableFuture().cancel(true);
+                throw e;
+            }
+            Thread.currentThread().interrupt();
+            thread.work.join().run();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+        return result.toCompletableFuture();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        if (!work.complete(task)) {
+            throw new RejectedExecutionException("The thread that waited for the lock was interrupted");
+        }
+    }
+}
