@@ -16,6 +16,7 @@ import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterPage;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.ServerTime;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.register.memory.MemoryAdapter;
@@ -116,8 +117,8 @@ final class SimRegister implements RegisterAdapter {
     }
 
     @Override
-    public long unixMicros() {
-        return server.unixMicros();
+    public ServerTime time() {
+        return server.time();
     }
 
     @Override

@@ -22,6 +22,7 @@ import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterPage;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.ServerTime;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.nio.charset.StandardCharsets;
@@ -86,8 +87,8 @@ final class EtcdAdapter implements RegisterAdapter {
     }
 
     @Override
-    public long unixMicros() {
-        return 0;
+    public ServerTime time() {
+        return ServerTime.NONE;
     }
 
     /** A transaction that fails tells the record, and costs hardly more than a read. */

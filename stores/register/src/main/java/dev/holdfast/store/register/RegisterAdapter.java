@@ -45,11 +45,11 @@ public interface RegisterAdapter extends AutoCloseable {
     void listen(RegisterListener listener);
 
     /**
-     * The server's wall clock as far as this adapter knows it, in microseconds since 1970; 0 with {@link
-     * RegisterTraits.Clock#REVISIONS}. Never ahead of it, and behind by little once a write or a keep-alive of this
-     * client was answered, which is so before the adapter is given to a store. Does no I/O.
+     * The server's wall clock at this moment, as far as this adapter knows it, which it does before it is given to a
+     * store; {@link ServerTime#NONE} with {@link RegisterTraits.Clock#REVISIONS}. It is between the bounds, however late
+     * an answer was from which they were taken. Does no I/O.
      */
-    long unixMicros();
+    ServerTime time();
 
     /**
      * What the record of a resource is likely to be that this client does not know: most often that there is none.

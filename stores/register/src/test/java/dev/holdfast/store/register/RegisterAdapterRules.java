@@ -70,6 +70,14 @@ public abstract class RegisterAdapterRules {
     }
 
     @Nested
+    final class Clocks extends ClockRules {
+        @Override
+        RegisterAdapterRules server() {
+            return RegisterAdapterRules.this;
+        }
+    }
+
+    @Nested
     final class Leases extends LeaseRules {
         @Override
         RegisterAdapterRules server() {

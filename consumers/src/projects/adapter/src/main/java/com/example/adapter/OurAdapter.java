@@ -12,6 +12,7 @@ import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterPage;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.ServerTime;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.time.Duration;
@@ -40,8 +41,8 @@ public final class OurAdapter implements RegisterAdapter {
     }
 
     @Override
-    public long unixMicros() {
-        return server.unixMicros();
+    public ServerTime time() {
+        return server.time();
     }
 
     @Override

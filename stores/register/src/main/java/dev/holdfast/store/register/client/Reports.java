@@ -132,7 +132,7 @@ final class Reports {
 
     private CompletionStage<Page> views(RegisterPage page) {
         Facts facts = new Facts(context.sessions());
-        facts.time(context.adapter().unixMicros());
+        facts.time(context.adapter().time());
         Set<SessionId> ids = new HashSet<>();
         List<RegisterPage.Entry> sound = new ArrayList<>();
         Map<ResourceName, StoreException> damaged = new LinkedHashMap<>();
@@ -175,7 +175,7 @@ final class Reports {
             page.steps.forEach(step -> step.view()
                     .info(
                             id -> lefts.getOrDefault(id, Duration.ZERO),
-                            context.adapter().unixMicros())
+                            context.adapter().time().latestMicros())
                     .ifPresent(infos::add));
             List<DamagedRecord> damaged = new ArrayList<>();
             page.damaged.forEach(

@@ -192,7 +192,7 @@ final class Round {
     }
 
     private void attempt(RegisterRecord record) {
-        facts.time(adapter.unixMicros());
+        facts.time(adapter.time());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
         if (!intake.isGlance() && (isWriting || isQueuing)) {
             // After lost writes, what it was notified of is out of date, and would only make it lose again.

@@ -30,7 +30,7 @@ final class Answers {
         if (!claim.hasOwnLease()) {
             return base -> new Reply.Granted(block(base, first, last), Optional.empty(), awaited);
         }
-        Left left = ownLeaseLeft(moves.facts, claim);
+        Left left = ownLeaseLeft(moves.facts, claim, moves.facts.latest());
         return base -> new Reply.Granted(block(base, first, last), Optional.of(left.now()), awaited);
     }
 
@@ -43,7 +43,7 @@ final class Answers {
 
     static Answer extended(Moves moves, ClaimEntry grant) {
         long seq = grant.extension;
-        Left left = ownLeaseLeft(moves.facts, grant);
+        Left left = ownLeaseLeft(moves.facts, grant, moves.facts.latest());
         return base -> new Reply.Extended(seq, left.now());
     }
 
@@ -57,7 +57,8 @@ final class Answers {
         Duration now();
     }
 
-    private static Left ownLeaseLeft(Facts facts, ClaimEntry claim) {
+    /** @param now the latest time for its holder; the earliest for those that wait until it is over for certain */
+    private static Left ownLeaseLeft(Facts facts, ClaimEntry claim, long now) {
         if (!claim.pickedUp) {
             return claim.lease::length;
         }
@@ -66,21 +67,21 @@ final class Answers {
             facts.needsRemaining(lease);
             return () -> atLeastOne(facts.remaining(lease));
         }
-        Duration left = atLeastOne(Micros.duration(claim.endsAt - facts.now()));
+        Duration left = atLeastOne(Micros.duration(claim.endsAt - now));
         return () -> left;
     }
 
     /** What is left of a claim if nobody renews or extends anything. */
     private static Left leftInAll(Facts facts, ClaimEntry claim) {
         if (claim.outlivesSession()) {
-            return ownLeaseLeft(facts, claim);
+            return ownLeaseLeft(facts, claim, facts.earliest());
         }
         SessionId session = claim.session.id();
         facts.needsRemaining(session);
         if (!claim.hasOwnLease() || !claim.pickedUp) {
             return () -> atLeastOne(facts.remaining(session));
         }
-        Left own = ownLeaseLeft(facts, claim);
+        Left own = ownLeaseLeft(facts, claim, facts.earliest());
         return () -> least(own.now(), atLeastOne(facts.remaining(session)));
     }
 

@@ -3,6 +3,7 @@ package dev.holdfast.store.register.machine;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.ServerTime;
 import dev.holdfast.store.register.SessionRecord;
 import java.time.Duration;
 import java.util.HashMap;
@@ -41,8 +42,7 @@ public final class Facts {
 
     private final Hearsay hearsay;
 
-    /** The server's clock, in microseconds since 1970; 0 where the server keeps leases itself. */
-    private long unixMicros;
+    private ServerTime time = ServerTime.NONE;
 
     private final Set<SessionId> gone = new HashSet<>();
     private final Map<SessionId, SessionRecord> sessions = new HashMap<>();
@@ -58,17 +58,23 @@ public final class Facts {
         this.hearsay = hearsay;
     }
 
-    /** Sets the time by the server's clock, in microseconds since 1970; 0 where the server keeps leases itself. */
-    public void time(long micros) {
-        unixMicros = micros;
+    /** Sets the time by the server's clock; none where the server keeps leases itself. */
+    public void time(ServerTime now) {
+        time = now;
     }
 
-    long now() {
-        return unixMicros;
+    /** The least time that it can be by the server's clock, in microseconds since 1970. */
+    long earliest() {
+        return time.earliestMicros();
+    }
+
+    /** The most that it can be. */
+    long latest() {
+        return time.latestMicros();
     }
 
     boolean serverKeepsLeases() {
-        return unixMicros == 0;
+        return time.equals(ServerTime.NONE);
     }
 
     /** Notes that a session or a lease has ended. */

@@ -81,7 +81,7 @@ final class Moves {
     private boolean isOver(ClaimEntry claim) {
         boolean ended = !claim.outlivesSession() && facts.isGone(claim.session.id());
         boolean leaseEnded = claim.leaseId != null && facts.isGone(claim.leaseId);
-        return ended || leaseEnded || (claim.endsAt != 0 && claim.endsAt <= facts.now()) || isTooHeavy(claim);
+        return ended || leaseEnded || (claim.endsAt != 0 && claim.endsAt <= facts.earliest()) || isTooHeavy(claim);
     }
 
     /** Whether a claim waits for more than there is since the capacity was lowered. */
@@ -170,7 +170,7 @@ final class Moves {
             claim.first = last + 1;
             claim.last = last + Math.min(want, Math.max(1, budget));
         } else {
-            TokenBlock block = Tokens.next(last, facts.now(), want);
+            TokenBlock block = Tokens.next(last, facts.earliest(), want);
             claim.first = block.first();
             claim.last = block.last();
         }
@@ -181,7 +181,7 @@ final class Moves {
     }
 
     boolean isSpent(long last) {
-        return base + last >= TokenBlock.MAX_TOKEN || Tokens.floor(facts.now()) > TokenBlock.MAX_TOKEN;
+        return base + last >= TokenBlock.MAX_TOKEN || Tokens.floor(facts.earliest()) > TokenBlock.MAX_TOKEN;
     }
 
     /** The claimant learns of its grant: a lease of its own begins, once. */
@@ -201,7 +201,7 @@ final class Moves {
         if (facts.serverKeepsLeases()) {
             claim.leaseId = facts.lease(new Facts.LeaseKey(claim.ref, seq, length));
         } else {
-            claim.endsAt = facts.now() + Micros.roundedUp(length);
+            claim.endsAt = facts.latest() + Micros.roundedUp(length);
         }
     }
 

@@ -44,7 +44,7 @@ public final class StateView {
      * What people want to know of a resource; empty if nobody uses it.
      *
      * @param left what is left of a session, or of a lease that the server keeps
-     * @param unixMicros the server's clock
+     * @param unixMicros the latest time that it can be by the server's clock
      */
     public Optional<ResourceInfo> info(Function<SessionId, Duration> left, long unixMicros) {
         ResourceSpec declared = state.declared;

@@ -15,6 +15,7 @@ import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterPage;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.ServerTime;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.time.Duration;
@@ -121,8 +122,9 @@ public final class MemoryRegister {
                 maxChanges);
     }
 
-    long unixMicros() {
-        return kind == RegisterTraits.Clock.WALL ? clock.getAsLong() : 0;
+    /** The time by its clock. */
+    public ServerTime time() {
+        return kind == RegisterTraits.Clock.WALL ? ServerTime.exactly(clock.getAsLong()) : ServerTime.NONE;
     }
 
     /** Ends what is over by now, and tells it. */

@@ -18,6 +18,7 @@ import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterPage;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.ServerTime;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.zookeeper.client.Failures;
@@ -266,8 +267,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     @Override
-    public long unixMicros() {
-        return clock.earliestMicros();
+    public ServerTime time() {
+        return clock.time();
     }
 
     @Override
@@ -343,7 +344,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> ids) {
         // A write does for a sync, and tells the time as well.
-        CompletableFuture<Boolean> synced = clock.latestMicros() - clock.earliestMicros() > UNCERTAIN_MICROS
+        ServerTime now = clock.time();
+        CompletableFuture<Boolean> synced = now.latestMicros() - now.earliestMicros() > UNCERTAIN_MICROS
                 ? requests.set(layout.clock(), NOTHING)
                 : requests.sync(layout.root());
         return answered(each(ids, id -> left(id, synced)));
@@ -365,8 +367,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     private Duration left(SessionId id, Duration ttl, long renewedMillis) {
         long end = renewedMillis * 1_000 + TimeUnit.NANOSECONDS.toMicros(ttl.toNanos());
-        Duration byClock = Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(
-                Math.min(Math.max(0, end - clock.latestMicros()), TimeUnit.NANOSECONDS.toMicros(ttl.toNanos()))));
+        Duration byClock = Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(Math.min(
+                Math.max(0, end - clock.time().latestMicros()), TimeUnit.NANOSECONDS.toMicros(ttl.toNanos()))));
         return sessions.left(id).filter(known -> known.compareTo(byClock) < 0).orElse(byClock);
     }
 

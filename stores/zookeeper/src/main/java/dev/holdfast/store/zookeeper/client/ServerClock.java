@@ -1,5 +1,6 @@
 package dev.holdfast.store.zookeeper.client;
 
+import dev.holdfast.store.register.ServerTime;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -35,29 +36,23 @@ public final class ServerClock {
         sample = new Sample(mtimeMillis, sentNanos, ticks.getAsLong());
     }
 
-    /** The least time that it can be, in microseconds since 1970; 0 before the first write was answered. */
-    public long earliestMicros() {
+    /** The time at this moment, by the latest answer; anything before there was one. */
+    public ServerTime time() {
         Sample from = sample;
         if (from == null) {
-            return 0;
+            return new ServerTime(0, Long.MAX_VALUE);
         }
-        long elapsed = (ticks.getAsLong() - from.answered) / MICROS;
-        return from.mtimeMillis * MICROS + elapsed - elapsed / DRIFT;
+        long now = ticks.getAsLong();
+        long sinceAnswer = (now - from.answered) / MICROS;
+        long sinceSent = (now - from.sent) / MICROS;
+        return new ServerTime(
+                from.mtimeMillis * MICROS + sinceAnswer - sinceAnswer / DRIFT,
+                (from.mtimeMillis + 1) * MICROS + sinceSent + sinceSent / DRIFT);
     }
 
     /** What has passed at least since a time that the server told; zero if that is not known. */
     public Duration since(long mtimeMillis) {
-        long micros = Math.max(0, earliestMicros() - mtimeMillis * MICROS);
+        long micros = Math.max(0, time().earliestMicros() - mtimeMillis * MICROS);
         return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
-    }
-
-    /** The most that it can be, in microseconds since 1970. */
-    public long latestMicros() {
-        Sample from = sample;
-        if (from == null) {
-            return Long.MAX_VALUE;
-        }
-        long elapsed = (ticks.getAsLong() - from.sent) / MICROS;
-        return (from.mtimeMillis + 1) * MICROS + elapsed + elapsed / DRIFT;
     }
 }
