@@ -1,10 +1,14 @@
 package dev.holdfast.spring.boot;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** What a native image has to contain for stores: the statements that make tables, and the scripts that servers run. */
+/**
+ * What a native image has to contain for stores: the statements that make tables, the scripts that servers run, and
+ * where a connection factory of Spring Data leads.
+ */
 final class HoldfastRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
@@ -14,5 +18,10 @@ final class HoldfastRuntimeHints implements RuntimeHintsRegistrar {
                 .registerPattern("dev/holdfast/store/sqlite/*.sql")
                 .registerPattern("dev/holdfast/sql/rows/*.sql")
                 .registerPattern("dev/holdfast/store/redis/script/*.lua");
+        hints.reflection()
+                .registerTypeIfPresent(
+                        loader,
+                        "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
+                        MemberCategory.ACCESS_DECLARED_FIELDS);
     }
 }

@@ -3,7 +3,9 @@ package dev.holdfast.spring.boot;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.redis.RedisStore;
 import io.lettuce.core.RedisURI;
+import java.lang.reflect.Field;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -12,15 +14,21 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Opens stores where a connection factory of Spring Data leads to, with its credentials and TLS settings and with the
  * threads of its client, on connections of the store's own.
  */
 final class LettuceConnector implements StoreConnector<LettuceConnectionFactory> {
+
+    /** What a factory keeps its configuration in; a native image has to have it. */
+    static final String CONFIGURATION_FIELD = "configuration";
 
     private final HoldfastProperties properties;
     private final ObjectProvider<RedisStoreBuilderCustomizer> customizers;
@@ -48,17 +56,43 @@ final class LettuceConnector implements StoreConnector<LettuceConnectionFactory>
 
     private static RedisStore.Builder builder(LettuceConnectionFactory connection) {
         LettuceClientConfiguration client = connection.getClientConfiguration();
-        RedisClusterConfiguration cluster = connection.getClusterConfiguration();
-        RedisSentinelConfiguration sentinel = connection.getSentinelConfiguration();
-        if (cluster != null) {
+        RedisConfiguration configuration = configuration(connection);
+        if (configuration instanceof RedisClusterConfiguration cluster) {
             return RedisStore.clusterBuilder(nodes(cluster, client));
-        } else if (sentinel != null) {
+        } else if (configuration instanceof RedisSentinelConfiguration sentinel) {
             return RedisStore.builder(sentinels(sentinel, client));
+        } else if (configuration instanceof RedisStandaloneConfiguration standalone) {
+            return RedisStore.builder(server(standalone, client));
+        } else if (configuration instanceof RedisStaticMasterReplicaConfiguration) {
+            throw new IllegalArgumentException("it leads to a master and replicas by their addresses, as with"
+                    + " 'spring.data.redis.masterreplica.nodes', and a lock store follows no fail-over between these;"
+                    + " use Sentinels or a cluster, or set 'holdfast.store' to the URI of the master");
+        } else if (configuration instanceof RedisSocketConfiguration) {
+            throw new IllegalArgumentException("it leads to a Unix domain socket, and a lock store on Redis needs TCP;"
+                    + " set 'holdfast.store' to a URI such as 'redis://localhost'");
         }
-        return RedisStore.builder(server(connection.getStandaloneConfiguration(), client));
+        throw new IllegalArgumentException(
+                "it has a " + configuration.getClass().getName()
+                        + ", and a lock store needs one of Spring Data's for a server, Sentinels or a cluster; or set"
+                        + " 'holdfast.store' to a URI");
     }
 
-    static RedisURI server(RedisStandaloneConfiguration server, LettuceClientConfiguration client) {
+    /*
+     * The public getters are not enough: for a master and replicas, a socket, and any configuration that was passed as a
+     * RedisConfiguration, that for one server returns localhost. Processes that each found a Redis there would not
+     * exclude each other.
+     */
+    private static RedisConfiguration configuration(LettuceConnectionFactory connection) {
+        Field field = ReflectionUtils.findField(
+                LettuceConnectionFactory.class, CONFIGURATION_FIELD, RedisConfiguration.class);
+        if (field != null && field.trySetAccessible()) {
+            return (RedisConfiguration) Objects.requireNonNull(ReflectionUtils.getField(field, connection));
+        }
+        throw new IllegalArgumentException("this version of Spring Data Redis does not show where it leads; set"
+                + " 'holdfast.store' to a URI such as 'redis://localhost'");
+    }
+
+    private static RedisURI server(RedisStandaloneConfiguration server, LettuceClientConfiguration client) {
         RedisURI.Builder uri = RedisURI.builder()
                 .withHost(server.getHostName())
                 .withPort(server.getPort())
@@ -66,13 +100,13 @@ final class LettuceConnector implements StoreConnector<LettuceConnectionFactory>
         return complete(uri, server, server.getUsername(), server.getPassword(), client);
     }
 
-    static List<RedisURI> nodes(RedisClusterConfiguration cluster, LettuceClientConfiguration client) {
+    private static List<RedisURI> nodes(RedisClusterConfiguration cluster, LettuceClientConfiguration client) {
         return nodes(cluster.getClusterNodes().stream())
                 .map(uri -> complete(uri, cluster, cluster.getUsername(), cluster.getPassword(), client))
                 .toList();
     }
 
-    static RedisURI sentinels(RedisSentinelConfiguration sentinel, LettuceClientConfiguration client) {
+    private static RedisURI sentinels(RedisSentinelConfiguration sentinel, LettuceClientConfiguration client) {
         RedisURI.Builder uri = RedisURI.builder().withDatabase(sentinel.getDatabase());
         nodes(sentinel.getSentinels().stream())
                 .map(node -> {

@@ -29,6 +29,9 @@ import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 @DisplayName("On real servers, the auto-configuration")
@@ -92,6 +95,25 @@ class ServersTest {
     void redisConnectionFactory() {
         holdsWhileItRuns(
                 withRedis().withPropertyValues("holdfast.store=bean:redisConnectionFactory"), ServersTest::redisClient);
+    }
+
+    /** A configuration of a type that says nothing of its contents. */
+    private static LettuceConnectionFactory factoryOf(RedisConfiguration configuration) {
+        return new LettuceConnectionFactory(configuration);
+    }
+
+    @Test
+    @DisplayName("uses Redis where the factory leads, whatever it was made of")
+    void redisConfiguration() {
+        RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", redis.port());
+        server.setPassword("canary");
+        holdsWhileItRuns(
+                new ApplicationContextRunner()
+                        .withPropertyValues("holdfast.store-timeout=1m")
+                        .withUserConfiguration(HoldingApplication.class)
+                        .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
+                        .withBean(LettuceConnectionFactory.class, () -> factoryOf(server)),
+                ServersTest::redisClient);
     }
 
     @Test

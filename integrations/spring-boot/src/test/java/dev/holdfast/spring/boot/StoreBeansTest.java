@@ -16,11 +16,14 @@ import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -154,6 +157,29 @@ class StoreBeansTest {
         CuratorFramework curator() {
             return CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(1));
         }
+    }
+
+    @Test
+    @DisplayName("is refused if it leads to a master and replicas, or to a socket, and not replaced by localhost")
+    void unsupportedRedis() {
+        runner.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withPropertyValues("spring.data.redis.masterreplica.nodes=127.0.0.1:1,127.0.0.1:2")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("LettuceConnectionFactory 'redisConnectionFactory'", "a master and replicas"));
+        runner.withBean(
+                        LettuceConnectionFactory.class,
+                        () -> new LettuceConnectionFactory(new RedisSocketConfiguration("/run/redis.sock")))
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("a Unix domain socket"));
+        runner.withBean(LettuceConnectionFactory.class, () -> new LettuceConnectionFactory(new RedisConfiguration() {}))
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("and a lock store needs one of Spring Data's"));
     }
 
     private void expectAsked(String name, UnaryOperator<ApplicationContextRunner> with) {
