@@ -26,6 +26,10 @@ import org.springframework.util.ClassUtils;
  */
 final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
 
+    /** Where Spring's tests keep the beans that they replace, as by {@code @MockitoBean}; these have no proxies. */
+    private static final String TEST_OVERRIDES =
+            "org.springframework.test.context.bean.override.internalBeanOverrideRegistry";
+
     private final Map<Class<?>, List<AnnotatedMethods.Use>> uses = new ConcurrentHashMap<>();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
     private final Queue<GuardedMethod> storeChecks = new ConcurrentLinkedQueue<>();
@@ -93,9 +97,11 @@ final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton
 
     @Override
     public void afterSingletonsInstantiated() {
-        for (String name : beans().getBeanDefinitionNames()) {
-            if (beans().containsSingleton(name)) {
-                checkProxy(name, beans().getSingleton(name));
+        if (!beans().containsBean(TEST_OVERRIDES)) {
+            for (String name : beans().getBeanDefinitionNames()) {
+                if (beans().containsSingleton(name)) {
+                    checkProxy(name, beans().getSingleton(name));
+                }
             }
         }
         ClientOpening opening = beans().getBeanProvider(LockedDefaults.class)
