@@ -4,8 +4,10 @@ import static dev.holdfast.spring.boot.Analyses.assertAnalysis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.Holdfast;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spring.EnableHoldfast;
 import dev.holdfast.spring.Locked;
 import dev.holdfast.spring.ScheduledLock;
 import java.io.IOException;
@@ -14,17 +16,22 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 @DisplayName("An application with nothing but annotations")
+@ExtendWith(OutputCaptureExtension.class)
 class StartupTest {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -150,6 +157,52 @@ class StartupTest {
                     assertThatThrownBy(() -> context.getBean(Ledger.class).append())
                             .isInstanceOf(StoreUnavailableException.class);
                 });
+    }
+
+    /** Reads its auto-configurations as applications do. */
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({HoldfastAutoConfiguration.class, UnlockedMethodsAutoConfiguration.class})
+    static class SwitchedOff {}
+
+    @Test
+    @DisplayName("for which Holdfast is switched off is warned of each method that has lost its lock")
+    void switchedOff(CapturedOutput output) {
+        runner(SwitchedOff.class)
+                .withPropertyValues("holdfast.enabled=false")
+                .withUserConfiguration(WithLockedMethod.class, WithJob.class)
+                .run(context -> {
+                    assertThat(context.getBean(Ledger.class).append()).isEqualTo("done");
+                    assertThat(output)
+                            .containsOnlyOnce("'holdfast.enabled' is false, so these 2 methods run without the locks")
+                            .contains(Ledger.class.getName() + "#append", Reports.class.getName() + "#write");
+                });
+    }
+
+    @Test
+    @DisplayName("is not warned where no method has lost its lock")
+    void nothingToWarnOf(CapturedOutput output) {
+        runner(SwitchedOff.class).withPropertyValues("holdfast.enabled=false").run(context -> assertThat(context)
+                .hasNotFailed());
+        runner(SwitchedOff.class)
+                .withPropertyValues("holdfast.enabled=false")
+                .withUserConfiguration(WithLockedMethod.class, OwnClient.class)
+                .run(context -> assertThat(context.getBean(Ledger.class).append())
+                        .isEqualTo("done"));
+        assertThat(output).doesNotContain("run without the locks");
+    }
+
+    private static ApplicationContextRunner runner(Class<?> application) {
+        return new ApplicationContextRunner().withUserConfiguration(application);
+    }
+
+    /** Enables the annotations whatever the property says. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableHoldfast
+    static class OwnClient {
+        @Bean
+        Holdfast ours() {
+            return Holdfast.connect("memory:");
+        }
     }
 
     @Test
