@@ -1,10 +1,13 @@
 package dev.holdfast.spring.boot;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.StoreUnavailableException;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -15,19 +18,38 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  */
 final class HoldfastClients {
 
+    /** Long enough for those that wait behind an attempt. */
+    private static final long PAUSE_MILLIS = 1_000;
+
     private final ConfigurableListableBeanFactory beans;
     private volatile @Nullable RuntimeException failure;
+
+    /** Ends when the store may be tried again. */
+    private volatile CompletableFuture<@Nullable Void> pause = CompletableFuture.completedFuture(null);
 
     HoldfastClients(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
     }
 
-    /** Makes a part of the configured client, and remembers if that has failed. */
+    /**
+     * Makes a part of the configured client, and remembers if that has failed. If the store did not answer, callers get
+     * the same failure for a while: each attempt takes up to the time-outs of the store, and callers make them one
+     * after the other, under a lock of Spring's.
+     */
     <T> T make(Supplier<T> making) {
+        RuntimeException recent = failure;
+        if (recent != null && !pause.isDone()) {
+            throw recent;
+        }
         try {
             T made = making.get();
             failure = null;
             return made;
+        } catch (StoreUnavailableException e) {
+            pause = new CompletableFuture<@Nullable Void>()
+                    .completeOnTimeout(null, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+            failure = e;
+            throw e;
         } catch (RuntimeException e) {
             failure = e;
             throw e;

@@ -14,6 +14,12 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -234,5 +240,34 @@ class StartupTest {
                     assertThat(context.getBean(Ledger.class).append()).isEqualTo("done");
                     assertThat(health(context).getStatus()).isEqualTo(Status.UP);
                 });
+    }
+
+    @Test
+    @DisplayName("lets calls that come while a silent store is opened fail with that attempt, and makes no others")
+    void silentStore() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            locked.withPropertyValues(
+                            "holdfast.open-at-startup=false",
+                            "holdfast.store=redis://127.0.0.1:" + silent.getLocalPort(),
+                            "holdfast.store-timeout=2s")
+                    .run(context -> {
+                        Ledger ledger = context.getBean(Ledger.class);
+                        long begin = System.nanoTime();
+                        List<CompletableFuture<Duration>> calls = new ArrayList<>();
+                        for (int i = 0; i < 6; i++) {
+                            calls.add(onNewThread(() -> {
+                                assertThatThrownBy(ledger::append).isInstanceOf(StoreUnavailableException.class);
+                                return Duration.ofNanos(System.nanoTime() - begin);
+                            }));
+                        }
+                        for (CompletableFuture<Duration> each : calls) {
+                            assertThat(each.get(60, TimeUnit.SECONDS)).isLessThan(Duration.ofSeconds(6));
+                        }
+                    });
+        }
+    }
+
+    private static <T> CompletableFuture<T> onNewThread(Supplier<T> task) {
+        return CompletableFuture.supplyAsync(task, runnable -> new Thread(runnable, "caller").start());
     }
 }
