@@ -88,7 +88,7 @@ public final class ConnectionFactory {
         try {
             // The pipelines of many buckets share the connection to a node; where there is one pipeline it gathers by
             // itself.
-            this.client = RedisClient.create(options.isCluster() ? FlushConsolidation.of(resources) : resources);
+            this.client = new AsynchronousClient(options.isCluster() ? FlushConsolidation.of(resources) : resources);
             client.setOptions(
                     options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
         } catch (RuntimeException | Error e) {

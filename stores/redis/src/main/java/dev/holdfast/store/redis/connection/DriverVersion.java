@@ -13,10 +13,6 @@ import org.jspecify.annotations.Nullable;
 /** The versions of the driver, and of what it stands on, that a program brings along. */
 public final class DriverVersion {
 
-    // What its jar calls itself.
-    private static final String TITLE = "Lettuce";
-    private static final String MODULE = "lettuce.core";
-
     private static final Pattern MAJOR_AND_MINOR = Pattern.compile("(\\d+)\\.(\\d+)\\b.*");
 
     // As major × 1000 + minor.
@@ -67,24 +63,28 @@ public final class DriverVersion {
                 : Integer.MAX_VALUE;
     }
 
+    public static String lettuce() {
+        return version(RedisClient.class, "Lettuce", "lettuce.core");
+    }
+
+    /** By one of its jars: to read what each of them says of itself takes a tenth of the time to open. */
+    public static String netty() {
+        return version(Version.class, "Netty/Common", "io.netty.common");
+    }
+
     /**
-     * A module knows its version, and a package on the class path that of its jar. Where the driver was merged into a
+     * A module knows its version, and a package on the class path that of its jar. Where a library was merged into a
      * program's own jar or module, that is another title, and its version the program's.
      */
-    public static String lettuce() {
-        ModuleDescriptor module = RedisClient.class.getModule().getDescriptor();
-        Package itsPackage = RedisClient.class.getPackage();
+    private static String version(Class<?> of, String title, String module) {
+        ModuleDescriptor descriptor = of.getModule().getDescriptor();
+        Package itsPackage = of.getPackage();
         String version = null;
-        if (module != null && module.name().equals(MODULE)) {
-            version = module.rawVersion().orElse(null);
-        } else if (module == null && TITLE.equals(itsPackage.getImplementationTitle())) {
+        if (descriptor != null && descriptor.name().equals(module)) {
+            version = descriptor.rawVersion().orElse(null);
+        } else if (descriptor == null && title.equals(itsPackage.getImplementationTitle())) {
             version = itsPackage.getImplementationVersion();
         }
         return version == null ? "of an unknown version" : version.replaceFirst("/.*", "");
-    }
-
-    public static String netty() {
-        Version common = Version.identify(Version.class.getClassLoader()).get("netty-common");
-        return common == null ? "of an unknown version" : common.artifactVersion();
     }
 }
