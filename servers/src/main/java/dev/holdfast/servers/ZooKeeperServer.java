@@ -7,6 +7,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -236,6 +237,17 @@ public final class ZooKeeperServer implements AutoCloseable {
     public void restart() {
         relaunch();
         awaitService();
+    }
+
+    /** As {@link #restart()}, with another value of a line of its configuration file. */
+    public void restartWith(String name, String value) {
+        try {
+            Files.writeString(
+                    directory.resolve("zoo.cfg"), '\n' + name + '=' + value + '\n', StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        restart();
     }
 
     void relaunch() {

@@ -5,6 +5,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.SessionRecord;
@@ -29,6 +30,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The sessions of this client: ephemeral nodes, so that they end with its session at ZooKeeper, and a timer that ends
@@ -42,6 +45,8 @@ import org.apache.zookeeper.Op;
  * <p><b>Thread-safety:</b> safe.
  */
 final class Sessions {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Sessions.class);
 
     private static final byte[] NOTHING = {};
 
@@ -195,6 +200,27 @@ final class Sessions {
         own.remove(id);
         mailboxes.close(id);
         Requests.ignoreOutcome(removed.whenComplete((done, failure) -> watches.ended(id)));
+    }
+
+    /**
+     * Ends the sessions for which the time-out of the connection is too short, which a server may shorten: the servers
+     * would end them while their holders count on them.
+     */
+    void endLongerThan(Duration longest) {
+        List<OwnSession> ended = own.values().stream()
+                .filter(session -> session.ttl().compareTo(longest) > 0 && session.end())
+                .toList();
+        for (OwnSession session : ended) {
+            LOG.warn(
+                    "session {} of {} has ended: a server with a lower maxSessionTimeout keeps this client for {} now,"
+                            + " which has room for {}. Raise it on all servers, or use a shorter sessionTtl",
+                    session.id(),
+                    DurationFormat.format(session.ttl()),
+                    DurationFormat.format(contact.timeout()),
+                    DurationFormat.format(longest));
+            watches.ended(session.id()); // before another client can have what it holds
+            forget(session.id(), removals.add(session.id()));
+        }
     }
 
     /** Is told that a session's node is gone, whoever removed it. */

@@ -168,6 +168,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         @Override
         public void negotiated(Duration timeout) {
             contact.connected(timeout);
+            sessions.endLongerThan(longestTtl());
         }
 
         @Override
@@ -306,9 +307,17 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<OpenedSession> openSession(Duration ttl, String label) {
-        if (ttl.compareTo(traits.maxSessionTtl()) > 0) {
-            throw new IllegalArgumentException("A session of " + DurationFormat.format(ttl)
-                    + " is longer than the longest, which is " + DurationFormat.format(traits.maxSessionTtl()));
+        Duration longest = longestTtl();
+        if (ttl.compareTo(longest) > 0) {
+            return CompletableFuture.failedFuture(new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "a session of " + DurationFormat.format(ttl)
+                            + " was asked for, but the server keeps this client for "
+                            + DurationFormat.format(contact.timeout()) + ", which has room for "
+                            + DurationFormat.format(longest)
+                            + ": raise the maxSessionTimeout of all servers, or ask for a shorter session",
+                    null));
         }
         Duration least = ttl.compareTo(MIN_TTL) < 0 ? MIN_TTL : ttl;
         long steps = least.plus(GRANULARITY).minusNanos(1).dividedBy(GRANULARITY);
