@@ -1,5 +1,8 @@
 package dev.holdfast.spring;
 
+import dev.holdfast.Hold;
+import dev.holdfast.TaskHold;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.spring.execution.HeldLocks;
 import dev.holdfast.spring.execution.HeldStack;
 import java.util.List;
@@ -73,6 +76,58 @@ public final class CurrentLocks {
      */
     public static long fencingToken(String name) {
         return named(name).fencingToken(name);
+    }
+
+    /**
+     * What tells the hold on this name from all others, to go with the {@linkplain #fencingToken(String) token} to a
+     * guard that keeps both; see {@link Hold#holdId()}.
+     *
+     * @throws IllegalStateException if there is none
+     */
+    public static String holdId(String name) {
+        return named(name).holdId(name);
+    }
+
+    /**
+     * The hold on the innermost lock, as for a fence guard. It is released when the method ends; leave it open.
+     *
+     * @throws IllegalStateException if there is none, or there are several, which have tokens and ids by name
+     */
+    public static Hold hold() {
+        return single(innermost());
+    }
+
+    /**
+     * The hold on the lock of this name, as {@link #hold()}.
+     *
+     * @throws IllegalStateException if there is none, or it was taken together with others
+     */
+    public static Hold hold(String name) {
+        return single(named(name));
+    }
+
+    private static Hold single(HeldLocks held) {
+        return held.single()
+                .orElseThrow(() -> new IllegalStateException("The locks " + held.names() + " were taken together, and"
+                        + " have no hold each: call fencingToken(name) and holdId(name)"));
+    }
+
+    /**
+     * Extends the lock of the innermost {@link ScheduledLock} job that the thread runs: sets anew how long it lasts at
+     * most and at least, both from now. For a job that finds out on the way that it takes longer.
+     *
+     * <p><b>Blocking</b> and <b>interruption</b> are those of {@link TaskHold#extend(TaskOptions)}.
+     *
+     * @throws IllegalStateException if the thread runs no job
+     * @throws dev.holdfast.LockLostException if its lock was lost: another process may run the job
+     * @throws dev.holdfast.StoreUnavailableException if the store did not answer; the lock lasts for the old or the new
+     *     time
+     */
+    public static void extend(TaskOptions options) {
+        HeldStack.job()
+                .orElseThrow(() -> new IllegalStateException("This thread runs no job with @ScheduledLock, but works"
+                        + " under " + HeldStack.names() + ". Other locks are renewed until their work ends"))
+                .extend(options);
     }
 
     private static HeldLocks innermost() {

@@ -62,6 +62,12 @@ class ScheduledLockTest {
             runs.incrementAndGet();
         }
 
+        @ScheduledLock(name = "long", atMost = "1s")
+        Boolean longer() {
+            CurrentLocks.extend(TaskOptions.atMost(Duration.ofHours(2)).withAtLeast(Duration.ofHours(1)));
+            return CurrentLocks.hold().remaining().compareTo(Duration.ofHours(1)) > 0;
+        }
+
         @ScheduledLock(name = "seldom", atMost = "${at.most}", atLeast = "${at.least}")
         Optional<String> seldom() {
             runs.incrementAndGet();
@@ -325,5 +331,15 @@ class ScheduledLockTest {
     @DisplayName("is refused at the start if it can't be carried out")
     void refused(Class<?> mistake, String words) {
         assertThatThrownBy(() -> world.start(mistake)).hasStackTraceContaining(words);
+    }
+
+    @Test
+    @DisplayName("can take longer than it was to, and keep its name for longer, if it says so on the way")
+    void extended() {
+        assertThat(reports().longer()).isTrue();
+        assertThat(isDue("long")).isFalse();
+        assertThatThrownBy(() -> CurrentLocks.extend(TaskOptions.atMost(Duration.ofHours(1))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("runs no job");
     }
 }

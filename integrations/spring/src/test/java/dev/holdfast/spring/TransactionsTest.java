@@ -6,9 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
+import dev.holdfast.sql.rows.FenceGuard;
+import dev.holdfast.sql.rows.RowTables;
+import dev.holdfast.sql.rows.StaleTokenException;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -137,6 +143,19 @@ class TransactionsTest {
         @Locked(name = LOCK, maxHold = "200ms", onLoss = LossReaction.THROW)
         public void appendAndReturn() {
             jdbc.update("insert into entry values (1)");
+        }
+
+        @Locked(LOCK)
+        @Transactional
+        public long appendGuarded() {
+            jdbc.execute((Connection connection) -> guarded(connection, CurrentLocks.hold()));
+            jdbc.update("insert into entry values (1)");
+            return CurrentLocks.hold(LOCK).fencingToken();
+        }
+
+        private static boolean guarded(Connection connection, Hold hold) throws SQLException {
+            FenceGuard.usual().check(connection, hold);
+            return true;
         }
 
         @Retryable(maxRetries = 2, delay = 1)
@@ -272,5 +291,23 @@ class TransactionsTest {
         assertThatThrownBy(() -> start(EarlyTransactions.class))
                 .hasStackTraceContaining("Give @EnableHoldfast an order that is smaller");
         assertThatCode(() -> start(Transactions.class)).doesNotThrowAnyException();
+    }
+
+    @Test
+    @DisplayName("shows its hold to a fence guard, in the transaction")
+    void guarded() throws Exception {
+        RowTables.usual().createIfMissing(dataSource());
+        AnnotationConfigApplicationContext context = start(Transactions.class);
+        Ledger ledger = context.getBean(Ledger.class);
+        JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+        long token = ledger.appendGuarded();
+        assertThat(jdbc.queryForObject("select token from holdfast_fence", Long.class))
+                .isEqualTo(token);
+
+        long later = token + 1_000_000_000_000L;
+        jdbc.update("update holdfast_fence set token = ?", later);
+        assertThatThrownBy(ledger::appendGuarded).isInstanceOf(StaleTokenException.class);
+        assertThat(jdbc.queryForObject("select count(*) from entry", Integer.class))
+                .isEqualTo(1);
     }
 }

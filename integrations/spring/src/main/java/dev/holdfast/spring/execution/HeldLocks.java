@@ -5,6 +5,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.MultiHold;
 import dev.holdfast.ReleaseOutcome;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
@@ -29,6 +30,12 @@ public sealed interface HeldLocks permits SingleHold, SeveralHolds {
 
     /** As {@link Hold#fencingToken()}, of one of the names. */
     long fencingToken(String name);
+
+    /** As {@link Hold#holdId()}, of one of the names. */
+    String holdId(String name);
+
+    /** The hold of the only name; empty if there are several. */
+    Optional<Hold> single();
 
     void onLost(Consumer<Loss> listener);
 

@@ -1,5 +1,6 @@
 package dev.holdfast.spring.execution;
 
+import dev.holdfast.TaskHold;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -43,6 +44,16 @@ public final class HeldStack {
         for (HeldStack stack = INNERMOST.get(); stack != null; stack = stack.outer) {
             if (stack.held.names().contains(name)) {
                 return Optional.of(stack.held);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The innermost job. */
+    public static Optional<TaskHold> job() {
+        for (HeldStack stack = INNERMOST.get(); stack != null; stack = stack.outer) {
+            if (stack.held.single().orElse(null) instanceof TaskHold job) {
+                return Optional.of(job);
             }
         }
         return Optional.empty();

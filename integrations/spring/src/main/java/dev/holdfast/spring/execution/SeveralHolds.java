@@ -1,10 +1,12 @@
 package dev.holdfast.spring.execution;
 
+import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiHold;
 import dev.holdfast.ReleaseOutcome;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -38,6 +40,16 @@ record SeveralHolds(MultiHold hold, List<String> names, String prefix) implement
     @Override
     public long fencingToken(String name) {
         return hold.fencingToken(prefix + name);
+    }
+
+    @Override
+    public String holdId(String name) {
+        return hold.holdId(prefix + name);
+    }
+
+    @Override
+    public Optional<Hold> single() {
+        return Optional.empty();
     }
 
     @Override

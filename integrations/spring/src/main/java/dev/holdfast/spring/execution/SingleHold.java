@@ -4,6 +4,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
@@ -23,6 +24,16 @@ record SingleHold(Hold hold, List<String> names) implements HeldLocks {
     @Override
     public long fencingToken(String name) {
         return hold.fencingToken();
+    }
+
+    @Override
+    public String holdId(String name) {
+        return hold.holdId();
+    }
+
+    @Override
+    public Optional<Hold> single() {
+        return Optional.of(hold);
     }
 
     @Override

@@ -30,6 +30,8 @@ class HeldLocksTest {
             assertThat(held.fencingToken("7")).isEqualTo(hold.fencingToken("orders:7"));
             assertThat(held.fencingToken("9")).isEqualTo(hold.fencingToken("orders:9"));
             assertThatThrownBy(() -> held.fencingToken("orders:7")).isInstanceOf(IllegalArgumentException.class);
+            assertThat(held.holdId("7")).isEqualTo(hold.holdId("orders:7"));
+            assertThat(held.single()).isEmpty();
             held.failIfLost();
         }
     }
