@@ -100,10 +100,9 @@ public final class HoldfastLockRegistry
 
     /**
      * Makes sure that the current thread holds a lock, and sets anew the time of one that was acquired with a time of
-     * its own. Others are renewed for as long as they are held, whatever is said here.
+     * its own, to at least 200 ms. Others are renewed for as long as they are held, whatever is said here.
      *
      * @throws IllegalStateException if the current thread does not hold it, or has lost it
-     * @throws IllegalArgumentException if the time is under 200 ms
      * @throws org.springframework.dao.DataAccessResourceFailureException if the store did not answer
      */
     @Override

@@ -5,6 +5,7 @@ import dev.holdfast.ClientClosedException;
 import dev.holdfast.Hold;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.LockLostException;
+import dev.holdfast.NotOwnerException;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +20,9 @@ import org.springframework.integration.support.locks.DistributedLock;
  * thread holds. Thread-safe.
  */
 final class RegistryLock implements DistributedLock {
+
+    /** The shortest lease of Holdfast. A lock that lasts a little longer than it must is still a lock. */
+    private static final Duration SHORTEST = Duration.ofMillis(200);
 
     private final String key;
     private final dev.holdfast.DistributedLock lock;
@@ -70,10 +74,13 @@ final class RegistryLock implements DistributedLock {
         }
     }
 
-    /** Acquires for a time that is not renewed; by who holds the lock already, sets that time anew if there is one. */
+    /**
+     * Acquires for a time that is not renewed, and lasts {@link #SHORTEST} if it is shorter. If the thread holds the
+     * lock already, sets that time anew if there is one.
+     */
     @Override
     public void lock(Duration ttl) {
-        AcquireOptions options = AcquireOptions.defaults().withFixedLease(ttl);
+        AcquireOptions options = AcquireOptions.defaults().withFixedLease(lease(ttl));
         boolean wasInterrupted = false;
         try {
             while (true) {
@@ -96,7 +103,7 @@ final class RegistryLock implements DistributedLock {
     @Override
     public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
         Duration wait = waitTime.isNegative() ? Duration.ZERO : waitTime;
-        AcquireOptions options = AcquireOptions.defaults().withMaxWait(wait).withFixedLease(ttl);
+        AcquireOptions options = AcquireOptions.defaults().withMaxWait(wait).withFixedLease(lease(ttl));
         try {
             return lock.holdCount() > 0
                     ? reacquire(ttl)
@@ -163,9 +170,13 @@ final class RegistryLock implements DistributedLock {
         }
     }
 
+    private static Duration lease(Duration ttl) {
+        return ttl.compareTo(SHORTEST) < 0 ? SHORTEST : ttl;
+    }
+
     private static void extend(Hold hold, Duration lease) {
         try {
-            hold.extend(lease);
+            hold.extend(lease(lease));
         } catch (IllegalStateException e) {
             hold.ensureHeld(); // it has no lease of its own, and is renewed by the client
         }
@@ -183,6 +194,10 @@ final class RegistryLock implements DistributedLock {
                     e);
         } catch (HoldfastException e) {
             throw new DataAccessResourceFailureException("Failed to release lock '" + key + "': " + e.getMessage(), e);
+        } catch (NotOwnerException e) {
+            IllegalMonitorStateException thrown = new IllegalMonitorStateException("You do not own lock at " + key);
+            thrown.initCause(e);
+            throw thrown;
         }
     }
 

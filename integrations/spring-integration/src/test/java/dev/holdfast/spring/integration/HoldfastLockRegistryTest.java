@@ -162,6 +162,29 @@ class HoldfastLockRegistryTest {
     }
 
     @Test
+    @DisplayName("rounds a time under 200 ms up to that")
+    void shortTime() throws Exception {
+        lock.lock(Duration.ofMillis(1));
+        lock.unlock();
+        assertThat(lock.tryLock(Duration.ZERO, Duration.ofMillis(100))).isTrue();
+        store.advance(Duration.ofMillis(150));
+        assertThat(elsewhere.tryLock()).isFalse();
+        registry.renewLock("order", Duration.ofMillis(100));
+        store.advance(Duration.ofMillis(150));
+        assertThat(elsewhere.tryLock()).isFalse();
+        store.advance(Duration.ofMillis(50));
+        assertThat(elsewhere.tryLock()).isTrue();
+    }
+
+    @Test
+    @DisplayName("says that a thread doesn't own what it unlocks, in the words of Spring Integration")
+    void notOwned() {
+        assertThatThrownBy(lock::unlock)
+                .isInstanceOf(IllegalMonitorStateException.class)
+                .hasMessage("You do not own lock at order");
+    }
+
+    @Test
     @DisplayName("sets the time anew when its holder locks again with one")
     void ownTimeAgain() throws Exception {
         lock.lock(MINUTE);
