@@ -1,5 +1,6 @@
 package dev.holdfast.store.etcd;
 
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
@@ -27,6 +28,7 @@ import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -217,22 +219,36 @@ final class EtcdAdapter implements RegisterAdapter {
     public CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
         return told(() -> {
             Range all = keys.records(prefix).first(Math.min(limit, LARGEST_PAGE));
-            Range page = cursor.map(last -> all.startingAfter(keys.recordNamed(last)))
-                    .orElse(all);
+            Range page =
+                    cursor.map(last -> all.startingAfter(keys.recordAt(last))).orElse(all);
             return client.range(page).thenApply(this::page);
         });
     }
 
     private RegisterPage page(RangeAnswer answer) {
-        List<RegisterPage.Entry> entries = answer.keys().stream()
-                .map(key -> new RegisterPage.Entry(
-                        keys.resource(key.key()), WriteTransaction.record(Optional.of(key)), Duration.ZERO))
-                .toList();
+        List<RegisterPage.Entry> entries = new ArrayList<>();
+        List<DamagedRecord> unnamed = new ArrayList<>();
+        for (KeyValue key : answer.keys()) {
+            keys.resource(key.key())
+                    .ifPresentOrElse(
+                            resource -> entries.add(new RegisterPage.Entry(
+                                    resource, WriteTransaction.record(Optional.of(key)), Duration.ZERO)),
+                            () -> unnamed.add(unnamed(key)));
+        }
         return new RegisterPage(
                 entries,
+                unnamed,
                 answer.hasMore()
-                        ? Optional.of(entries.get(entries.size() - 1).resource().value())
+                        ? Optional.of(keys.cursor(
+                                answer.keys().get(answer.keys().size() - 1).key()))
                         : Optional.empty());
+    }
+
+    private DamagedRecord unnamed(KeyValue key) {
+        return new DamagedRecord(
+                keys.name(key.key(), StandardCharsets.UTF_8),
+                "the key '" + ResourceName.printable(key.name())
+                        + "' is not one of Holdfast's: no lock has such a name");
     }
 
     @Override

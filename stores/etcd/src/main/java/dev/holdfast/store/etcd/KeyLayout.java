@@ -1,5 +1,6 @@
 package dev.holdfast.store.etcd;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.holdfast.spi.ClaimRef;
@@ -9,8 +10,10 @@ import dev.holdfast.store.etcd.rpc.Range;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.IndexEntry;
 import java.nio.ByteBuffer;
+import java.nio.charset.Charset;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Optional;
 
 /**
  * The keys, all below a namespace:
@@ -48,13 +51,31 @@ final class KeyLayout {
         return Range.withPrefix(key("r/" + prefix));
     }
 
-    /** The record that this name would have, which need not be a name of a resource. */
-    byte[] recordNamed(String name) {
-        return key("r/" + name);
+    /** The resource that a record is of; empty where its key is none that a resource can have. */
+    Optional<ResourceName> resource(byte[] record) {
+        String name = name(record, UTF_8);
+        try {
+            return Arrays.equals(key("r/" + name), record) ? Optional.of(new ResourceName(name)) : Optional.empty();
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
-    ResourceName resource(byte[] record) {
-        return new ResourceName(new String(record, recordNameAt, record.length - recordNameAt, UTF_8));
+    /** Where a list goes on after a record, octet by octet: its key need not be text. */
+    String cursor(byte[] record) {
+        return name(record, ISO_8859_1);
+    }
+
+    /** The key of the record that a list goes on after. */
+    byte[] recordAt(String cursor) {
+        byte[] name = cursor.getBytes(ISO_8859_1);
+        byte[] key = Arrays.copyOf(key("r/"), recordNameAt + name.length);
+        System.arraycopy(name, 0, key, recordNameAt, name.length);
+        return key;
+    }
+
+    String name(byte[] record, Charset charset) {
+        return new String(record, recordNameAt, record.length - recordNameAt, charset);
     }
 
     byte[] session(SessionId session) {

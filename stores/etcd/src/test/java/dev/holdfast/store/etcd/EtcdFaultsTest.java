@@ -28,10 +28,12 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.DeadHolder;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -117,6 +119,41 @@ class EtcdFaultsTest {
         Matcher revision = Pattern.compile("\"revision\":\"(\\d+)\"").matcher(below(server, "holdfast/"));
         assertThat(revision.find()).isTrue();
         return revision.group(1);
+    }
+
+    @Test
+    void keysThatNoLockCanHaveAreListedBesideTheLocks() throws Exception {
+        List<byte[]> strange = List.of(
+                new byte[0],
+                " ".getBytes(StandardCharsets.UTF_8),
+                "long".repeat(200).getBytes(StandardCharsets.UTF_8),
+                new byte[] {(byte) 0xff, (byte) 0xfe},
+                new byte[] {(byte) 0xff, (byte) 0xff});
+        try (EtcdServer server = EtcdServer.start();
+                EtcdStore store = TestStores.at(server.endpoint()).open()) {
+            SessionId session = ((Reply.SessionOpened) answer(store, new Command.OpenSession(LONG, "one"))).session();
+            for (int i = 1; i <= 3; i++) {
+                answer(store, pairOfPermits(new ClaimRef(new ResourceName("lock-" + i), session, i)));
+            }
+            for (byte[] name : strange) {
+                RawKeys.put(server, "holdfast/r/", name, "rubbish");
+            }
+            for (int limit : new int[] {1, 2, 100}) {
+                List<String> locks = new ArrayList<>();
+                List<String> others = new ArrayList<>();
+                Optional<String> cursor = Optional.empty();
+                do {
+                    Reply.Inspected page = (Reply.Inspected) answer(store, new Command.Inspect("", cursor, limit));
+                    page.resources().forEach(info -> locks.add(info.name().value()));
+                    page.damaged().forEach(record -> others.add(record.reason()));
+                    cursor = page.cursor();
+                } while (cursor.isPresent());
+                assertThat(locks).containsExactly("lock-1", "lock-2", "lock-3");
+                assertThat(others)
+                        .hasSameSizeAs(strange)
+                        .allMatch(reason -> reason.contains("no lock has such a name"));
+            }
+        }
     }
 
     /** A call may fail before whoever makes it has heard that it was started. */

@@ -2,6 +2,7 @@ package dev.holdfast.store.etcd;
 
 import dev.holdfast.servers.EtcdServer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Base64;
 
 /** The keys of a server as they are, past every store. */
@@ -19,7 +20,19 @@ final class RawKeys {
         return "{\"key\": \"" + encoded(prefix) + "\", \"range_end\": \"" + encoded(end) + "\"}";
     }
 
+    /** Sets the key that begins so, and ends with octets that need not be text. */
+    static void put(EtcdServer server, String prefix, byte[] rest, String value) {
+        byte[] start = prefix.getBytes(StandardCharsets.UTF_8);
+        byte[] key = Arrays.copyOf(start, start.length + rest.length);
+        System.arraycopy(rest, 0, key, start.length, rest.length);
+        server.call("/v3/kv/put", "{\"key\": \"" + encoded(key) + "\", \"value\": \"" + encoded(value) + "\"}");
+    }
+
     static String encoded(String text) {
-        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+        return encoded(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String encoded(byte[] octets) {
+        return Base64.getEncoder().encodeToString(octets);
     }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.store.register;
 
+import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
 import java.util.List;
@@ -9,13 +10,20 @@ import java.util.Optional;
  * A page of the records that a server keeps.
  *
  * @param entries the records, none of them empty
+ * @param unnamed what is among them under a name that no resource can have
  * @param cursor where the next page begins; empty after the last
  */
-public record RegisterPage(List<Entry> entries, Optional<String> cursor) {
+public record RegisterPage(List<Entry> entries, List<DamagedRecord> unnamed, Optional<String> cursor) {
 
-    /** Copies the list. */
+    /** Copies the lists. */
     public RegisterPage {
         entries = List.copyOf(entries);
+        unnamed = List.copyOf(unnamed);
+    }
+
+    /** A page on which all names are those of resources. */
+    public RegisterPage(List<Entry> entries, Optional<String> cursor) {
+        this(entries, List.of(), cursor);
     }
 
     /**

@@ -107,9 +107,13 @@ final class Reports {
      * Steps on records of which all is dropped that is over; they are not written.
      *
      * @param damaged why other records of the page can't be read
+     * @param unnamed what is there under a name that no resource can have
      */
     private record Page(
-            List<Step> steps, Map<ResourceName, StoreException> damaged, Facts facts, Optional<String> cursor) {}
+            List<Step> steps,
+            Map<ResourceName, StoreException> damaged,
+            List<DamagedRecord> unnamed,
+            Optional<String> cursor) {}
 
     private CompletionStage<Page> views(String prefix, Optional<String> cursor, int limit) {
         return context.adapter().list(prefix, cursor, limit).thenCompose(this::views);
@@ -121,8 +125,7 @@ final class Reports {
             resource = new ResourceName(name);
         } catch (IllegalArgumentException e) {
             // Nothing is called so.
-            return CompletableFuture.completedFuture(
-                    new Page(List.of(), Map.of(), new Facts(context.sessions()), Optional.empty()));
+            return CompletableFuture.completedFuture(new Page(List.of(), Map.of(), List.of(), Optional.empty()));
         }
         return context.adapter()
                 .read(resource)
@@ -156,7 +159,7 @@ final class Reports {
                         .map(entry -> step(entry.resource(), entry.record(), facts))
                         .toList(),
                 damaged,
-                facts,
+                page.unnamed(),
                 page.cursor()));
     }
 
@@ -177,7 +180,7 @@ final class Reports {
                             id -> lefts.getOrDefault(id, Duration.ZERO),
                             context.adapter().time().latestMicros())
                     .ifPresent(infos::add));
-            List<DamagedRecord> damaged = new ArrayList<>();
+            List<DamagedRecord> damaged = new ArrayList<>(page.unnamed);
             page.damaged.forEach(
                     (name, why) -> damaged.add(new DamagedRecord(name.value(), String.valueOf(why.getMessage()))));
             return new Reply.Inspected(infos, damaged, page.cursor);
