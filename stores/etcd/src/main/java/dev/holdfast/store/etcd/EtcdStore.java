@@ -10,9 +10,12 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.etcd.rpc.Channels;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
 import dev.holdfast.store.etcd.rpc.Login;
+import dev.holdfast.store.etcd.rpc.Range;
+import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.client.RegisterStore;
 import io.grpc.ManagedChannel;
 import java.nio.file.Path;
@@ -43,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>One instance has a connection to one endpoint at a time, one thread for it, and one for what is due later. No
- * request is sent twice.
+ * request is sent twice but the end of a session.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -120,6 +123,7 @@ public final class EtcdStore implements LockStore {
         private String namespace = DEFAULT_NAMESPACE;
         private Duration requestTimeout = Duration.ofSeconds(5);
         private Duration connectTimeout = Duration.ofSeconds(10);
+        private Duration returnEvery = Duration.ofMinutes(1);
         private Tls tls = Tls.OFF;
         private @Nullable String user;
         private Supplier<char[]> password = () -> new char[0];
@@ -225,6 +229,13 @@ public final class EtcdStore implements LockStore {
             return new EtcdStore(RegisterStore.over(adapter()));
         }
 
+        /** How soon a member is tried again that this client has left. */
+        @CanIgnoreReturnValue
+        Builder returnEvery(Duration pause) {
+            this.returnEvery = pause;
+            return this;
+        }
+
         /** What a store is made of. */
         EtcdAdapter adapter() {
             StoreThreads threads = new StoreThreads();
@@ -232,8 +243,9 @@ public final class EtcdStore implements LockStore {
             try {
                 client = new EtcdClient(channels(threads), login(threads), requestTimeout);
                 KeyLayout keys = new KeyLayout(namespace);
-                return new EtcdAdapter(
-                        client, keys, StartupProbe.run(client, keys, longer(connectTimeout, requestTimeout)), threads);
+                RegisterTraits traits = StartupProbe.run(client, keys, longer(connectTimeout, requestTimeout));
+                FirstMember.keepTo(client, threads, Range.of(keys.turn()), returnEvery);
+                return new EtcdAdapter(client, keys, traits, threads);
             } catch (RuntimeException | Error e) {
                 if (client != null) {
                     client.close();
@@ -246,7 +258,7 @@ public final class EtcdStore implements LockStore {
         private Channels channels(StoreThreads threads) {
             ManagedChannel lent = channel;
             return lent == null
-                    ? Channels.to(endpoints, tls.context(), connectTimeout, threads.lookups())
+                    ? Channels.to(endpoints, tls.context(), connectTimeout, threads.lookups(), Randomness.nextLong())
                     : Channels.lent(lent);
         }
 

@@ -12,17 +12,25 @@ import dev.holdfast.store.etcd.rpc.Transaction;
 import dev.holdfast.store.etcd.rpc.Transaction.Branch;
 import dev.holdfast.store.register.RegisterTraits;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Asks a server before its first use what it is, what its shortest lease is, and whether the namespace is ours. */
 final class StartupProbe {
 
-    private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)\\..*");
+    private static final Logger LOG = LoggerFactory.getLogger(StartupProbe.class);
+
+    private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+).*");
     private static final int OLDEST_MAJOR = 3;
     private static final int OLDEST_MINOR = 4;
+
+    /** By the minor version of 3, the first release whose leaders end no leases that their successors have renewed. */
+    private static final Map<Integer, Integer> SAFE_RELEASES = Map.of(4, 31, 5, 13);
 
     /** A hundred years; etcd would make longer leases, but nobody may ask for them. */
     private static final Duration LONGEST = Duration.ofDays(36_525);
@@ -79,6 +87,15 @@ final class StartupProbe {
             if (Failures.isForbidden(e)) {
                 return "";
             }
+            if (attempts == 1 && Failures.isClosedAtOnce(e)) {
+                throw new StoreException(
+                        Reason.UNAVAILABLE,
+                        Effect.NONE,
+                        client.name()
+                                + " closed the connection before it answered. A server that speaks TLS needs a URI"
+                                + " that begins with 'etcds:', one that does not 'etcd:'",
+                        e);
+            }
             if (attempts == 1 || e.reason() != Reason.UNAVAILABLE) {
                 throw e;
             }
@@ -87,18 +104,39 @@ final class StartupProbe {
     }
 
     private void checkVersion(String version) {
-        Matcher parts = VERSION.matcher(version);
-        if (parts.matches()) {
-            int major = Integer.parseInt(parts.group(1));
-            int minor = Integer.parseInt(parts.group(2));
-            if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR)) {
-                throw new StoreException(
-                        Reason.DENIED,
-                        Effect.NONE,
-                        client.name() + " is of version " + version + "; locks need 3.4 at least",
-                        null);
-            }
+        if (isTooOld(version)) {
+            throw new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    client.name() + " is of version " + version + "; locks need 3.4 at least",
+                    null);
+        } else if (endsRenewedLeases(version)) {
+            LOG.warn(
+                    "store={} is of version {}: its leader may end sessions after it stood still, which its successor"
+                            + " has renewed, so two may hold a lock for a moment. Upgrade to 3.4.31, 3.5.13 or newer, or"
+                            + " check fencing tokens where you write",
+                    client.name(),
+                    version);
         }
+    }
+
+    private static boolean isTooOld(String version) {
+        Matcher parts = VERSION.matcher(version);
+        return parts.matches()
+                && (number(parts, 1) < OLDEST_MAJOR
+                        || (number(parts, 1) == OLDEST_MAJOR && number(parts, 2) < OLDEST_MINOR));
+    }
+
+    /** Whether it has etcd's issue 15247. */
+    static boolean endsRenewedLeases(String version) {
+        Matcher parts = VERSION.matcher(version);
+        return parts.matches()
+                && number(parts, 1) == OLDEST_MAJOR
+                && number(parts, 3) < SAFE_RELEASES.getOrDefault(number(parts, 2), 0);
+    }
+
+    private static int number(Matcher parts, int group) {
+        return Integer.parseInt(parts.group(group));
     }
 
     /** The server lengthens a lease that is too short, and tells. */

@@ -262,6 +262,11 @@ final class Watches implements WatchStream.Listener {
             if (present == null || watches.isEmpty()) {
                 return;
             }
+            if (!client.isCurrent(present)) {
+                endStream();
+                openLater("another member is used");
+                return;
+            }
             quiet = client.hasAnswered(present) ? 0 : quiet + 1;
             if (isAnswering && quiet < QUIET && ++unprobed < PROBED_ONCE_IN) {
                 return;

@@ -26,7 +26,6 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.DeadHolder;
-import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -133,7 +132,8 @@ class EtcdFaultsTest {
                 EtcdStore store = TestStores.at(server.endpoint()).open()) {
             SessionId session = ((Reply.SessionOpened) answer(store, new Command.OpenSession(LONG, "one"))).session();
             for (int i = 1; i <= 3; i++) {
-                answer(store, pairOfPermits(new ClaimRef(new ResourceName("lock-" + i), session, i)));
+                Command acquire = pairOfPermits(new ClaimRef(new ResourceName("lock-" + i), session, i));
+                assertThat(answer(store, acquire)).isInstanceOf(Reply.Granted.class);
             }
             for (byte[] name : strange) {
                 RawKeys.put(server, "holdfast/r/", name, "rubbish");
@@ -159,16 +159,39 @@ class EtcdFaultsTest {
     /** A call may fail before whoever makes it has heard that it was started. */
     @Test
     void streamOfWatchesThatIsRefusedAtOnceIsOpenedAgain() throws Exception {
+        refusing("etcdserverpb.Watch/Watch", (channel, store) -> {
+            channel.refuse(2);
+            assertThat(answer(store, new Command.OpenSession(LONG, "one"))).isInstanceOf(Reply.SessionOpened.class);
+        });
+    }
+
+    @Test
+    void endOfASessionThatIsLostOnItsWayIsSentAgain() throws Exception {
+        refusing("etcdserverpb.Lease/LeaseRevoke", (channel, store) -> {
+            SessionId session = ((Reply.SessionOpened) answer(store, new Command.OpenSession(LONG, "one"))).session();
+            channel.refuse(2);
+            assertThat(answer(store, new Command.CloseSession(session))).isEqualTo(new Reply.Done());
+            assertThat(answer(store, new Command.KeepAlive(session, 0))).isEqualTo(new Reply.SessionEnded());
+        });
+    }
+
+    private interface WithChannel {
+        void run(RefusingChannel channel, EtcdStore store) throws Exception;
+    }
+
+    /** Uses a store whose calls wait for long, and whose channel can refuse those of a method. */
+    private static void refusing(String method, WithChannel use) throws Exception {
         try (EtcdServer server = EtcdServer.start()) {
-            ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", server.port())
-                    .usePlaintext()
-                    .build();
-            EtcdStore.Builder builder = EtcdStore.builder(new RefusingChannel(channel, "etcdserverpb.Watch/Watch", 2));
-            try (EtcdStore store =
-                    builder.requestTimeout(Duration.ofMinutes(10)).open()) {
-                assertThat(answer(store, new Command.OpenSession(LONG, "one"))).isInstanceOf(Reply.SessionOpened.class);
+            RefusingChannel channel = new RefusingChannel(
+                    NettyChannelBuilder.forAddress("127.0.0.1", server.port())
+                            .usePlaintext()
+                            .build(),
+                    method);
+            EtcdStore.Builder builder = EtcdStore.builder(channel).requestTimeout(Duration.ofMinutes(10));
+            try (EtcdStore store = builder.open()) {
+                use.run(channel, store);
             } finally {
-                channel.shutdownNow();
+                var unused = channel.shutdownNow();
             }
         }
     }

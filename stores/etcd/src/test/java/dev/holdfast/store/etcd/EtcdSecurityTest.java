@@ -124,8 +124,18 @@ class EtcdSecurityTest {
                     .isInstanceOf(StoreException.class);
             assertThatThrownBy(() ->
                             EtcdStore.builder("localhost:" + server.port()).open())
-                    .isInstanceOf(StoreException.class);
+                    .isInstanceOf(StoreException.class)
+                    .hasMessageContaining("A server that speaks TLS needs a URI that begins with 'etcds:'");
         }
+    }
+
+    @Test
+    void schemeOfTlsAtAPlainPortIsNamed() {
+        String uri = "etcds://" + EtcdUnderTest.server().endpoint() + "?" + PATIENT;
+        assertThatThrownBy(() -> EtcdUris.builder(StoreUri.parse(uri)).open())
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("one that does not 'etcd:'")
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain("Pipeline", "\n"));
     }
 
     private static void refused(String uri, String words) {

@@ -9,17 +9,21 @@ import io.grpc.Status;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A channel that refuses the first calls of a method while they are started, as one does without a connection. */
+/** A channel that refuses some calls of a method while they are started, as one does without a connection. */
 final class RefusingChannel extends ManagedChannel {
 
     private final ManagedChannel channel;
     private final String method;
-    private final AtomicInteger left;
+    private final AtomicInteger left = new AtomicInteger();
 
-    RefusingChannel(ManagedChannel channel, String method, int times) {
+    RefusingChannel(ManagedChannel channel, String method) {
         this.channel = channel;
         this.method = method;
-        this.left = new AtomicInteger(times);
+    }
+
+    /** Refuses the next calls. */
+    void refuse(int times) {
+        left.set(times);
     }
 
     @Override

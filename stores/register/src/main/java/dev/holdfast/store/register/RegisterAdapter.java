@@ -20,10 +20,10 @@ import java.util.concurrent.CompletionStage;
  *       That holds for records, for sessions and for the index.
  *   <li>A {@link #write} is one atomic step, with all its comparisons. Where several of these fail, a session that has
  *       ended is told before a stale epoch, and that before a conflict.
- *   <li>No request is sent twice, unless the server said that the first had no effect. A stage ends exceptionally only
- *       with a {@link StoreException}, whose effect is {@link StoreException.Effect#NONE} only if the request was not
- *       sent, or the server says that it did nothing. Every stage ends, after a time-out of the adapter's at the
- *       latest.
+ *   <li>No request but the end of a session is sent twice, unless the server said that the first had no effect. A
+ *       stage ends exceptionally only with a {@link StoreException}, whose effect is {@link StoreException.Effect#NONE}
+ *       only if the request was not sent, or the server says that it did nothing. Every stage ends, after a time-out of
+ *       the adapter's at the latest.
  *   <li>Once {@link #raiseEpoch} was acknowledged, no write under a lower epoch takes effect, however late it arrives.
  *   <li>A session ends no earlier than its ttl after the last acknowledged {@link #keepAlive} was sent, less the
  *       granularity that the traits state. Its end is final: no id is used again. Without a renewal it ends by itself,

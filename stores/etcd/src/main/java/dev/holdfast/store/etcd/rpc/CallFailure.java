@@ -29,11 +29,17 @@ final class CallFailure extends Exception {
         return wasSent;
     }
 
-    /** What the server says, or the library. */
-    String words() {
+    /** What the server says, or the library, without the latter's notes on its inside; the code if it says nothing. */
+    String description() {
         String description = status.getDescription();
+        return description == null
+                ? status.getCode().toString()
+                : description.lines().findFirst().orElse("");
+    }
+
+    /** The same, with the words of the cause. */
+    String words() {
         Throwable cause = status.getCause();
-        return (description == null ? status.getCode().toString() : description)
-                + (cause == null || cause.getMessage() == null ? "" : ": " + cause.getMessage());
+        return description() + (cause == null || cause.getMessage() == null ? "" : ": " + cause.getMessage());
     }
 }

@@ -11,7 +11,9 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -19,8 +21,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to the endpoints of a cluster. One is used at a time, so that requests go to one member, until it is
- * suspected: then the next one is, and the suspect gets a new connection when its turn comes again.
+ * The connections to the endpoints of a cluster, in an order that each client draws, so that clients are spread over
+ * the members. One is used at a time, so that requests go to one member, until it is suspected: then the next one is,
+ * and the suspect gets a new connection when its turn comes again. The first is used again once it answers.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -63,9 +66,10 @@ public final class Channels implements AutoCloseable {
      *
      * @param tls null for plain connections
      * @param lookups where names of hosts are looked up
+     * @param draw what the order follows
      */
     public static Channels to(
-            List<Endpoint> endpoints, @Nullable SslContext tls, Duration connectTimeout, Executor lookups) {
+            List<Endpoint> endpoints, @Nullable SslContext tls, Duration connectTimeout, Executor lookups, long draw) {
         CountedThreads factory = new CountedThreads();
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, factory, NioIoHandler.newFactory());
         List<ManagedChannel> channels = new ArrayList<>();
@@ -81,6 +85,7 @@ public final class Channels implements AutoCloseable {
                     .disableRetry();
             channels.add((tls == null ? builder.usePlaintext() : builder.sslContext(tls)).build());
         }
+        Collections.shuffle(channels, new Random(draw));
         String places =
                 String.join(",", endpoints.stream().map(Endpoint::toString).toList());
         return new Channels(channels, new Threads(group, factory), "etcd at " + places);
@@ -93,6 +98,15 @@ public final class Channels implements AutoCloseable {
 
     ManagedChannel current() {
         return channels.get(current.get());
+    }
+
+    /** The one that this client uses while it answers. */
+    ManagedChannel first() {
+        return channels.get(0);
+    }
+
+    void returnToFirst() {
+        current.set(0);
     }
 
     /** Turns from a channel that failed or is silent to the next, unless that was done already. */

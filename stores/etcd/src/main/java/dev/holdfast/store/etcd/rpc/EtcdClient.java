@@ -7,6 +7,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
@@ -15,11 +16,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client of etcd for what locks need. Each call is sent once; only what was refused for the sake of its token is
- * sent again, with a new one. What comes out of it fails with a {@link StoreException}.
+ * sent again, with a new one, and so is the end of a lease. What comes out of it fails with a {@link StoreException}.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks but {@link #close}.
  */
 public final class EtcdClient implements AutoCloseable {
+
+    /** How often the end of a lease is asked for at most. */
+    private static final int REVOCATIONS = 3;
 
     private final Channels channels;
     private final Login login;
@@ -66,6 +70,17 @@ public final class EtcdClient implements AutoCloseable {
         return linearizable(EtcdMethods.RANGE, range.message(), RangeAnswer::of, RangeAnswer::header);
     }
 
+    /** Whether the member is used that this client has chosen, rather than another one in its place. */
+    public boolean usesFirstMember() {
+        return channels.current() == channels.first();
+    }
+
+    /** Uses the member again that this client has chosen, if that answers. */
+    public CompletionStage<Void> returnToFirstMember(Range probe) {
+        return linearizable(channels.first(), EtcdMethods.RANGE, probe.message(), RangeAnswer::of, RangeAnswer::header)
+                .thenRun(channels::returnToFirst);
+    }
+
     /** Runs a transaction. */
     public CompletionStage<TxnAnswer> run(Transaction transaction) {
         return linearizable(EtcdMethods.TXN, transaction.message(), TxnAnswer::of, TxnAnswer::header);
@@ -86,8 +101,17 @@ public final class EtcdClient implements AutoCloseable {
             MessageWriter request,
             Function<MessageReader, T> reading,
             Function<T, Header> header) {
+        return linearizable(channels.current(), method, request, reading, header);
+    }
+
+    private <T> CompletionStage<T> linearizable(
+            ManagedChannel channel,
+            MethodDescriptor<byte[], byte[]> method,
+            MessageWriter request,
+            Function<MessageReader, T> reading,
+            Function<T, Header> header) {
         long seen = revision.get();
-        return call(method, request.toBytes(), answer -> {
+        return call(channel, method, request.toBytes(), timeout, answer -> {
             T read = reading.apply(new MessageReader(answer));
             check(header.apply(read), seen);
             return read;
@@ -128,19 +152,25 @@ public final class EtcdClient implements AutoCloseable {
         return call(EtcdMethods.LEFT, ofLease(lease), answer -> LeaseAnswer.of(new MessageReader(answer)));
     }
 
-    /** Ends a lease with all its keys, if it has not ended yet. */
+    /**
+     * Ends a lease with all its keys, if it has not ended yet. That is asked again if no answer comes: an end is final,
+     * and what is lost would stand for a ttl.
+     */
     public CompletionStage<Void> revoke(long lease) {
-        CompletableFuture<Void> revoked = new CompletableFuture<>();
-        var unused = call(EtcdMethods.REVOKE, ofLease(lease), answer -> answer).whenComplete((answer, failure) -> {
-            if (failure == null
-                    || (Stages.causeOf(failure).getCause() instanceof CallFailure known
-                            && Failures.isLeaseMissing(known))) {
-                revoked.complete(null);
-            } else {
-                revoked.completeExceptionally(Stages.causeOf(failure));
-            }
-        });
-        return revoked;
+        return revoke(lease, REVOCATIONS);
+    }
+
+    private CompletionStage<Void> revoke(long lease, int attempts) {
+        return call(EtcdMethods.REVOKE, ofLease(lease), answer -> answer)
+                .handle((answer, failure) -> Optional.ofNullable(failure).map(Stages::causeOf))
+                .thenCompose(failure -> {
+                    if (failure.isEmpty() || Failures.isLeaseMissing(failure.get())) {
+                        return CompletableFuture.completedFuture(null);
+                    }
+                    return attempts > 1 && Failures.isUnavailable(failure.get())
+                            ? revoke(lease, attempts - 1)
+                            : CompletableFuture.failedFuture(failure.get());
+                });
     }
 
     private static byte[] ofLease(long lease) {
@@ -153,7 +183,7 @@ public final class EtcdClient implements AutoCloseable {
      * @param patience how long to wait for it, since it may have to be connected to first
      */
     public CompletionStage<String> version(Duration patience) {
-        return call(EtcdMethods.STATUS, new byte[0], patience, answer -> {
+        return call(channels.current(), EtcdMethods.STATUS, new byte[0], patience, answer -> {
             MessageReader message = new MessageReader(answer);
             for (int field = message.next(); field != 0; field = message.next()) {
                 if (field == 2) {
@@ -183,6 +213,11 @@ public final class EtcdClient implements AutoCloseable {
     /** Turns from the member that a stream is connected to, since it is silent. */
     public void suspect(WatchStream stream) {
         channels.suspect(stream.channel());
+    }
+
+    /** Whether requests go to the member that a stream is connected to. */
+    public boolean isCurrent(WatchStream stream) {
+        return stream.channel() == channels.current();
     }
 
     /** Whether a request through the connection of a stream was answered since the last call of this method. */
@@ -217,11 +252,15 @@ public final class EtcdClient implements AutoCloseable {
 
     private <T> CompletionStage<T> call(
             MethodDescriptor<byte[], byte[]> method, byte[] request, Function<byte[], T> reading) {
-        return call(method, request, timeout, reading);
+        return call(channels.current(), method, request, timeout, reading);
     }
 
     private <T> CompletionStage<T> call(
-            MethodDescriptor<byte[], byte[]> method, byte[] request, Duration patience, Function<byte[], T> reading) {
+            ManagedChannel channel,
+            MethodDescriptor<byte[], byte[]> method,
+            byte[] request,
+            Duration patience,
+            Function<byte[], T> reading) {
         CompletableFuture<T> result = new CompletableFuture<>();
         if (isClosed) {
             result.completeExceptionally(Failures.closed(Effect.NONE));
@@ -231,7 +270,6 @@ public final class EtcdClient implements AutoCloseable {
             result.completeExceptionally(Failures.replaced(name(), Effect.NONE));
             return result;
         }
-        ManagedChannel channel = channels.current();
         var unused = attempt(channel, method, request, patience).whenComplete((answer, failure) -> {
             if (failure != null) {
                 result.completeExceptionally(understood(failure, channel));

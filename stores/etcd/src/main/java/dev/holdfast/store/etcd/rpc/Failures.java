@@ -4,6 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import io.grpc.Status;
+import io.netty.handler.ssl.NotSslRecordException;
 import java.util.List;
 import java.util.Set;
 import javax.net.ssl.SSLException;
@@ -12,9 +13,16 @@ import org.jspecify.annotations.Nullable;
 /** What the failures of calls mean. */
 public final class Failures {
 
-    /** The server refuses these before it proposes anything to the others. */
-    private static final List<String> REFUSED_AT_THE_DOOR =
-            List.of("etcdserver: no leader", "etcdserver: too many requests", "etcdserver: not capable", "learner");
+    /** What the server says, word by word, when it refuses a request before it proposes anything to the others. */
+    private static final Set<String> REFUSED_AT_THE_DOOR = Set.of(
+            "etcdserver: no leader",
+            "etcdserver: too many requests",
+            "etcdserver: not capable",
+            "etcdserver: rpc not supported for learner");
+
+    /** What the library says when a connection ends before an answer; the second where TLS was to be spoken. */
+    private static final List<String> CLOSED_AT_ONCE =
+            List.of("Network closed for unknown reason", "Connection closed while performing TLS negotiation");
 
     /** The last is said to who has no token, since the server knew no users when one was asked for. */
     private static final List<String> STALE_TOKEN =
@@ -58,6 +66,11 @@ public final class Failures {
         return failure.getCause() instanceof CallFailure refusal && refusal.code() == Status.Code.PERMISSION_DENIED;
     }
 
+    /** Whether a server has closed the connection instead of an answer, as one does that is spoken to without its TLS. */
+    public static boolean isClosedAtOnce(StoreException failure) {
+        return failure.getCause() instanceof CallFailure known && CLOSED_AT_ONCE.contains(known.description());
+    }
+
     /** Whether the token of this user is not valid any more; nothing was done. */
     static boolean isOfToken(CallFailure failure) {
         return STALE_TOKEN.stream().anyMatch(failure.words()::contains);
@@ -67,8 +80,13 @@ public final class Failures {
         return failure.words().contains("authentication is not enabled");
     }
 
-    static boolean isLeaseMissing(CallFailure failure) {
-        return failure.words().contains("requested lease not found");
+    static boolean isLeaseMissing(Throwable failure) {
+        return failure.getCause() instanceof CallFailure refusal
+                && refusal.description().equals("etcdserver: requested lease not found");
+    }
+
+    static boolean isUnavailable(Throwable failure) {
+        return failure instanceof StoreException known && known.reason() == Reason.UNAVAILABLE;
     }
 
     /** Whether another member, or another connection, might do better. */
@@ -97,13 +115,19 @@ public final class Failures {
         } else if (isOfToken(failure) || WRONG_USER.stream().anyMatch(words::contains)) {
             return new StoreException(
                     Reason.DENIED, Effect.NONE, server + " does not accept the user or the password", failure);
-        } else if (tlsProblem(failure) != null) {
+        }
+        Throwable tlsProblem = tlsProblem(failure);
+        if (tlsProblem != null) {
             return new StoreException(
-                    Reason.DENIED, Effect.NONE, "no TLS connection to " + server + " could be made: " + words, failure);
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "no TLS connection to " + server + " could be made: "
+                            + (tlsProblem instanceof NotSslRecordException ? "it speaks no TLS" : words),
+                    failure);
         }
         boolean hadNoEffect = !failure.wasSent()
                 || REFUSALS.contains(failure.code())
-                || REFUSED_AT_THE_DOOR.stream().anyMatch(words::contains);
+                || REFUSED_AT_THE_DOOR.contains(failure.description());
         return new StoreException(
                 Reason.UNAVAILABLE,
                 hadNoEffect ? Effect.NONE : Effect.UNKNOWN,

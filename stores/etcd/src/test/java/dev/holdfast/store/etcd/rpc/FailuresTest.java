@@ -1,0 +1,34 @@
+package dev.holdfast.store.etcd.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import io.grpc.Status;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FailuresTest {
+
+    private static StoreException failure(String words) {
+        return Failures.of(new CallFailure(Status.UNAVAILABLE.withDescription(words), true), "etcd");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "etcdserver: no leader",
+                "etcdserver: too many requests",
+                "etcdserver: not capable",
+                "etcdserver: rpc not supported for learner"
+            })
+    void requestThatWasRefusedAtTheDoorHadNoEffect(String words) {
+        assertThat(failure(words).effect()).isEqualTo(Effect.NONE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"connection reset by learner-1.etcd", "upstream said: etcdserver: no leader", "no answer"})
+    void wordsOfOthersSayNothingAboutTheEffect(String words) {
+        assertThat(failure(words).effect()).isEqualTo(Effect.UNKNOWN);
+    }
+}
