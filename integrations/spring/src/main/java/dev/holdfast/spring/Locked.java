@@ -97,8 +97,11 @@ public @interface Locked {
      */
     String maxHold() default "";
 
-    /** What happens when others kept the lock for all of {@link #maxWait()}. */
-    TimeoutReaction onTimeout() default TimeoutReaction.THROW;
+    /**
+     * What happens when others kept the lock for all of {@link #maxWait()}: one at most. Without it, that of {@link
+     * LockedDefaults}, unless there is a {@link #fallback()} or a {@link #failureHandler()}.
+     */
+    TimeoutReaction[] onTimeout() default {};
 
     /**
      * A method of the same class that is called instead when others kept the lock for all of {@link #maxWait()}. It has
@@ -112,11 +115,11 @@ public @interface Locked {
      */
     String failureHandler() default "";
 
-    /** What happens when the lock is lost while the method runs. */
-    LossReaction onLoss() default LossReaction.INTERRUPT;
+    /** What happens when the lock is lost while the method runs: one at most, that of {@link LockedDefaults} if none. */
+    LossReaction[] onLoss() default {};
 
-    /** What happens when the caller has begun a transaction. */
-    SurroundingTransaction surroundingTransaction() default SurroundingTransaction.HOLD;
+    /** What happens when the caller has begun a transaction: one at most, that of {@link LockedDefaults} if none. */
+    SurroundingTransaction[] surroundingTransaction() default {};
 
     /** The name of the {@link dev.holdfast.Holdfast} bean; without it there is one, or one is primary. */
     String client() default "";

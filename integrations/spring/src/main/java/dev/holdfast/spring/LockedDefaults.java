@@ -1,30 +1,55 @@
 package dev.holdfast.spring;
 
+import dev.holdfast.TaskOptions;
 import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What holds for annotations that don't say otherwise; a bean of this type replaces the {@linkplain #standard()
- * standard} ones. Immutable; each {@code with} method answers a changed copy.
+ * What applies to annotations that don't set it; a bean of this type replaces the {@linkplain #standard() standard}
+ * ones. Immutable; each {@code with} method returns a changed copy.
  */
 public final class LockedDefaults {
 
-    private static final LockedDefaults STANDARD =
-            new LockedDefaults(Duration.ofSeconds(10), SelfInvocation.REFUSE, ClientOpening.AT_START);
+    private static final LockedDefaults STANDARD = new LockedDefaults(
+            Duration.ofSeconds(10),
+            TimeoutReaction.THROW,
+            LossReaction.INTERRUPT,
+            SurroundingTransaction.HOLD,
+            null,
+            SelfInvocation.REFUSE,
+            ClientOpening.AT_START);
 
     private final Duration maxWait;
+    private final TimeoutReaction onTimeout;
+    private final LossReaction onLoss;
+    private final SurroundingTransaction inTransaction;
+    private final @Nullable Duration atMost;
     private final SelfInvocation selfInvocation;
-    private final ClientOpening clientOpening;
+    private final ClientOpening opening;
 
-    private LockedDefaults(Duration maxWait, SelfInvocation selfInvocation, ClientOpening clientOpening) {
+    private LockedDefaults(
+            Duration maxWait,
+            TimeoutReaction onTimeout,
+            LossReaction onLoss,
+            SurroundingTransaction inTransaction,
+            @Nullable Duration atMost,
+            SelfInvocation selfInvocation,
+            ClientOpening opening) {
         this.maxWait = maxWait;
+        this.onTimeout = onTimeout;
+        this.onLoss = onLoss;
+        this.inTransaction = inTransaction;
+        this.atMost = atMost;
         this.selfInvocation = selfInvocation;
-        this.clientOpening = clientOpening;
+        this.opening = opening;
     }
 
     /**
-     * Waits of ten seconds at most; self-invocation that is found is refused; the clients of annotated methods are
-     * opened when the application starts.
+     * Waits of ten seconds at most, which throw when they time out; an interrupt at a loss; locks that are kept until a
+     * transaction of the caller has completed; self-invocation that is found is refused; the clients of annotated
+     * methods are opened when the application starts.
      */
     public static LockedDefaults standard() {
         return STANDARD;
@@ -40,22 +65,67 @@ public final class LockedDefaults {
         if (wait.isNegative()) {
             throw new IllegalArgumentException("maxWait must not be negative, but was " + DurationFormat.format(wait));
         }
-        return new LockedDefaults(wait, selfInvocation, clientOpening);
+        return new LockedDefaults(wait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, opening);
+    }
+
+    /** What happens when others kept the lock for all of the maximum wait, at methods without a fallback or handler. */
+    public LockedDefaults withOnTimeout(TimeoutReaction reaction) {
+        return new LockedDefaults(maxWait, reaction, onLoss, inTransaction, atMost, selfInvocation, opening);
+    }
+
+    /** What happens when the lock is lost while the method runs. */
+    public LockedDefaults withOnLoss(LossReaction reaction) {
+        return new LockedDefaults(maxWait, onTimeout, reaction, inTransaction, atMost, selfInvocation, opening);
+    }
+
+    /** What happens when the caller has begun a transaction. */
+    public LockedDefaults withSurroundingTransaction(SurroundingTransaction reaction) {
+        return new LockedDefaults(maxWait, onTimeout, onLoss, reaction, atMost, selfInvocation, opening);
+    }
+
+    /**
+     * For how long the lock of a {@link ScheduledLock} lasts at most; longer than the longest run of any job.
+     *
+     * @throws IllegalArgumentException if it is out of range, as in {@link TaskOptions#atMost(Duration)}
+     */
+    public LockedDefaults withAtMost(Duration most) {
+        TaskOptions unused = TaskOptions.atMost(most);
+        return new LockedDefaults(maxWait, onTimeout, onLoss, inTransaction, most, selfInvocation, opening);
     }
 
     /** What happens when a class calls a locked method of its own, which goes past the proxy and takes no lock. */
     public LockedDefaults withSelfInvocation(SelfInvocation reaction) {
-        return new LockedDefaults(maxWait, reaction, clientOpening);
+        return new LockedDefaults(maxWait, onTimeout, onLoss, inTransaction, atMost, reaction, opening);
     }
 
     /** When the clients of annotated methods are opened. */
-    public LockedDefaults withClientOpening(ClientOpening opening) {
-        return new LockedDefaults(maxWait, selfInvocation, opening);
+    public LockedDefaults withClientOpening(ClientOpening when) {
+        return new LockedDefaults(maxWait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, when);
     }
 
     /** For how long others are waited for. */
     public Duration maxWait() {
         return maxWait;
+    }
+
+    /** What happens when others kept the lock for all of the maximum wait. */
+    public TimeoutReaction onTimeout() {
+        return onTimeout;
+    }
+
+    /** What happens when the lock is lost while the method runs. */
+    public LossReaction onLoss() {
+        return onLoss;
+    }
+
+    /** What happens when the caller has begun a transaction. */
+    public SurroundingTransaction surroundingTransaction() {
+        return inTransaction;
+    }
+
+    /** For how long the lock of a {@link ScheduledLock} lasts at most; empty if each has to set it. */
+    public Optional<Duration> atMost() {
+        return Optional.ofNullable(atMost);
     }
 
     /** What happens when a class calls a locked method of its own. */
@@ -65,12 +135,14 @@ public final class LockedDefaults {
 
     /** When the clients of annotated methods are opened. */
     public ClientOpening clientOpening() {
-        return clientOpening;
+        return opening;
     }
 
     @Override
     public String toString() {
-        return "maxWait=" + maxWait + " selfInvocation=" + selfInvocation + " clientOpening=" + clientOpening;
+        return "maxWait=" + maxWait + " onTimeout=" + onTimeout + " onLoss=" + onLoss + " surroundingTransaction="
+                + inTransaction + " atMost=" + atMost + " selfInvocation=" + selfInvocation + " clientOpening="
+                + opening;
     }
 
     /** When a {@link dev.holdfast.Holdfast} bean that is lazy is made for the methods that need it. */

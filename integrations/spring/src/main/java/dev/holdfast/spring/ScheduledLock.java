@@ -41,8 +41,11 @@ public @interface ScheduledLock {
     @AliasFor("value")
     String name() default "";
 
-    /** For how long the lock lasts at most: longer than the longest run that you expect. */
-    String atMost();
+    /**
+     * For how long the lock lasts at most: longer than the longest run that you expect. That of {@link LockedDefaults}
+     * if not set; one of the two must be.
+     */
+    String atMost() default "";
 
     /**
      * For how long the lock lasts at least from the start of the method, even if that ends early: longer than the

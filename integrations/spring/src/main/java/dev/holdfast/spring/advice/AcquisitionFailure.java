@@ -53,7 +53,10 @@ interface AcquisitionFailure {
     static AcquisitionFailure of(AnnotatedMethod where, Locked locked) {
         String fallback = where.text("fallback", locked.fallback());
         String handler = where.text("failureHandler", locked.failureHandler());
-        boolean skips = locked.onTimeout() == TimeoutReaction.SKIP;
+        // The default is for methods that set nothing.
+        boolean isPlain = fallback.isEmpty() && handler.isEmpty();
+        TimeoutReaction otherwise = isPlain ? where.defaults().onTimeout() : TimeoutReaction.THROW;
+        boolean skips = where.single("onTimeout", locked.onTimeout(), otherwise) == TimeoutReaction.SKIP;
         if ((fallback.isEmpty() ? 0 : 1) + (handler.isEmpty() ? 0 : 1) + (skips ? 1 : 0) > 1) {
             throw where.misuse("onTimeout = SKIP, fallback and failureHandler exclude each other; set one of them");
         }

@@ -78,6 +78,14 @@ final class AnnotatedMethod {
         return resolved;
     }
 
+    /** An attribute that is set once at most; the default if it is not set. */
+    <T> T single(String attribute, T[] values, T otherwise) {
+        if (values.length > 1) {
+            throw misuse(attribute + " is set to " + values.length + " values; set one of them");
+        }
+        return values.length == 0 ? otherwise : values[0];
+    }
+
     /** An attribute that is a time; empty if it is not set. */
     Optional<Duration> duration(String attribute, String value) {
         String text = text(attribute, value).strip();

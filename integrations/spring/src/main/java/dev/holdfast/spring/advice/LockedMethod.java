@@ -76,8 +76,11 @@ final class LockedMethod implements GuardedMethod {
                 capacity,
                 locked.barging() ? LockOptions.barging() : LockOptions.fair(),
                 acquire,
-                locked.onLoss(),
-                locked.surroundingTransaction());
+                where.single("onLoss", locked.onLoss(), where.defaults().onLoss()),
+                where.single(
+                        "surroundingTransaction",
+                        locked.surroundingTransaction(),
+                        where.defaults().surroundingTransaction()));
     }
 
     private static int capacity(AnnotatedMethod where, Locked locked) {

@@ -74,6 +74,7 @@ final class TaskMethod implements GuardedMethod {
     private static TaskOptions options(AnnotatedMethod where, ScheduledLock values) {
         try {
             TaskOptions options = where.duration("atMost", values.atMost())
+                    .or(where.defaults()::atMost)
                     .map(TaskOptions::atMost)
                     .orElseThrow(() -> where.misuse("atMost is not set"));
             return where.duration("atLeast", values.atLeast())
