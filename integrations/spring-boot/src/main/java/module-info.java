@@ -22,6 +22,8 @@ module dev.holdfast.spring.boot {
     requires static io.netty.common;
     requires static lettuce.core;
     requires static micrometer.core;
+    requires static micrometer.observation;
+    requires static reactor.core;
     requires static spring.boot.actuator;
     requires static spring.boot.actuator.autoconfigure;
     requires static spring.boot.health;

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client of a lock store: hands out locks, keeps the session alive that everything it holds hangs on, and gives all
@@ -249,6 +250,11 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         return engine.primitives().task(resource(name));
     }
 
+    /** What stands before every name at the store, as {@link Builder#namePrefix} was told; empty if nothing does. */
+    public String namePrefix() {
+        return namePrefix;
+    }
+
     // ---- Operating
 
     @Override
@@ -365,7 +371,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         private Optional<Duration> keepAliveEvery = Optional.empty();
         private Duration cohortBudget = Duration.ofMillis(10);
         private Duration storeTimeout = Duration.ofSeconds(10);
-        private String label = SystemEnvironment.processLabel();
+        private String program = "";
+        private @Nullable String label;
         private String namePrefix = "";
         private ClientOptions.Start start = ClientOptions.Start.WITH_SESSION;
         private Optional<Environment> environment = Optional.empty();
@@ -432,7 +439,17 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * Who this client is, for people who look at holders; user, host and process if not set.
+         * The name of the program, which stands before user, host and process where no {@linkplain #label label} is set.
+         * What does not fit a label is cut off.
+         */
+        @CanIgnoreReturnValue
+        public Builder program(String name) {
+            this.program = name.strip();
+            return this;
+        }
+
+        /**
+         * Who this client is, for people who look at holders; if not set the program, user, host and process.
          *
          * @throws IllegalArgumentException if it is longer than 128 characters or 256 bytes of UTF-8, or holds control
          *     characters
@@ -530,8 +547,9 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
                         + ") must be at most a third of sessionTtl (" + DurationFormat.format(sessionTtl)
                         + "), so that one lost keep-alive leaves time for another");
             }
+            String shown = label == null ? SystemEnvironment.processLabel(program) : label;
             return new ClientOptions(
-                    sessionTtl, interval, cohortBudget, storeTimeout, label, List.copyOf(listeners), start);
+                    sessionTtl, interval, cohortBudget, storeTimeout, shown, List.copyOf(listeners), start);
         }
     }
 }

@@ -58,13 +58,17 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         uptime = openUptime();
     }
 
-    /** Who this process is, for people: user, host and process id. */
-    public static String processLabel() {
+    /**
+     * Who this process is, for people: user, host and process id.
+     *
+     * @param program what stands before them; may be empty
+     */
+    public static String processLabel(String program) {
         String host = System.getenv("HOSTNAME");
         if (host == null || host.isBlank()) {
             host = hostFromKernel();
         }
-        String who = System.getProperty("user.name", "?") + "@" + host;
+        String who = (program.isEmpty() ? "" : program + " ") + System.getProperty("user.name", "?") + "@" + host;
         String pid = " pid " + ProcessHandle.current().pid();
         StringBuilder label = new StringBuilder();
         int bytes = pid.length();

@@ -15,6 +15,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration of a {@link LockStore} and a {@link Holdfast}. Both are lazy: an application that has no locked
@@ -60,16 +61,20 @@ public final class HoldfastAutoConfiguration {
     @ConditionalOnMissingBean
     HoldfastBuilderConfigurer holdfastBuilderConfigurer(
             HoldfastProperties properties,
+            Environment environment,
+            HoldfastClients clients,
             ObjectProvider<HoldfastListener> listeners,
+            ObjectProvider<ClientListeners> clientListeners,
             ObjectProvider<HoldfastBuilderCustomizer> customizers) {
-        return new HoldfastBuilderConfigurer(properties, listeners, customizers);
+        String program = environment.getProperty("spring.application.name", "");
+        return new HoldfastBuilderConfigurer(properties, program, clients, listeners, clientListeners, customizers);
     }
 
     @Bean(destroyMethod = "close")
     @Lazy
     @ConditionalOnMissingBean
     @DependsOnDatabaseInitialization
-    LockStore lockStore(
+    LockStore holdfastLockStore(
             HoldfastClients clients,
             HoldfastProperties properties,
             ConfigurableListableBeanFactory beans,
@@ -93,10 +98,10 @@ public final class HoldfastAutoConfiguration {
     @Bean(destroyMethod = "close")
     @Lazy
     @ConditionalOnMissingBean
-    Holdfast holdfast(HoldfastClients clients, LockStore lockStore, HoldfastBuilderConfigurer configurer) {
+    Holdfast holdfast(HoldfastClients clients, LockStore store, HoldfastBuilderConfigurer configurer) {
         return clients.make(() -> {
             try {
-                return configurer.configure(Holdfast.builder(lockStore)).build();
+                return configurer.configure(Holdfast.builder(store)).build();
             } catch (IllegalArgumentException e) {
                 throw new HoldfastConfigurationException(
                         "The client of the lock store can't be set up: " + e.getMessage(),

@@ -1,9 +1,11 @@
 package dev.holdfast.spring.boot;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreUnavailableException;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -61,9 +63,22 @@ final class HoldfastClients {
         return Optional.ofNullable(failure);
     }
 
-    /** Makes all clients that may be injected. */
-    void open() {
-        beans.getBeanProvider(Holdfast.class).stream().forEach(client -> {});
+    /** The names of all clients, made or not. */
+    List<String> names() {
+        return List.of(beans.getBeanNamesForType(Holdfast.class, false, false));
+    }
+
+    /** A client, which is made now if it was not. */
+    @CanIgnoreReturnValue
+    Holdfast get(String name) {
+        return beans.getBean(name, Holdfast.class);
+    }
+
+    /** The name of the client that is being made: that of its bean, or a default where that is not known. */
+    String nameInCreation() {
+        List<String> inCreation =
+                names().stream().filter(beans::isCurrentlyInCreation).toList();
+        return inCreation.size() == 1 ? inCreation.get(0) : "holdfast";
     }
 
     /** Those that were made, by the names of their beans. */

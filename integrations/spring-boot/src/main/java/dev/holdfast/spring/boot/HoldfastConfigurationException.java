@@ -18,6 +18,11 @@ final class HoldfastConfigurationException extends RuntimeException {
         this(description, action, null);
     }
 
+    static HoldfastConfigurationException outOfRange(IllegalArgumentException cause) {
+        return new HoldfastConfigurationException(
+                "A property under 'holdfast' is out of range: " + cause.getMessage(), "Correct the property.", cause);
+    }
+
     String description() {
         return String.valueOf(getMessage());
     }

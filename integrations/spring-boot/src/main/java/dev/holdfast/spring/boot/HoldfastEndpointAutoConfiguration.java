@@ -1,7 +1,5 @@
 package dev.holdfast.spring.boot;
 
-import dev.holdfast.Holdfast;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -23,7 +21,7 @@ public final class HoldfastEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    HoldfastEndpoint holdfastEndpoint(ObjectProvider<Holdfast> client) {
-        return new HoldfastEndpoint(client);
+    HoldfastEndpoint holdfastEndpoint(HoldfastClients clients) {
+        return new HoldfastEndpoint(clients);
     }
 }

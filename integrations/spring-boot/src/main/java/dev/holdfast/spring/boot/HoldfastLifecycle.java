@@ -41,7 +41,7 @@ final class HoldfastLifecycle implements SmartLifecycle {
     @Override
     public void start() {
         if (opens) {
-            clients.open();
+            clients.names().forEach(clients::get);
         }
         running = true;
     }

@@ -1,7 +1,10 @@
 package dev.holdfast.spring.boot;
 
+import dev.holdfast.HoldfastListener;
 import dev.holdfast.micrometer.HoldfastMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -9,7 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
-/** Auto-configuration of the meters of the client, which are there when it is. */
+/** Auto-configuration of the meters of each client, which are there when it is; their tag is the name of its bean. */
 @AutoConfiguration(
         after = HoldfastAutoConfiguration.class,
         afterName = {
@@ -27,10 +30,15 @@ public final class HoldfastMetricsAutoConfiguration {
 
     @Bean
     @Lazy
-    @ConditionalOnMissingBean
-    HoldfastMetrics holdfastMetrics(MeterRegistry registry, HoldfastProperties properties) {
-        return HoldfastMetrics.builder(registry)
-                .lockNames(properties.metrics().lockNames())
-                .build();
+    @ConditionalOnMissingBean(HoldfastMetrics.class)
+    ClientListeners holdfastClientMeters(MeterRegistry registry, HoldfastProperties properties) {
+        // A client that could not be made is tried again, and has the meters of the first try.
+        Map<String, HoldfastListener> made = new ConcurrentHashMap<>();
+        return name -> made.computeIfAbsent(
+                name,
+                client -> HoldfastMetrics.builder(registry)
+                        .client(client)
+                        .lockNames(properties.metrics().lockNames())
+                        .build());
     }
 }

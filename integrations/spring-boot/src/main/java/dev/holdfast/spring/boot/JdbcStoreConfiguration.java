@@ -4,6 +4,9 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.jdbc.JdbcStore;
 import dev.holdfast.store.jdbc.JdbcStoreProvider;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -25,6 +28,8 @@ class JdbcStoreConfiguration {
 
     /** Opens stores on databases. */
     static final class Connector implements StoreConnector<DataSource>, StoreUriOpener {
+        private static final String POOLER = "pooler";
+
         private final HoldfastProperties properties;
         private final ObjectProvider<JdbcStoreBuilderCustomizer> customizers;
 
@@ -40,6 +45,11 @@ class JdbcStoreConfiguration {
 
         @Override
         public LockStore open(DataSource connection) {
+            if (properties.jdbc().pooler() != null) {
+                throw new IllegalArgumentException("the property 'holdfast.jdbc.pooler' is set, which is for a store"
+                        + " that a URI names; set prepareThreshold=0 of the driver in the DataSource instead, and not"
+                        + " 'holdfast.jdbc.listens'");
+            }
             return open(JdbcStore.builder(connection));
         }
 
@@ -54,7 +64,19 @@ class JdbcStoreConfiguration {
                 throw new IllegalArgumentException("the property 'holdfast.ssl.bundle' is set, and drivers of databases"
                         + " take no SSL bundle; say in the URI what they know, such as sslmode and sslrootcert");
             }
-            return open(JdbcStore.builder(uri));
+            return open(JdbcStore.builder(withPooler(uri)));
+        }
+
+        private StoreUri withPooler(StoreUri uri) {
+            if (properties.jdbc().pooler() == null) {
+                return uri;
+            } else if (uri.parameters().containsKey(POOLER)) {
+                throw new IllegalArgumentException(
+                        "there is a pooler in the URI, and another in the property 'holdfast.jdbc.pooler'");
+            }
+            Map<String, String> parameters = new LinkedHashMap<>(uri.parameters());
+            parameters.put(POOLER, properties.jdbc().pooler().name().toLowerCase(Locale.ROOT));
+            return new StoreUri(uri.scheme(), uri.rest(), parameters);
         }
 
         private LockStore open(JdbcStore.Builder builder) {

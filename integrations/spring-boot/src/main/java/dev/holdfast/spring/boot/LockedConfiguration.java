@@ -5,6 +5,10 @@ import dev.holdfast.spring.EnableHoldfast;
 import dev.holdfast.spring.LockTemplate;
 import dev.holdfast.spring.LockedDefaults;
 import dev.holdfast.spring.LockedDefaults.ClientOpening;
+import dev.holdfast.spring.LossReaction;
+import dev.holdfast.spring.ReactiveLockTemplate;
+import dev.holdfast.spring.SurroundingTransaction;
+import dev.holdfast.spring.TimeoutReaction;
 import java.util.concurrent.Executor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -23,23 +27,52 @@ class LockedConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockedDefaults lockedDefaults(HoldfastProperties properties) {
-        LockedDefaults defaults = LockedDefaults.standard().withMaxWait(properties.maxWait());
-        return Boolean.FALSE.equals(properties.openAtStartup())
-                ? defaults.withClientOpening(ClientOpening.ON_FIRST_USE)
-                : defaults;
+    LockedDefaults holdfastLockedDefaults(HoldfastProperties properties) {
+        try {
+            LockedDefaults defaults = LockedDefaults.standard()
+                    .withMaxWait(properties.maxWait())
+                    .withOnTimeout(
+                            TimeoutReaction.valueOf(properties.onTimeout().name()))
+                    .withOnLoss(LossReaction.valueOf(properties.onLoss().name()))
+                    .withSurroundingTransaction(SurroundingTransaction.valueOf(
+                            properties.surroundingTransaction().name()));
+            if (properties.atMost() != null) {
+                defaults = defaults.withAtMost(properties.atMost());
+            }
+            return Boolean.FALSE.equals(properties.openAtStartup())
+                    ? defaults.withClientOpening(ClientOpening.ON_FIRST_USE)
+                    : defaults;
+        } catch (IllegalArgumentException e) {
+            throw HoldfastConfigurationException.outOfRange(e);
+        }
     }
 
     @Bean
     @Lazy
     @ConditionalOnMissingBean
-    LockTemplate lockTemplate(
+    LockTemplate holdfastLockTemplate(
             Holdfast holdfast,
             LockedDefaults defaults,
             ApplicationEventPublisher publisher,
             @Qualifier("applicationTaskExecutor") ObjectProvider<Executor> executor) {
-        LockTemplate template =
-                new LockTemplate(holdfast).withMaxWait(defaults.maxWait()).withEvents(publisher);
+        LockTemplate template = new LockTemplate(holdfast)
+                .withMaxWait(defaults.maxWait())
+                .withOnLoss(defaults.onLoss())
+                .withSurroundingTransaction(defaults.surroundingTransaction())
+                .withEvents(publisher);
         return executor.stream().findAny().map(template::withExecutor).orElse(template);
+    }
+
+    /** For applications with Reactor. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "reactor.core.publisher.Mono")
+    static class ReactiveConfiguration {
+
+        @Bean
+        @Lazy
+        @ConditionalOnMissingBean
+        ReactiveLockTemplate holdfastReactiveLockTemplate(LockTemplate template) {
+            return new ReactiveLockTemplate(template);
+        }
     }
 }

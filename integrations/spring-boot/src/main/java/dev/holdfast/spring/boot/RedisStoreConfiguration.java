@@ -54,6 +54,9 @@ class RedisStoreConfiguration {
         if (redis.commandTimeout() != null) {
             builder.commandTimeout(redis.commandTimeout());
         }
+        if (redis.waitForReplicas() != null) {
+            builder.waitForReplicas(redis.waitForReplicas(), redis.replicaTimeout());
+        }
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         return properties.startsWithoutStore() ? builder.openLater() : builder.open();
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.ClientState;
 import dev.holdfast.Hold;
@@ -19,10 +20,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.jmx.JmxEndpointsSupplier;
 import org.springframework.boot.actuate.endpoint.jmx.JmxOperation;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -38,6 +42,7 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 @DisplayName("For those who operate an application")
@@ -75,6 +80,15 @@ class ActuatorTest {
                 .map(JmxOperation::getName);
     }
 
+    private static HoldfastEndpoint.Locks only(HoldfastEndpoint.Clients clients) {
+        assertThat(clients.clients()).containsOnlyKeys("holdfast");
+        return clients.clients().values().iterator().next();
+    }
+
+    private static HoldfastEndpoint.Locks page(HoldfastEndpoint endpoint, @Nullable String prefix) {
+        return only(endpoint.locks(null, prefix, null, null));
+    }
+
     @Test
     @DisplayName("the endpoint lists who holds what, and shows one lock")
     void locks() {
@@ -83,11 +97,11 @@ class ActuatorTest {
             Holdfast holdfast = context.getBean(Holdfast.class);
             try (Hold hold = holdfast.lock("account/7").acquire();
                     Hold other = holdfast.lock("report").acquire()) {
-                assertThat(endpoint.locks(null, null, null).locks())
+                assertThat(page(endpoint, null).locks())
                         .extracting(HoldfastEndpoint.Lock::name)
                         .containsExactly("account/7", "report");
-                assertThat(endpoint.locks("acc", null, null).locks()).hasSize(1);
-                assertThat(endpoint.lock("account", "7")).satisfies(lock -> {
+                assertThat(page(endpoint, "acc").locks()).hasSize(1);
+                assertThat(endpoint.lock(null, "account", "7")).satisfies(lock -> {
                     assertThat(lock.holding()).isEqualTo(1);
                     assertThat(lock.holders()).singleElement().satisfies(holder -> {
                         assertThat(holder.label()).isEqualTo("orders-1");
@@ -97,8 +111,8 @@ class ActuatorTest {
                 });
                 assertThat(other.isHeld()).isTrue();
             }
-            assertThat(endpoint.locks(null, null, null).locks()).isEmpty();
-            assertThat(endpoint.lock("nobody")).isNull();
+            assertThat(page(endpoint, null).locks()).isEmpty();
+            assertThat(endpoint.lock(null, "nobody")).isNull();
         });
     }
 
@@ -111,9 +125,9 @@ class ActuatorTest {
             for (String name : new String[] {"a", "b", "c"}) {
                 assertThat(holdfast.lock(name).tryAcquire()).isPresent();
             }
-            HoldfastEndpoint.Locks first = endpoint.locks(null, null, 2);
+            HoldfastEndpoint.Locks first = only(endpoint.locks(null, null, null, 2));
             assertThat(first.locks()).extracting(HoldfastEndpoint.Lock::name).containsExactly("a", "b");
-            assertThat(endpoint.locks(null, first.nextCursor(), 2).locks())
+            assertThat(only(endpoint.locks(null, null, first.nextCursor(), 2)).locks())
                     .extracting(HoldfastEndpoint.Lock::name)
                     .containsExactly("c");
         });
@@ -129,13 +143,91 @@ class ActuatorTest {
                     HoldfastEndpoint endpoint = context.getBean(HoldfastEndpoint.class);
                     Hold hold = context.getBean(Holdfast.class).lock("report").acquire();
                     long token = hold.fencingToken();
-                    assertThat(endpoint.release(token + 1_000_000_000_000L, "report")
+                    assertThat(endpoint.release(null, token + 1_000_000_000_000L, "report")
                                     .released())
                             .isFalse();
                     assertThat(hold.isHeld()).isTrue();
-                    assertThat(endpoint.release(token, "report").released()).isTrue();
-                    assertThat(endpoint.lock("report")).matches(lock -> lock == null || lock.holding() == 0);
+                    assertThat(endpoint.release(null, token, "report").released())
+                            .isTrue();
+                    assertThat(endpoint.lock(null, "report")).matches(lock -> lock == null || lock.holding() == 0);
                 });
+    }
+
+    @Test
+    @DisplayName("the endpoint has the names of annotations, without the prefix of the client")
+    void prefixes() {
+        exposed.withPropertyValues("holdfast.name-prefix=orders:", "management.endpoint.holdfast.access=UNRESTRICTED")
+                .run(context -> {
+                    HoldfastEndpoint endpoint = context.getBean(HoldfastEndpoint.class);
+                    Hold hold = context.getBean(Holdfast.class).lock("report").acquire();
+                    assertThat(hold.name()).isEqualTo("orders:report");
+                    assertThat(page(endpoint, "rep").locks())
+                            .extracting(HoldfastEndpoint.Lock::name)
+                            .containsExactly("report");
+                    assertThat(page(endpoint, "orders:").locks()).isEmpty();
+                    assertThat(endpoint.lock(null, "report"))
+                            .extracting(HoldfastEndpoint.Lock::name)
+                            .isEqualTo("report");
+                    assertThat(endpoint.release(null, hold.fencingToken(), "report")
+                                    .released())
+                            .isTrue();
+                });
+    }
+
+    @Test
+    @DisplayName("the endpoint shows all clients, and one by its name")
+    void severalClients() {
+        exposed.withUserConfiguration(TwoClients.class).run(context -> {
+            HoldfastEndpoint endpoint = context.getBean(HoldfastEndpoint.class);
+            Holdfast other = context.getBean("reports", Holdfast.class);
+            try (Hold hold = other.lock("report").acquire()) {
+                assertThat(hold.isHeld()).isTrue();
+                assertThat(endpoint.locks(null, null, null, null).clients())
+                        .containsOnlyKeys("orders", "reports")
+                        .satisfies(clients -> {
+                            assertThat(clients.get("orders").locks()).isEmpty();
+                            assertThat(clients.get("reports").locks()).hasSize(1);
+                        });
+                assertThat(endpoint.locks("orders", null, null, null).clients()).containsOnlyKeys("orders");
+                assertThat(endpoint.lock("reports", "report")).isNotNull();
+                assertThat(endpoint.lock("orders", "report")).isNull();
+                assertBad(() -> endpoint.lock(null, "report"), "There are 2 clients, [orders, reports]");
+                assertBad(() -> endpoint.lock("nobody", "report"), "There is no client 'nobody'");
+            }
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoClients {
+        @Bean
+        Holdfast orders() {
+            return Holdfast.connect("memory:");
+        }
+
+        @Bean
+        Holdfast reports() {
+            return Holdfast.connect("memory:");
+        }
+    }
+
+    private static void assertBad(ThrowingCallable call, String problem) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        InvalidEndpointRequestException.class,
+                        bad -> assertThat(bad.getReason()).contains(problem));
+    }
+
+    @Test
+    @DisplayName("the endpoint takes bad input for what it is: a mistake of the caller's")
+    void badInput() {
+        exposed.run(context -> {
+            HoldfastEndpoint endpoint = context.getBean(HoldfastEndpoint.class);
+            assertBad(() -> endpoint.locks(null, null, null, 0), "A page has 1 to");
+            assertBad(() -> endpoint.locks(null, null, null, 1_000_000), "A page has 1 to");
+            assertBad(() -> endpoint.lock(null, " "), "");
+            assertBad(() -> endpoint.release(null, -1, "report"), "token");
+            assertBad(() -> endpoint.release(null, 1, "x".repeat(600)), "");
+        });
     }
 
     @Test

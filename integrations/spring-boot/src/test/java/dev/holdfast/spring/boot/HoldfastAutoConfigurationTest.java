@@ -12,6 +12,7 @@ import dev.holdfast.spi.StoreUri;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,7 +56,8 @@ class HoldfastAutoConfigurationTest {
         runner.withPropertyValues("holdfast.store=sqlite:" + file).run(context -> {
             assertThat(context).hasNotFailed();
             assertThat(context.getBeanFactory().containsSingleton("holdfast")).isFalse();
-            assertThat(context.getBeanFactory().containsSingleton("lockStore")).isFalse();
+            assertThat(context.getBeanFactory().containsSingleton("holdfastLockStore"))
+                    .isFalse();
             assertThat(file).doesNotExist();
         });
     }
@@ -75,7 +77,7 @@ class HoldfastAutoConfigurationTest {
                     return StoreProvider.of(uri).open(uri);
                 })
                 .run(context -> {
-                    assertThat(context).hasSingleBean(LockStore.class).doesNotHaveBean("lockStore");
+                    assertThat(context).hasSingleBean(LockStore.class).doesNotHaveBean("holdfastLockStore");
                     assertThat(context.getBean(Hold.class).isHeld()).isTrue();
                 });
     }
@@ -190,6 +192,66 @@ class HoldfastAutoConfigurationTest {
                         .first()
                         .asString()
                         .contains("sessionTtl"));
+    }
+
+    @Test
+    @DisplayName("refuses properties out of range when the application starts, whether it uses locks or not")
+    void ranges() {
+        for (String property : new String[] {
+            "holdfast.session-ttl=10ms",
+            "holdfast.keep-alive-every=11s",
+            "holdfast.store-timeout=0s",
+            "holdfast.cohort-budget=-1ms",
+            "holdfast.health-timeout=0s",
+            "holdfast.max-wait=-1s",
+            "holdfast.at-most=1ms"
+        }) {
+            runner.withPropertyValues("holdfast.store=memory:", property)
+                    .run(context -> assertAnalysis(context.getStartupFailure())
+                            .as(property)
+                            .first()
+                            .asString()
+                            .contains("A property under 'holdfast' is out of range"));
+        }
+        runner.withPropertyValues("holdfast.store=memory:", "holdfast.keep-alive-every=10s")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName("names the application in the label, unless that is set")
+    void label() {
+        ApplicationContextRunner named =
+                runner.withPropertyValues("holdfast.store=memory:", "spring.application.name=orders");
+        named.run(context ->
+                assertThat(context.getBean(Holdfast.class)).asString().contains("label 'orders ", "@", "pid"));
+        named.withPropertyValues("holdfast.label=ours")
+                .run(context ->
+                        assertThat(context.getBean(Holdfast.class)).asString().contains("label 'ours'"));
+    }
+
+    @Test
+    @DisplayName("refuses a pooler where it can't be told of it")
+    void pooler() {
+        ApplicationContextRunner behindPooler =
+                runner.withUserConfiguration(UsesLocks.class).withPropertyValues("holdfast.jdbc.pooler=transaction");
+        behindPooler
+                .withBean(DataSource.class, () -> new StoreBeansTest.NamedDataSource("pool"))
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("'holdfast.jdbc.pooler' is set", "prepareThreshold=0"));
+        behindPooler
+                .withPropertyValues("holdfast.store=postgresql://localhost/shop?pooler=transaction")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("there is a pooler in the URI"));
+        behindPooler
+                .withPropertyValues("holdfast.store=mysql://localhost/shop")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("pooler"));
     }
 
     @Test

@@ -1,13 +1,21 @@
 package dev.holdfast.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.spring.CurrentLocks;
 import dev.holdfast.spring.EnableHoldfast;
 import dev.holdfast.spring.LockTemplate;
 import dev.holdfast.spring.Locked;
 import dev.holdfast.spring.LockedDefaults;
+import dev.holdfast.spring.LossReaction;
+import dev.holdfast.spring.ReactiveLockTemplate;
+import dev.holdfast.spring.ScheduledLock;
+import dev.holdfast.spring.SurroundingTransaction;
+import dev.holdfast.spring.TimeoutReaction;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -19,6 +27,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
 
 @DisplayName("Annotations for locks")
 class LockedTest {
@@ -68,6 +77,74 @@ class LockedTest {
                 });
     }
 
+    /** Methods that leave open what properties set. */
+    static class Jobs {
+        private String state = "";
+
+        @Locked("job")
+        String skipped() {
+            return "run";
+        }
+
+        @Locked(name = "job", onTimeout = TimeoutReaction.THROW)
+        String throwing() {
+            return "run";
+        }
+
+        @ScheduledLock(name = "report")
+        void report() {
+            state = "run";
+        }
+
+        String state() {
+            return state;
+        }
+    }
+
+    @Test
+    @DisplayName("have defaults by properties, which they override")
+    void defaults() {
+        runner.withBean(Jobs.class)
+                .withPropertyValues(
+                        "holdfast.max-wait=0s",
+                        "holdfast.on-timeout=skip",
+                        "holdfast.on-loss=event",
+                        "holdfast.surrounding-transaction=refuse",
+                        "holdfast.at-most=1h")
+                .run(context -> {
+                    LockedDefaults defaults = context.getBean(LockedDefaults.class);
+                    assertThat(defaults.onLoss()).isEqualTo(LossReaction.EVENT);
+                    assertThat(defaults.surroundingTransaction()).isEqualTo(SurroundingTransaction.REFUSE);
+                    Jobs jobs = context.getBean(Jobs.class);
+                    Holdfast holdfast = context.getBean(Holdfast.class);
+                    Hold other = holdfast.lock("job")
+                            .acquireAsync()
+                            .toCompletableFuture()
+                            .join();
+                    assertThat(jobs.skipped()).isNull();
+                    assertThatThrownBy(jobs::throwing).isInstanceOf(LockWaitTimeoutException.class);
+                    other.close();
+                    assertThat(jobs.skipped()).isEqualTo("run");
+                    jobs.report();
+                    assertThat(jobs.state()).isEqualTo("run");
+                });
+    }
+
+    @Test
+    @DisplayName("are not the only way: there are templates, under names that no other library has")
+    void templates() {
+        runner.run(context -> {
+            assertThat(context)
+                    .hasBean("holdfastLockTemplate")
+                    .hasBean("holdfastReactiveLockTemplate")
+                    .hasBean("holdfastLockedDefaults");
+            assertThat(context.getBean(ReactiveLockTemplate.class)
+                            .call("ledger", () -> Mono.just(CurrentLocks.names()))
+                            .block())
+                    .containsExactly("ledger");
+        });
+    }
+
     @Test
     @DisplayName("take defaults of the application's, and its order among other advice")
     void own() {
@@ -102,7 +179,7 @@ class LockedTest {
                 .withClassLoader(new FilteredClassLoader("dev.holdfast.spring.EnableHoldfast"))
                 .run(context -> assertThat(context)
                         .hasSingleBean(Holdfast.class)
-                        .doesNotHaveBean("lockedDefaults")
+                        .doesNotHaveBean("holdfastLockedDefaults")
                         .doesNotHaveBean("dev.holdfast.spring.lockedAdvisor"));
     }
 }

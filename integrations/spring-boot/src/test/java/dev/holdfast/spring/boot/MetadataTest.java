@@ -24,7 +24,15 @@ class MetadataTest {
         List<String> names = new ArrayList<>();
         collect(HoldfastProperties.class, "holdfast.", names);
         Collection<ConfigurationMetadataProperty> known = known();
-        assertThat(known).extracting(ConfigurationMetadataProperty::getId).containsAll(names);
+        assertThat(known)
+                .extracting(ConfigurationMetadataProperty::getId)
+                .containsAll(names)
+                .contains("management.health.holdfast.enabled");
+        assertThat(known)
+                .filteredOn(property -> property.getId().equals("holdfast.store"))
+                .singleElement()
+                .satisfies(property ->
+                        assertThat(property.getHints().getValueHints()).isNotEmpty());
         assertThat(known)
                 .allSatisfy(property -> assertThat(property.getDescription())
                         .as(property.getId())

@@ -128,6 +128,28 @@ class ServersTest {
     }
 
     @Test
+    @DisplayName("waits for as many replicas as the property says")
+    void waitForReplicas() {
+        runner.withPropertyValues(
+                        "holdfast.store=redis://127.0.0.1:" + redis.port(),
+                        "holdfast.password=canary",
+                        "holdfast.redis.wait-for-replicas=1",
+                        "holdfast.redis.replica-timeout=50ms")
+                .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("replica"));
+    }
+
+    @Test
+    @DisplayName("uses a database behind a pooler")
+    void pooler() {
+        URI uri = URI.create(database.substring("jdbc:".length()));
+        holdsWhileItRuns(
+                runner.withPropertyValues(
+                        "holdfast.store=postgresql://postgres@" + uri.getAuthority() + uri.getPath(),
+                        "holdfast.jdbc.pooler=transaction"),
+                ServersTest::databaseClient);
+    }
+
+    @Test
     @DisplayName("trusts what an SSL bundle says, and nothing else")
     void sslBundle() {
         ApplicationContextRunner secure = runner.withPropertyValues(

@@ -187,13 +187,14 @@ class StartupTest {
     @Test
     @DisplayName("is not warned where no method has lost its lock")
     void nothingToWarnOf(CapturedOutput output) {
-        runner(SwitchedOff.class).withPropertyValues("holdfast.enabled=false").run(context -> assertThat(context)
-                .hasNotFailed());
+        runner(SwitchedOff.class)
+                .withPropertyValues("holdfast.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed());
         runner(SwitchedOff.class)
                 .withPropertyValues("holdfast.enabled=false")
                 .withUserConfiguration(WithLockedMethod.class, OwnClient.class)
-                .run(context -> assertThat(context.getBean(Ledger.class).append())
-                        .isEqualTo("done"));
+                .run(context ->
+                        assertThat(context.getBean(Ledger.class).append()).isEqualTo("done"));
         assertThat(output).doesNotContain("run without the locks");
     }
 

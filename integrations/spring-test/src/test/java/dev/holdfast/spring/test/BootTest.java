@@ -97,7 +97,7 @@ class BootTest {
     @DisplayName("has the beans of its configuration, by their names, on the test's store")
     void replacesBeans(@Autowired LockStore lockStore, Holdfast parameter, TestStore storeParameter) {
         assertThat(context.getBean("holdfast")).isSameAs(client).isSameAs(store.client());
-        assertThat(context.getBean("lockStore")).isSameAs(lockStore).isSameAs(store.lockStore());
+        assertThat(context.getBean("holdfastLockStore")).isSameAs(lockStore).isSameAs(store.lockStore());
         assertThat(parameter).isSameAs(client);
         assertThat(storeParameter).isSameAs(store);
     }
