@@ -26,6 +26,7 @@ module dev.holdfast.spring.boot {
     requires static reactor.core;
     requires static spring.boot.actuator;
     requires static spring.boot.actuator.autoconfigure;
+    requires static spring.boot.docker.compose;
     requires static spring.boot.health;
     requires static spring.boot.sql;
     requires static spring.data.redis;

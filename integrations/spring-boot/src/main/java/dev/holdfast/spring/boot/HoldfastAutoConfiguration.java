@@ -3,6 +3,7 @@ package dev.holdfast.spring.boot;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.spi.LockStore;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -78,6 +79,7 @@ public final class HoldfastAutoConfiguration {
             HoldfastClients clients,
             HoldfastProperties properties,
             ConfigurableListableBeanFactory beans,
+            ObjectProvider<HoldfastConnectionDetails> details,
             ObjectProvider<StoreUriOpener> openers,
             ObjectProvider<StoreConnector<?>> connectors) {
         return clients.make(() -> {
@@ -85,13 +87,24 @@ public final class HoldfastAutoConfiguration {
                     new StoreUriStores(properties, openers.orderedStream().toList());
             StoreBeans candidates =
                     new StoreBeans(beans, connectors.orderedStream().toList());
+            List<HoldfastConnectionDetails> places = details.orderedStream().toList();
+            if (places.size() > 1) {
+                throw new HoldfastConfigurationException(
+                        "The lock store could be any of " + places.size()
+                                + " beans of the type HoldfastConnectionDetails.",
+                        "Leave one. A service of Docker Compose is left out by the label"
+                                + " 'org.springframework.boot.ignore'.");
+            } else if (!places.isEmpty()) {
+                HoldfastConnectionDetails place = places.get(0);
+                return uris.open(place.getUri(), place.getUsername(), place.getPassword());
+            }
             String store = properties.store();
             if (store == null) {
                 return candidates.open();
             } else if (store.startsWith(StoreBeans.SCHEME)) {
                 return candidates.open(store.substring(StoreBeans.SCHEME.length()));
             }
-            return uris.open(store);
+            return uris.open(store, properties.username(), properties.password());
         });
     }
 

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/** Opens the store that a URI names, with the credentials of the properties. */
+/** Opens the store that a URI names, with credentials that are set apart from it. */
 final class StoreUriStores {
 
     private final HoldfastProperties properties;
@@ -22,10 +22,10 @@ final class StoreUriStores {
         this.openers = openers;
     }
 
-    LockStore open(String text) {
+    LockStore open(String text, @Nullable String user, @Nullable String password) {
         StoreUri uri;
         try {
-            uri = withCredentials(StoreUri.parse(text));
+            uri = withCredentials(StoreUri.parse(text), user, password);
         } catch (IllegalArgumentException e) {
             throw new HoldfastConfigurationException(
                     String.valueOf(e.getMessage()), "Correct the property 'holdfast.store'.", e);
@@ -64,9 +64,7 @@ final class StoreUriStores {
         return uri.scheme().equals("memory") || uri.scheme().equals("sqlite");
     }
 
-    private StoreUri withCredentials(StoreUri uri) {
-        String user = properties.username();
-        String password = properties.password();
+    private static StoreUri withCredentials(StoreUri uri, @Nullable String user, @Nullable String password) {
         if (user == null && password == null) {
             return uri;
         }
