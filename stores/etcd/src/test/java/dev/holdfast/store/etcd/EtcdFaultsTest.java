@@ -26,6 +26,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.DeadHolder;
+import dev.holdfast.store.register.HeldLocks;
 import io.grpc.netty.NettyChannelBuilder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -46,6 +47,8 @@ import org.junit.jupiter.api.Test;
 class EtcdFaultsTest {
 
     private static final Duration LONG = Duration.ofMinutes(5);
+
+    private static final int DEAD_RECORDS = 40;
 
     @Test
     void holdOutlivesARestartOfTheServer() throws Exception {
@@ -223,6 +226,35 @@ class EtcdFaultsTest {
                 EtcdStore waiting = TestStores.at(server.endpoint()).open()) {
             EtcdStore dying = TestStores.at(server.endpoint()).open();
             DeadHolder.isNoticed(living, waiting, dying, 2, 9, () -> {});
+        }
+    }
+
+    /** Whoever comes later cleans up, once the turn of whoever did so before is over. */
+    @Test
+    void recordsOfADeadClientAreRemovedThoughNobodyAsksForThem() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                EtcdStore living = TestStores.at(server.endpoint()).open()) {
+            var unused = HeldLocks.acquire(living, 1);
+            try (EtcdStore dying = TestStores.at(server.endpoint()).open()) {
+                Command open = new Command.OpenSession(Duration.ofSeconds(2), "dying");
+                SessionId session = ((Reply.SessionOpened) answer(dying, open)).session();
+                for (int i = 1; i <= DEAD_RECORDS; i++) {
+                    Command acquire = pairOfPermits(new ClaimRef(new ResourceName("dead-" + i), session, i));
+                    assertThat(answer(dying, acquire)).isInstanceOf(Reply.Granted.class);
+                }
+            }
+            assertThat(below(server, "holdfast/r/")).contains("\"count\":\"" + (DEAD_RECORDS + 1) + "\"");
+            until("its session has ended", () -> below(server, "holdfast/s/").contains("\"count\":\"1\""));
+            until(
+                    "no client has the turn",
+                    () -> !below(server, "holdfast/w/turn").contains("\"kvs\""));
+            try (EtcdStore visitor = TestStores.at(server.endpoint()).open()) {
+                assertThat(answer(visitor, new Command.OpenSession(LONG, "visitor")))
+                        .isInstanceOf(Reply.SessionOpened.class);
+                until(
+                        "only the record of the living is left",
+                        () -> below(server, "holdfast/r/").contains("\"count\":\"1\""));
+            }
         }
     }
 

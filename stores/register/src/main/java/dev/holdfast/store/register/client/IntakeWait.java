@@ -60,10 +60,14 @@ final class IntakeWait {
         lane.pauseUntilMail(longest / 2 + context.upTo(longest / 2), next);
     }
 
-    /** The record as it is now, which may have come with mail. */
-    CompletionStage<RegisterRecord> glance() {
+    /**
+     * The record as it is now, or as it has come with mail.
+     *
+     * @param mayBeOlder whether mail will do, which may have been on its way since before the round began
+     */
+    CompletionStage<RegisterRecord> glance(boolean mayBeOlder) {
         isGlance = true;
-        RegisterRecord mailed = lane.takeNews() ? lane.known : null;
+        RegisterRecord mailed = mayBeOlder && lane.takeNews() ? lane.known : null;
         return mailed != null
                 ? CompletableFuture.completedFuture(mailed)
                 : context.adapter().read(lane.resource());

@@ -183,7 +183,8 @@ final class Round {
             lane.competed(hasChangedSinceAnnounced());
             read();
         } else {
-            intake.pause(() -> goOn(() -> then(intake.glance(), this::attemptOn)));
+            boolean hasPoll = calls.stream().anyMatch(Call::isPoll);
+            intake.pause(() -> goOn(() -> then(intake.glance(!hasPoll), this::attemptOn)));
         }
     }
 

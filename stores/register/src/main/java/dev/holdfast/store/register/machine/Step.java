@@ -11,6 +11,7 @@ import dev.holdfast.store.register.IndexChange.Kind;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.SessionRecord;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -127,7 +128,7 @@ public final class Step {
 
     /**
      * Takes in what other clients have announced, as far as one write can and their own clients need not be answered
-     * first.
+     * first. What its client has given up, and could not retract, is removed.
      *
      * @param calls how many commands are to follow
      */
@@ -143,13 +144,21 @@ public final class Step {
                 SessionId session = arrival.claim().session();
                 if (!facts.isGone(session)) {
                     facts.session(session, request.session());
-                    if (executor.takeIn(request.command())) {
+                    if (isGivenUp(arrival)) {
+                        arrivals.add(arrival);
+                    } else if (executor.takeIn(request.command())) {
                         commands++;
                         arrivals.add(arrival);
                     }
                 }
             });
         }
+    }
+
+    /** Whether its client has raised the epoch since: no step can take it in, and each that tries fails. */
+    private boolean isGivenUp(Arrival arrival) {
+        SessionRecord known = facts.session(arrival.claim().session());
+        return known != null && known.epoch() > arrival.epoch();
     }
 
     /** About what taking it in adds to a write beside the state; each octet of a name may take three in a path. */

@@ -188,8 +188,9 @@ class ArrivalsTest {
         assertThat(write.writers()).containsOnlyKeys(mutex.claim().session());
     }
 
+    /** If its client could not retract it, it would make the next write of each other client fail. */
     @Test
-    void anArrivalUnderAnEpochThatWasRaisedSinceIsVoid() {
+    void anArrivalUnderAnEpochThatWasRaisedSinceIsVoidAndRemoved() {
         SessionId session = session();
         Arrival arrival = announced(claim(session, 1));
         assertThat(answer(server.raiseEpoch(session, 2))).contains(2L);
@@ -199,7 +200,9 @@ class ArrivalsTest {
         facts.epoch(session, 2);
         Step aware = step();
         aware.takeIn(List.of(arrival), 1);
-        assertThat(aware.isChange()).isFalse();
+        assertThat(aware.view().parties()).isZero();
+        assertThat(written(aware)).isInstanceOf(WriteResult.Written.class);
+        assertThat(answer(server.arrivals(NAME)).waiting()).isEmpty();
     }
 
     @Test
