@@ -29,6 +29,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.BoundedOpening;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.spi.support.OpeningTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -156,11 +157,11 @@ public final class Engine {
             SafetyRules rules,
             CallerMode caller) {
         Environment own = new FailsafeEnvironment(environment.orElseGet(SystemEnvironment::new));
-        long deadline = own.monotonicNanos() + options.storeTimeout().toNanos();
+        OpeningTime time = new OpeningTime(options.storeTimeout());
         LockStore store;
         try {
             // One that the client does not close was open before.
-            store = closesStore ? BoundedOpening.uninterruptibly(options.storeTimeout(), opening) : opening.get();
+            store = closesStore ? BoundedOpening.uninterruptibly(time, opening) : opening.get();
         } catch (StoreException e) {
             closeIfOurs(own);
             throw new Failures(storeName).ofStore("", e);
@@ -187,7 +188,7 @@ public final class Engine {
         }
         Engine engine = new Engine(store, closesStore, options, own, rules);
         engine.listening = store.subscribe(new SignalReceiver(engine.partitions));
-        own.schedule(deadline - own.monotonicNanos(), engine::giveUpStarting);
+        own.schedule(closesStore ? time.leftNanos() : options.storeTimeout().toNanos(), engine::giveUpStarting);
         if (engine.partitions.areSeveral()) {
             engine.ready.complete(engine);
         } else if (options.start() == ClientOptions.Start.IN_BACKGROUND) {

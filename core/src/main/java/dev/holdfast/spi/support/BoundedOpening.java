@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -30,7 +31,7 @@ public final class BoundedOpening {
     private BoundedOpening() {}
 
     /**
-     * Opens a store within a time.
+     * Opens a store within a time, as {@link OpeningTime} counts it.
      *
      * <p><b>Blocking:</b> for that time at most. <b>Interruption:</b> ends the wait as the end of the time does.
      *
@@ -40,7 +41,7 @@ public final class BoundedOpening {
     public static <S extends LockStore> S within(Duration time, Supplier<S> opening) throws InterruptedException {
         CompletableFuture<S> opened = begin(opening);
         try {
-            return await(opened, outcome(opened, time), time);
+            return await(opened, new OpeningTime(time));
         } catch (InterruptedException e) {
             abandon(opened);
             throw e;
@@ -52,14 +53,13 @@ public final class BoundedOpening {
      *
      * @throws StoreException if the store can't be opened, or not within that time
      */
-    public static <S extends LockStore> S uninterruptibly(Duration time, Supplier<S> opening) {
+    public static <S extends LockStore> S uninterruptibly(OpeningTime time, Supplier<S> opening) {
         CompletableFuture<S> opened = begin(opening);
-        CompletableFuture<Optional<S>> outcome = outcome(opened, time);
         boolean wasInterrupted = false;
         try {
             while (true) {
                 try {
-                    return await(opened, outcome, time);
+                    return await(opened, time);
                 } catch (InterruptedException e) {
                     wasInterrupted = true;
                 }
@@ -83,26 +83,33 @@ public final class BoundedOpening {
         return opened;
     }
 
-    /** What becomes of an opening; nothing once the time is over. */
-    private static <S extends LockStore> CompletableFuture<Optional<S>> outcome(
-            CompletableFuture<S> opened, Duration time) {
-        return opened.thenApply(Optional::of).completeOnTimeout(Optional.empty(), time.toNanos(), TimeUnit.NANOSECONDS);
-    }
-
-    private static <S extends LockStore> S await(
-            CompletableFuture<S> opened, CompletableFuture<Optional<S>> outcome, Duration time)
+    private static <S extends LockStore> S await(CompletableFuture<S> opened, OpeningTime time)
             throws InterruptedException {
         try {
-            return outcome.get().orElseThrow(() -> {
-                abandon(opened);
-                return unavailable("it could not be opened within " + DurationFormat.format(time));
-            });
+            while (time.leftNanos() > 0) {
+                Optional<S> store = within(opened, time.pauseNanos());
+                if (store.isPresent()) {
+                    return store.get();
+                }
+            }
+            abandon(opened);
+            throw unavailable("it could not be opened within " + DurationFormat.format(time.limit()));
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             if (cause instanceof Error error) {
                 throw error;
             }
             throw cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
+        }
+    }
+
+    /** Empty if it is not open by then. */
+    private static <S extends LockStore> Optional<S> within(CompletableFuture<S> opened, long nanos)
+            throws InterruptedException, ExecutionException {
+        try {
+            return Optional.of(opened.get(nanos, TimeUnit.NANOSECONDS));
+        } catch (TimeoutException e) {
+            return Optional.empty();
         }
     }
 

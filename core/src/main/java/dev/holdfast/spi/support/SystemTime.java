@@ -1,6 +1,7 @@
 package dev.holdfast.spi.support;
 
 import dev.holdfast.Environment;
+import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
@@ -34,7 +35,20 @@ public final class SystemTime implements Environment, AutoCloseable {
 
     @Override
     public long monotonicNanos() {
+        return nanos();
+    }
+
+    static long nanos() {
         return System.nanoTime();
+    }
+
+    /** How long processors have worked for this process; 0 where the system does not tell. */
+    static long processorNanos() {
+        return ProcessHandle.current()
+                .info()
+                .totalCpuDuration()
+                .map(Duration::toNanos)
+                .orElse(0L);
     }
 
     /** Nothing here is measured across a sleep of the machine: the client does that. */

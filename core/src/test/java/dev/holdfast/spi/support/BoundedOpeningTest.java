@@ -43,7 +43,7 @@ class BoundedOpeningTest {
     }
 
     private static void expectLate(Supplier<LockStore> opening) {
-        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(BRIEFLY, opening))
+        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(new OpeningTime(BRIEFLY), opening))
                 .isInstanceOf(StoreException.class)
                 .hasMessageContaining(DurationFormat.format(BRIEFLY));
     }
@@ -58,7 +58,7 @@ class BoundedOpeningTest {
     void whatIsOpenInTimeIsHandedOverAndStaysOpen() {
         LockStore store = store();
 
-        assertThat(BoundedOpening.uninterruptibly(AS_LONG_AS_IT_TAKES, () -> store))
+        assertThat(BoundedOpening.uninterruptibly(new OpeningTime(AS_LONG_AS_IT_TAKES), () -> store))
                 .isSameAs(store);
 
         assertThat(closed.getCount()).isEqualTo(1);
@@ -68,7 +68,7 @@ class BoundedOpeningTest {
     void whatFailsFailsForTheCaller() {
         IllegalArgumentException failure = new IllegalArgumentException("malformed");
 
-        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(AS_LONG_AS_IT_TAKES, () -> {
+        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(new OpeningTime(AS_LONG_AS_IT_TAKES), () -> {
                     throw failure;
                 }))
                 .isSameAs(failure);
@@ -113,7 +113,7 @@ class BoundedOpeningTest {
             return returned.getCount() == 0;
         });
 
-        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(Duration.ofMillis(50), this::silent))
+        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(new OpeningTime(Duration.ofMillis(50)), this::silent))
                 .isInstanceOf(StoreException.class);
 
         returned.countDown();
@@ -128,11 +128,11 @@ class BoundedOpeningTest {
     @Test
     void attemptsThatWereGivenUpAreBoundedInNumber() throws Exception {
         for (int i = 0; i < 16; i++) {
-            assertThatThrownBy(() -> BoundedOpening.uninterruptibly(BRIEFLY, this::silent))
+            assertThatThrownBy(() -> BoundedOpening.uninterruptibly(new OpeningTime(BRIEFLY), this::silent))
                     .isInstanceOf(StoreException.class);
         }
 
-        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(AS_LONG_AS_IT_TAKES, this::silent))
+        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(new OpeningTime(AS_LONG_AS_IT_TAKES), this::silent))
                 .isInstanceOf(StoreException.class)
                 .hasMessageContaining("16 attempts");
 
@@ -144,7 +144,7 @@ class BoundedOpeningTest {
         long began = System.nanoTime();
         while (true) {
             try {
-                assertThat(BoundedOpening.uninterruptibly(AS_LONG_AS_IT_TAKES, this::store))
+                assertThat(BoundedOpening.uninterruptibly(new OpeningTime(AS_LONG_AS_IT_TAKES), this::store))
                         .isNotNull();
                 return;
             } catch (StoreException e) {

@@ -16,6 +16,7 @@ import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.BoundedOpening;
 import dev.holdfast.spi.support.DeferredStore;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.spi.support.OpeningTime;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.sql.database.UnproxiedDataSource;
@@ -461,7 +462,7 @@ public final class JdbcStore implements LockStore {
          *     permit what it needs, or its tables are missing or of another version
          */
         public JdbcStore open() {
-            return BoundedOpening.uninterruptibly(openTimeout, this::openHere);
+            return BoundedOpening.uninterruptibly(new OpeningTime(openTimeout), this::openHere);
         }
 
         /**

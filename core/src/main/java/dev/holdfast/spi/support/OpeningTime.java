@@ -1,0 +1,81 @@
+package dev.holdfast.spi.support;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * The time that a store may take to be opened. What this process needs for that itself does not count: it loads and
+ * compiles thousands of classes, which takes a second of a free processor, and a minute of a tenth of one. An interval
+ * in which the process used a processor for more than a small part is taken for such work, until it has used as much as
+ * no store needs. So a program that is busy with other things waits longer for a store that is silent, but not for
+ * ever. For one thread at a time.
+ */
+public final class OpeningTime {
+
+    /** The system tells the time of the processor in hundredths of a second. */
+    private static final long INTERVAL = TimeUnit.SECONDS.toNanos(1);
+
+    /**
+     * A process that waited for a silent server used up to a hundredth of a processor; one of eight that started on two
+     * processors beside other work used four hundredths.
+     */
+    private static final int IDLE_PARTS = 50;
+
+    /** At least three times what fresh JVMs took to open the store that needs most, which is the one on Redis. */
+    private static final long MOST_WORK = TimeUnit.SECONDS.toNanos(8);
+
+    private final Duration limit;
+    private final LongSupplier nanos;
+    private final LongSupplier processorNanos;
+    private final long workBefore;
+
+    private long counted;
+    private long intervalStart;
+    private long intervalWork;
+
+    /** Begins now. */
+    public OpeningTime(Duration limit) {
+        this(limit, SystemTime::nanos, SystemTime::processorNanos);
+    }
+
+    OpeningTime(Duration limit, LongSupplier nanos, LongSupplier processorNanos) {
+        this.limit = limit;
+        this.nanos = nanos;
+        this.processorNanos = processorNanos;
+        this.intervalStart = nanos.getAsLong();
+        this.workBefore = processorNanos.getAsLong();
+        this.intervalWork = workBefore;
+    }
+
+    public Duration limit() {
+        return limit;
+    }
+
+    /** What is left of it; 0 or less once it is over. */
+    public long leftNanos() {
+        long now = nanos.getAsLong();
+        long left = limit.toNanos() - counted;
+        if (now - intervalStart >= Math.min(left, INTERVAL)) {
+            endInterval(now);
+            return limit.toNanos() - counted;
+        }
+        return left - (now - intervalStart);
+    }
+
+    /** For how long to wait before this is asked again. */
+    long pauseNanos() {
+        return Math.min(leftNanos(), INTERVAL);
+    }
+
+    private void endInterval(long now) {
+        long work = processorNanos.getAsLong();
+        long length = now - intervalStart;
+        boolean isBusy = (work - intervalWork) * IDLE_PARTS >= length;
+        if (!isBusy || work - workBefore > MOST_WORK) {
+            counted += length;
+        }
+        intervalStart = now;
+        intervalWork = work;
+    }
+}
