@@ -3,6 +3,8 @@ package dev.holdfast.spring;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,7 @@ public final class LockedDefaults {
             SurroundingTransaction.HOLD,
             null,
             SelfInvocation.REFUSE,
+            Map.of(),
             ClientOpening.AT_START);
 
     private final Duration maxWait;
@@ -27,6 +30,7 @@ public final class LockedDefaults {
     private final SurroundingTransaction inTransaction;
     private final @Nullable Duration atMost;
     private final SelfInvocation selfInvocation;
+    private final Map<Class<?>, SelfInvocation> selfInvocations;
     private final ClientOpening opening;
 
     private LockedDefaults(
@@ -36,6 +40,7 @@ public final class LockedDefaults {
             SurroundingTransaction inTransaction,
             @Nullable Duration atMost,
             SelfInvocation selfInvocation,
+            Map<Class<?>, SelfInvocation> selfInvocations,
             ClientOpening opening) {
         this.maxWait = maxWait;
         this.onTimeout = onTimeout;
@@ -43,6 +48,7 @@ public final class LockedDefaults {
         this.inTransaction = inTransaction;
         this.atMost = atMost;
         this.selfInvocation = selfInvocation;
+        this.selfInvocations = selfInvocations;
         this.opening = opening;
     }
 
@@ -65,22 +71,26 @@ public final class LockedDefaults {
         if (wait.isNegative()) {
             throw new IllegalArgumentException("maxWait must not be negative, but was " + DurationFormat.format(wait));
         }
-        return new LockedDefaults(wait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, opening);
+        return new LockedDefaults(
+                wait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, selfInvocations, opening);
     }
 
     /** What happens when others kept the lock for all of the maximum wait, at methods without a fallback or handler. */
     public LockedDefaults withOnTimeout(TimeoutReaction reaction) {
-        return new LockedDefaults(maxWait, reaction, onLoss, inTransaction, atMost, selfInvocation, opening);
+        return new LockedDefaults(
+                maxWait, reaction, onLoss, inTransaction, atMost, selfInvocation, selfInvocations, opening);
     }
 
     /** What happens when the lock is lost while the method runs. */
     public LockedDefaults withOnLoss(LossReaction reaction) {
-        return new LockedDefaults(maxWait, onTimeout, reaction, inTransaction, atMost, selfInvocation, opening);
+        return new LockedDefaults(
+                maxWait, onTimeout, reaction, inTransaction, atMost, selfInvocation, selfInvocations, opening);
     }
 
     /** What happens when the caller has begun a transaction. */
     public LockedDefaults withSurroundingTransaction(SurroundingTransaction reaction) {
-        return new LockedDefaults(maxWait, onTimeout, onLoss, reaction, atMost, selfInvocation, opening);
+        return new LockedDefaults(
+                maxWait, onTimeout, onLoss, reaction, atMost, selfInvocation, selfInvocations, opening);
     }
 
     /**
@@ -90,17 +100,28 @@ public final class LockedDefaults {
      */
     public LockedDefaults withAtMost(Duration most) {
         TaskOptions unused = TaskOptions.atMost(most);
-        return new LockedDefaults(maxWait, onTimeout, onLoss, inTransaction, most, selfInvocation, opening);
+        return new LockedDefaults(
+                maxWait, onTimeout, onLoss, inTransaction, most, selfInvocation, selfInvocations, opening);
     }
 
     /** What happens when a class calls a locked method of its own, which goes past the proxy and takes no lock. */
     public LockedDefaults withSelfInvocation(SelfInvocation reaction) {
-        return new LockedDefaults(maxWait, onTimeout, onLoss, inTransaction, atMost, reaction, opening);
+        return new LockedDefaults(
+                maxWait, onTimeout, onLoss, inTransaction, atMost, reaction, selfInvocations, opening);
+    }
+
+    /** As {@link #withSelfInvocation(SelfInvocation)}, for one class and its subclasses. */
+    public LockedDefaults withSelfInvocation(Class<?> type, SelfInvocation reaction) {
+        Map<Class<?>, SelfInvocation> all = new LinkedHashMap<>(selfInvocations);
+        all.put(type, reaction);
+        Map<Class<?>, SelfInvocation> copy = Map.copyOf(all);
+        return new LockedDefaults(maxWait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, copy, opening);
     }
 
     /** When the clients of annotated methods are opened. */
     public LockedDefaults withClientOpening(ClientOpening when) {
-        return new LockedDefaults(maxWait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, when);
+        return new LockedDefaults(
+                maxWait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, selfInvocations, when);
     }
 
     /** For how long others are waited for. */
@@ -130,6 +151,17 @@ public final class LockedDefaults {
 
     /** What happens when a class calls a locked method of its own. */
     public SelfInvocation selfInvocation() {
+        return selfInvocation;
+    }
+
+    /** What happens when this class calls a locked method of its own: what is said of its nearest superclass. */
+    public SelfInvocation selfInvocation(Class<?> type) {
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            SelfInvocation reaction = selfInvocations.get(each);
+            if (reaction != null) {
+                return reaction;
+            }
+        }
         return selfInvocation;
     }
 

@@ -11,6 +11,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.core.annotation.AliasFor;
@@ -204,7 +206,31 @@ class LockedTest {
                     List.of("7", " "),
                     List.of(List.of("7")),
                     Map.of("7", "9"),
-                    new Opaque());
+                    new Opaque(),
+                    new byte[] {7},
+                    List.of(new byte[] {7}),
+                    new WithPart(new byte[] {7}),
+                    new WithPart(new WithPart(new Opaque())),
+                    new WithPart(List.of(new int[] {7})),
+                    proxy(new Opaque()),
+                    new ProxyFactory(new Opaque()).getProxy());
+        }
+
+        record WithPart(Object part) {}
+
+        private static Object proxy(Object target) {
+            return Proxy.newProxyInstance(
+                    LockedTest.class.getClassLoader(),
+                    new Class<?>[] {Runnable.class},
+                    (proxy, method, arguments) -> method.invoke(target, arguments));
+        }
+
+        @Test
+        @DisplayName("may be a record of values, a list, or a text that looks like that of an object")
+        void records() {
+            assertThat(accounts.object(new WithPart(7)).toString()).contains("account/WithPart[part=7]");
+            assertThat(accounts.object("[B@7").toString()).contains("account/[B@7");
+            assertThat(accounts.object(new WithPart("bob@cafe")).toString()).contains("part=bob@cafe");
         }
 
         @ParameterizedTest

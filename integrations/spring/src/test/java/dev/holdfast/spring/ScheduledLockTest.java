@@ -62,6 +62,11 @@ class ScheduledLockTest {
             runs.incrementAndGet();
         }
 
+        @ScheduledLock(name = "report-#{environment['region']}", atMost = "#{2 * 3}s")
+        String evaluated() {
+            return CurrentLocks.names().toString();
+        }
+
         @ScheduledLock(name = "long", atMost = "1s")
         Boolean longer() {
             CurrentLocks.extend(TaskOptions.atMost(Duration.ofHours(2)).withAtLeast(Duration.ofHours(1)));
@@ -341,5 +346,13 @@ class ScheduledLockTest {
         assertThatThrownBy(() -> CurrentLocks.extend(TaskOptions.atMost(Duration.ofHours(1))))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("runs no job");
+    }
+
+    @Test
+    @DisplayName("has a name that is evaluated when the application starts")
+    void evaluated() {
+        Map<String, Object> properties = Map.of("at.most", "PT1H", "at.least", "30m", "region", "eu");
+        assertThat(world.start(properties, Reports.class).getBean(Reports.class).evaluated())
+                .isEqualTo("[report-eu]");
     }
 }

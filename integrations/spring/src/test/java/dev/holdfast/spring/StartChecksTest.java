@@ -12,6 +12,7 @@ import dev.holdfast.spring.LockedDefaults.SelfInvocation;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -253,6 +254,70 @@ class StartChecksTest {
         void locked() {}
     }
 
+    static class CallsUnderTheSameName {
+        @Locked("a")
+        void outer(int depth) {
+            inner();
+            if (depth > 0) {
+                outer(depth - 1);
+            }
+        }
+
+        @Locked(name = "a", maxWait = "1s")
+        void inner() {}
+
+        @ScheduledLock(name = "job", atMost = "1m")
+        void job(int depth) {
+            if (depth > 0) {
+                job(depth - 1);
+            }
+        }
+
+        @Locked(name = "b", key = "#id")
+        void again(int id, int attempt) {
+            if (attempt > 0) {
+                again(id, attempt - 1);
+            }
+        }
+    }
+
+    static class CallsUnderAnotherName {
+        @Locked("a")
+        void outer() {
+            inner();
+        }
+
+        @Locked("b")
+        void inner() {}
+    }
+
+    static class CallsUnderACondition {
+        @Locked(name = "a", condition = "#p0")
+        void outer(boolean isLocked) {
+            inner();
+        }
+
+        @Locked("a")
+        void inner() {}
+    }
+
+    static class CallsStageUnderTheSameName {
+        @Locked("a")
+        void outer() {
+            var unused = inner();
+        }
+
+        @Locked("a")
+        CompletableFuture<String> inner() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class BrokenTemplate {
+        @ScheduledLock(name = "#{nothing.there}", atMost = "1m")
+        void run() {}
+    }
+
     static Stream<Arguments> mistakes() {
         return Stream.of(
                 Arguments.of(Private.class, "private method"),
@@ -287,7 +352,11 @@ class StartChecksTest {
                 Arguments.of(CallsItself.class, "calls it itself, in run"),
                 Arguments.of(CallsItselfInLambda.class, "calls it itself, in lambda$run"),
                 Arguments.of(RefersToItself.class, "calls it itself, in run"),
-                Arguments.of(CallsWhatItInherits.class, "calls it itself, in run"));
+                Arguments.of(CallsWhatItInherits.class, "calls it itself, in run"),
+                Arguments.of(CallsUnderAnotherName.class, "calls it itself, in outer"),
+                Arguments.of(CallsUnderACondition.class, "calls it itself, in outer"),
+                Arguments.of(CallsStageUnderTheSameName.class, "calls it itself, in outer"),
+                Arguments.of(BrokenTemplate.class, "can't be evaluated"));
     }
 
     @ParameterizedTest(name = "{0}: {1}")
@@ -392,6 +461,48 @@ class StartChecksTest {
     @DisplayName("but not for calls of itself, where these are allowed")
     void selfInvocationAllowed() {
         assertThatCode(() -> world.start(Allowing.class, CallsItself.class)).doesNotThrowAnyException();
+    }
+
+    @Test
+    @DisplayName("nor for recursion, and calls under the lock that the caller has")
+    void covered() {
+        CallsUnderTheSameName bean = world.start(CallsUnderTheSameName.class).getBean(CallsUnderTheSameName.class);
+        bean.outer(3);
+        bean.job(3);
+        bean.again(7, 3);
+    }
+
+    @Test
+    @DisplayName("nor for classes in which they are allowed")
+    void selfInvocationAllowedInClass() {
+        assertThatCode(() -> world.start(AllowingOne.class, CallsItself.class)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> world.start(AllowingOne.class, RefersToItself.class))
+                .hasStackTraceContaining("calls it itself");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class AllowingOne {
+        @Bean
+        LockedDefaults lockedDefaults() {
+            return LockedDefaults.standard().withSelfInvocation(CallsItself.class, SelfInvocation.ALLOW);
+        }
+    }
+
+    @Test
+    @DisplayName("in a child context that does not make it effective")
+    void childContext() throws Exception {
+        AnnotationConfigApplicationContext parent = world.start(NotCalled.class);
+        assertThatThrownBy(() -> child(parent, NotCalled.class))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContainingAll("NotCalled#locked()", "is in a child context");
+        child(parent, NotCalled.class, World.Enabled.class);
+        child(parent, Allowing.class);
+    }
+
+    private void child(AnnotationConfigApplicationContext parent, Class<?>... classes) {
+        AnnotationConfigApplicationContext child = world.unstarted(Map.of(), classes);
+        child.setParent(parent);
+        child.refresh();
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -5,6 +5,9 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.config.BeanExpressionContext;
+import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -57,8 +60,28 @@ final class AnnotatedMethod {
         return misuse;
     }
 
-    /** An attribute without its placeholders; empty if it is not set. */
+    /** An attribute with its placeholders resolved and its {@code #{…}} evaluated; empty if it is not set. */
     String text(String attribute, String value) {
+        String text = expression(attribute, value);
+        return text.contains("#{") ? evaluated(attribute, text) : text;
+    }
+
+    private String evaluated(String attribute, String text) {
+        BeanExpressionResolver resolver = beans.getBeanExpressionResolver();
+        Object result;
+        try {
+            result = resolver == null ? null : resolver.evaluate(text, new BeanExpressionContext(beans, null));
+        } catch (BeansException e) {
+            throw misuse(attribute + " = \"" + text + "\" can't be evaluated", e);
+        }
+        if (result == null || result.toString().isBlank()) {
+            throw misuse(attribute + " = \"" + text + "\" is evaluated to nothing");
+        }
+        return result.toString();
+    }
+
+    /** An attribute that is an expression over the call, without its placeholders; empty if it is not set. */
+    String expression(String attribute, String value) {
         if (value.isEmpty()) {
             return "";
         }

@@ -20,6 +20,13 @@ final class AnnotatedMethods {
     /** An annotation of a method. */
     record Use(Method method, Class<? extends Annotation> annotation) {
 
+        /** The attributes of the annotation. */
+        <A extends Annotation> A values(Class<A> type) {
+            return AnnotationAdvisor.annotations(method, method.getDeclaringClass())
+                    .get(type)
+                    .synthesize();
+        }
+
         IllegalStateException misuse(Class<?> type, String problem) {
             return MethodNames.misuse(annotation.getSimpleName(), MethodNames.of(method, type), problem);
         }

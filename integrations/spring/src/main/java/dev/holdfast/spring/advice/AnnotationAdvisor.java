@@ -78,7 +78,7 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
         return annotations(method, targetClass).isPresent(annotation);
     }
 
-    private static MergedAnnotations annotations(Method method, Class<?> targetClass) {
+    static MergedAnnotations annotations(Method method, Class<?> targetClass) {
         return MergedAnnotations.from(
                 AopUtils.getMostSpecificMethod(method, targetClass), SearchStrategy.TYPE_HIERARCHY);
     }

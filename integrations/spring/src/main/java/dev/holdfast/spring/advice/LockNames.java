@@ -18,18 +18,6 @@ final class LockNames {
 
     private static final Logger LOG = LoggerFactory.getLogger(LockNames.class);
 
-    /** Whether objects of a class have a text of their own, rather than that of {@link Object}, which is of no use. */
-    private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
-        @Override
-        protected Boolean computeValue(Class<?> type) {
-            try {
-                return type.getMethod("toString").getDeclaringClass() != Object.class;
-            } catch (NoSuchMethodException e) {
-                return false;
-            }
-        }
-    };
-
     private final String prefix;
     private final List<String> fixed;
     private final @Nullable CallExpression key;
@@ -42,7 +30,7 @@ final class LockNames {
 
     static LockNames of(AnnotatedMethod where, String name, String key) {
         String text = where.text("name", name);
-        String expression = where.text("key", key);
+        String expression = where.expression("key", key);
         if (!expression.isEmpty()) {
             return new LockNames(
                     text.isEmpty() ? "" : text + "/", List.of(), new CallExpression(where, "key", expression));
@@ -81,7 +69,7 @@ final class LockNames {
         if (value instanceof Collection<?> several) {
             return names(key, several);
         }
-        if (value != null && value.getClass().isArray()) {
+        if (value != null && value.getClass().isArray() && !(value instanceof byte[])) {
             return names(key, Arrays.asList(ObjectUtils.toObjectArray(value)));
         }
         return List.of(prefix + text(key, value));
@@ -110,10 +98,10 @@ final class LockNames {
                 || value.getClass().isArray()) {
             throw by.failure("has a part that is a " + value.getClass().getSimpleName() + ", and not one key", null);
         }
-        if (!HAS_TEXT.get(value.getClass())) {
+        String text = value.toString();
+        if (!(value instanceof CharSequence) && IdentityText.isIn(value, text)) {
             throw by.failure("is a " + value.getClass().getName() + ", whose text differs from object to object", null);
         }
-        String text = value.toString();
         if (text == null || text.isBlank()) {
             throw by.failure("is blank", null);
         }

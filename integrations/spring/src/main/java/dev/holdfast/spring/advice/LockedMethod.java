@@ -49,7 +49,7 @@ final class LockedMethod implements GuardedMethod {
         this.kind = ResultKind.of(where);
         this.settings = settings(where, locked);
         this.names = LockNames.of(where, locked.name(), locked.key());
-        String when = where.text("condition", locked.condition());
+        String when = where.expression("condition", locked.condition());
         this.condition = when.isEmpty() ? null : new CallExpression(where, "condition", when);
         this.failure = AcquisitionFailure.of(where, locked);
         this.client = new ClientReference(where, where.text("client", locked.client()));

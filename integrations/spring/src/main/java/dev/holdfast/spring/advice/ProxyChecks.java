@@ -5,6 +5,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.framework.Advised;
@@ -17,6 +19,8 @@ final class ProxyChecks {
 
     private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
             "org.springframework.transaction.interceptor.TransactionInterceptor", ProxyChecks.class.getClassLoader());
+
+    private static final Logger LOG = LoggerFactory.getLogger(ProxyChecks.class);
 
     private ProxyChecks() {}
 
@@ -61,7 +65,35 @@ final class ProxyChecks {
             if (TRANSACTIONS_PRESENT) {
                 Transactions.check(proxy, type, use);
             }
+            warnOfRetriesInside(proxy, type, use);
         }
+    }
+
+    /** Advice of others has the lowest precedence unless it is given another order. */
+    private static void warnOfRetriesInside(Advised proxy, Class<?> type, Use use) {
+        Arrays.stream(proxy.getAdvisors())
+                .dropWhile(advisor -> !(advisor instanceof AnnotationAdvisor))
+                .filter(advisor -> isOfOthers(advisor) && matches(advisor, use.method(), type))
+                .findFirst()
+                .ifPresent(advisor -> LOG.warn(
+                        "{}",
+                        use.misuse(
+                                        type,
+                                        "advice of spring-retry or Resilience4j is inside of the lock, which is held"
+                                                + " during all of its attempts and pauses. Give that advice an order"
+                                                + " smaller than that of @EnableHoldfast, or use @Retryable of Spring")
+                                .getMessage()));
+    }
+
+    /** An aspect names its class in its text only. */
+    private static boolean isOfOthers(Advisor advisor) {
+        String text = advisor.getClass().getName() + " " + advisor;
+        return text.contains("org.springframework.retry.") || text.contains("io.github.resilience4j.");
+    }
+
+    private static boolean matches(Advisor advisor, Method method, Class<?> type) {
+        return advisor instanceof PointcutAdvisor pointcut
+                && pointcut.getPointcut().getMethodMatcher().matches(method, type);
     }
 
     /** Kept apart, since transactions may not be there. */
@@ -79,11 +111,6 @@ final class ProxyChecks {
                                     + " Give @EnableHoldfast an order that is smaller than that of the transactions");
                 }
             }
-        }
-
-        private static boolean matches(Advisor advisor, Method method, Class<?> type) {
-            return advisor instanceof PointcutAdvisor pointcut
-                    && pointcut.getPointcut().getMethodMatcher().matches(method, type);
         }
     }
 }

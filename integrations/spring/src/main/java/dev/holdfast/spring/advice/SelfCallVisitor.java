@@ -24,7 +24,7 @@ final class SelfCallVisitor extends ClassVisitor {
 
     /**
      * @param owners the class and its superclasses, by their internal names
-     * @param calls receives the name of the caller, and name with descriptor of the method it calls
+     * @param calls receives name with descriptor of the caller and of the method it calls
      */
     SelfCallVisitor(List<String> owners, BiConsumer<String, String> calls) {
         super(SpringAsmInfo.ASM_VERSION);
@@ -38,7 +38,7 @@ final class SelfCallVisitor extends ClassVisitor {
         boolean hasThis = (access & Opcodes.ACC_STATIC) == 0;
         boolean isBridge = (access & Opcodes.ACC_BRIDGE) != 0;
         boolean hasOther = Arrays.stream(Type.getArgumentTypes(descriptor)).anyMatch(this::isOwn);
-        return hasThis && !isBridge && !hasOther ? new Body(name) : null;
+        return hasThis && !isBridge && !hasOther ? new Body(name + descriptor) : null;
     }
 
     private boolean isOwn(Type type) {

@@ -1,5 +1,6 @@
 package dev.holdfast.spring.advice;
 
+import dev.holdfast.spring.Locked;
 import dev.holdfast.spring.LockedDefaults;
 import dev.holdfast.spring.LockedDefaults.SelfInvocation;
 import dev.holdfast.spring.advice.AnnotatedMethods.Use;
@@ -7,9 +8,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.asm.ClassReader;
@@ -37,26 +41,66 @@ final class SelfInvocations {
         }
         SelfInvocation reaction = beans.getBeanProvider(LockedDefaults.class)
                 .getIfAvailable(LockedDefaults::standard)
-                .selfInvocation();
+                .selfInvocation(type);
         if (reaction == SelfInvocation.ALLOW) {
             return;
         }
-        find(type, uses).forEach((caller, use) -> {
-            IllegalStateException found = use.misuse(
+        for (SelfCall call : find(type, uses)) {
+            IllegalStateException found = call.callee.misuse(
                     type,
-                    "the class calls it itself, in " + caller
+                    "the class calls it itself, in " + call.caller.substring(0, call.caller.indexOf('('))
                             + ". That goes past the proxy and locks nothing. Move it to"
                             + " another bean, or use LockTemplate; LockedDefaults.withSelfInvocation turns this check"
                             + " off");
-            if (reaction == SelfInvocation.REFUSE) {
+            if (reaction == SelfInvocation.REFUSE && !call.isRecursion()) {
                 throw found;
             }
             LOG.warn("{}", found.getMessage());
-        });
+        }
     }
 
-    /** The methods that call an annotated one. */
-    private static Map<String, Use> find(Class<?> type, List<Use> uses) {
+    /**
+     * A call that goes past the proxy.
+     *
+     * @param caller name and descriptor
+     * @param locked the caller, if it is annotated
+     */
+    private record SelfCall(String caller, @Nullable Use locked, Use callee) {
+
+        /** Whether the method calls itself. With a key, that may be under another name. */
+        boolean isRecursion() {
+            return locked != null && locked.method().equals(callee.method());
+        }
+
+        /** Whether the callee runs under the lock that it asks for, since its caller has that. */
+        boolean isCovered() {
+            if (locked == null || locked.annotation() != callee.annotation()) {
+                return false;
+            }
+            if (locked.annotation() != Locked.class) {
+                return isRecursion();
+            }
+            Locked outer = locked.values(Locked.class);
+            Locked inner = callee.values(Locked.class);
+            return outer.key().isEmpty()
+                    && inner.key().isEmpty()
+                    && outer.condition().isEmpty()
+                    && (isRecursion()
+                            || (!outer.name().isEmpty() && outer.name().equals(inner.name())))
+                    && outer.mode() == inner.mode()
+                    && outer.client().equals(inner.client())
+                    && (isRecursion() || !isAsync(callee));
+        }
+
+        /** Whether the callee may go on when its caller has returned, and its lock was released. */
+        private static boolean isAsync(Use use) {
+            Class<?> result = use.method().getReturnType();
+            return CompletionStage.class.isAssignableFrom(result) || ResultKind.adapter(result) != null;
+        }
+    }
+
+    /** The calls of annotated methods that are not covered by the lock of the caller. */
+    private static Set<SelfCall> find(Class<?> type, List<Use> uses) {
         Map<String, Use> wanted = new HashMap<>();
         uses.forEach(use -> wanted.put(use.method().getName() + Type.getMethodDescriptor(use.method()), use));
         List<Class<?>> hierarchy = new ArrayList<>();
@@ -64,7 +108,7 @@ final class SelfInvocations {
             hierarchy.add(each);
         }
         List<String> owners = hierarchy.stream().map(Type::getInternalName).toList();
-        Map<String, Use> found = new LinkedHashMap<>();
+        Set<SelfCall> found = new LinkedHashSet<>();
         for (Class<?> each : hierarchy) {
             try (InputStream bytes = each.getResourceAsStream(
                     each.getName().substring(each.getName().lastIndexOf('.') + 1) + ".class")) {
@@ -75,7 +119,7 @@ final class SelfInvocations {
                                     new SelfCallVisitor(owners, (caller, callee) -> {
                                         Use use = wanted.get(callee);
                                         if (use != null) {
-                                            found.put(caller, use);
+                                            found.add(new SelfCall(caller, wanted.get(caller), use));
                                         }
                                     }),
                                     ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
@@ -85,6 +129,7 @@ final class SelfInvocations {
                 LOG.debug("The class file of {} can't be searched for calls of itself", each.getName(), e);
             }
         }
+        found.removeIf(SelfCall::isCovered);
         return found;
     }
 }

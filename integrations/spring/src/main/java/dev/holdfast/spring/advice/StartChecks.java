@@ -3,6 +3,7 @@ package dev.holdfast.spring.advice;
 import dev.holdfast.spring.Locked;
 import dev.holdfast.spring.LockedDefaults;
 import dev.holdfast.spring.LockedDefaults.ClientOpening;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -17,6 +18,9 @@ import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -24,7 +28,11 @@ import org.springframework.util.ClassUtils;
  * singletons are there, it opens their clients, and looks for beans that have no proxy and for what the stores can't
  * do.
  */
-final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
+final class StartChecks
+        implements BeanPostProcessor,
+                SmartInitializingSingleton,
+                BeanFactoryAware,
+                ApplicationListener<ContextRefreshedEvent> {
 
     /** Where Spring's tests keep the beans that they replace, as by {@code @MockitoBean}; these have no proxies. */
     private static final String TEST_OVERRIDES =
@@ -122,6 +130,34 @@ final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton
                     "the bean '" + name + "' has no proxy, so that nothing is locked: it was made before there were"
                             + " proxies, as a post-processor or as what one depends on. Move the method to another"
                             + " bean");
+        }
+    }
+
+    /** A child context that has been refreshed publishes that to its parents. */
+    @Override
+    public void onApplicationEvent(ContextRefreshedEvent event) {
+        if (event.getApplicationContext() instanceof ConfigurableApplicationContext context
+                && context.getBeanFactory() != beans()
+                && context.getBeanFactory().getBeanNamesForType(StartChecks.class, true, false).length == 0) {
+            checkChild(context.getBeanFactory());
+        }
+    }
+
+    private void checkChild(ConfigurableListableBeanFactory child) {
+        for (String name : child.getSingletonNames()) {
+            Object bean = child.getSingleton(name);
+            boolean isAdvised = bean instanceof Advised advised
+                    && Arrays.stream(advised.getAdvisors()).anyMatch(AnnotationAdvisor.class::isInstance);
+            if (bean == null || isAdvised) {
+                continue;
+            }
+            Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
+            for (AnnotatedMethods.Use use : uses(type)) {
+                throw use.misuse(
+                        type,
+                        "the bean '" + name + "' is in a child context, where annotations have no effect, so that"
+                                + " nothing is locked. Put @EnableHoldfast there, too, or move the bean to the parent");
+            }
         }
     }
 
