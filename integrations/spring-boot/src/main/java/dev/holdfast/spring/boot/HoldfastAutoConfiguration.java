@@ -9,6 +9,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -45,6 +46,12 @@ public final class HoldfastAutoConfiguration {
 
     /** For Spring. */
     public HoldfastAutoConfiguration() {}
+
+    @Bean
+    @ConfigurationPropertiesBinding
+    static AnnotationDuration.Reader holdfastDurationReader() {
+        return new AnnotationDuration.Reader();
+    }
 
     @Bean
     HoldfastClients holdfastClients(ConfigurableListableBeanFactory beans) {

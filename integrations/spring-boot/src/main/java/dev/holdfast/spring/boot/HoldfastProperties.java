@@ -48,19 +48,19 @@ record HoldfastProperties(
         @Nullable String password,
         @Nullable String label,
         @DefaultValue("") String namePrefix,
-        @DefaultValue("10s") Duration maxWait,
+        @AnnotationDuration @DefaultValue("10s") Duration maxWait,
         @DefaultValue("throw") OnTimeout onTimeout,
         @DefaultValue("interrupt") OnLoss onLoss,
         @DefaultValue("hold") InTransaction surroundingTransaction,
-        @Nullable Duration atMost,
+        @AnnotationDuration @Nullable Duration atMost,
         @Nullable Boolean openAtStartup,
         @DefaultValue("fail") StartupPolicy startupPolicy,
-        @DefaultValue("30s") Duration sessionTtl,
-        @Nullable Duration keepAliveEvery,
-        @DefaultValue("10s") Duration storeTimeout,
-        @DefaultValue("10ms") Duration cohortBudget,
+        @AnnotationDuration @DefaultValue("30s") Duration sessionTtl,
+        @AnnotationDuration @Nullable Duration keepAliveEvery,
+        @AnnotationDuration @DefaultValue("10s") Duration storeTimeout,
+        @AnnotationDuration @DefaultValue("10ms") Duration cohortBudget,
         @DefaultValue("" + HoldfastLifecycle.DEFAULT_PHASE) int shutdownPhase,
-        @DefaultValue("2s") Duration healthTimeout,
+        @AnnotationDuration @DefaultValue("2s") Duration healthTimeout,
         @DefaultValue Metrics metrics,
         @DefaultValue Ssl ssl,
         @DefaultValue Jdbc jdbc,
@@ -109,9 +109,9 @@ record HoldfastProperties(
      */
     record Redis(
             @Nullable String namespace,
-            @Nullable Duration commandTimeout,
+            @AnnotationDuration @Nullable Duration commandTimeout,
             @Nullable Integer waitForReplicas,
-            @DefaultValue("1s") Duration replicaTimeout) {}
+            @AnnotationDuration @DefaultValue("1s") Duration replicaTimeout) {}
 
     /**
      * Store on etcd.
@@ -119,7 +119,9 @@ record HoldfastProperties(
      * @param namespace What the keys begin with, before a slash. What the URI says if not set, else 'holdfast'.
      * @param requestTimeout After which time a request without an answer ends with an unknown outcome.
      */
-    record Etcd(@Nullable String namespace, @Nullable Duration requestTimeout) {}
+    record Etcd(
+            @Nullable String namespace,
+            @AnnotationDuration @Nullable Duration requestTimeout) {}
 
     /**
      * Store on ZooKeeper.
@@ -127,7 +129,9 @@ record HoldfastProperties(
      * @param root Node below which the store keeps its own. What the URI says if not set, else '/holdfast'.
      * @param requestTimeout After which time a request without an answer ends with an unknown outcome.
      */
-    record Zookeeper(@Nullable String root, @Nullable Duration requestTimeout) {}
+    record Zookeeper(
+            @Nullable String root,
+            @AnnotationDuration @Nullable Duration requestTimeout) {}
 
     /** What happens if the store can't be reached when the application starts. */
     enum StartupPolicy {

@@ -10,6 +10,7 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -215,6 +216,27 @@ class HoldfastAutoConfigurationTest {
         }
         runner.withPropertyValues("holdfast.store=memory:", "holdfast.keep-alive-every=10s")
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName("reads durations as annotations do, and as Spring Boot does")
+    void durations() {
+        runner.withPropertyValues(
+                        "holdfast.store=memory:",
+                        "holdfast.session-ttl=1m30s",
+                        "holdfast.keep-alive-every=PT20S",
+                        "holdfast.store-timeout=5000",
+                        "holdfast.redis.command-timeout=1s500ms")
+                .run(context -> {
+                    HoldfastProperties properties = context.getBean(HoldfastProperties.class);
+                    assertThat(properties.sessionTtl()).isEqualTo(Duration.ofSeconds(90));
+                    assertThat(properties.keepAliveEvery()).isEqualTo(Duration.ofSeconds(20));
+                    assertThat(properties.storeTimeout()).isEqualTo(Duration.ofSeconds(5));
+                    assertThat(properties.redis().commandTimeout()).isEqualTo(Duration.ofMillis(1_500));
+                    assertThat(properties.healthTimeout()).isEqualTo(Duration.ofSeconds(2));
+                });
+        runner.withPropertyValues("holdfast.session-ttl=a while")
+                .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("a while"));
     }
 
     @Test

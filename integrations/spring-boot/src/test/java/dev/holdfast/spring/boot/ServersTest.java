@@ -29,6 +29,8 @@ import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -125,6 +127,33 @@ class ServersTest {
                         "holdfast.password=canary",
                         "holdfast.redis.namespace=tests"),
                 () -> Holdfast.connect("redis://:canary@127.0.0.1:" + redis.port() + "?namespace=tests"));
+    }
+
+    /** An application with nothing but an annotation. */
+    @Configuration(proxyBeanMethods = false)
+    static class Annotated {
+        @Bean
+        StartupTest.Ledger ledger() {
+            return new StartupTest.Ledger();
+        }
+    }
+
+    @Test
+    @DisplayName("does not start with a wrong password, also if only annotations need the store")
+    void wrongPassword() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
+                .withUserConfiguration(Annotated.class)
+                .withPropertyValues(
+                        "holdfast.store-timeout=1m",
+                        "holdfast.store=redis://127.0.0.1:" + redis.port(),
+                        "holdfast.password=wrong-canary")
+                .run(context -> {
+                    assertThat(context.getStartupFailure()).hasStackTraceContaining("StoreRefusedException");
+                    assertAnalysis(context.getStartupFailure())
+                            .noneMatch(text -> text.contains("wrong-canary"))
+                            .anyMatch(text -> text.contains("correct the configuration"));
+                });
     }
 
     @Test
