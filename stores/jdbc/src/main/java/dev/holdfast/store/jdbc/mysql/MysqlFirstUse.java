@@ -9,6 +9,7 @@ import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
@@ -29,6 +30,7 @@ final class MysqlFirstUse {
     private final String clock;
     private final String first;
     private final String hurry;
+    private final String one;
 
     /** @param hurry as for {@link MysqlFastPath} */
     MysqlFirstUse(SqlTemplates templates, String clock, String hurry) {
@@ -36,6 +38,7 @@ final class MysqlFirstUse {
         this.clock = clock;
         this.first = ServerFastPath.floor(clock, "DIV");
         this.hurry = hurry;
+        this.one = templates.of(textOfOne());
     }
 
     /**
@@ -44,38 +47,58 @@ final class MysqlFirstUse {
      * @param acquires of one session, on different names, and alike but for names and claims
      */
     MysqlBatchExchange.Outcome make(StatementCache statements, List<Acquire> acquires) throws SQLException {
-        String text = acquires.size() == 1 ? one(acquires.get(0)) : several(acquires);
+        if (acquires.size() == 1) {
+            return make(statements, acquires.get(0));
+        }
         try (Statement insert = statements.connection().createStatement()) {
-            return outcome(insert, templates.of(text), acquires.size() == 1);
+            int count = insert.executeUpdate(templates.of(several(acquires)), Statement.RETURN_GENERATED_KEYS);
+            return outcome(insert, count);
         }
     }
 
-    /**
-     * What follows from a failure that is expected is decided in here, so that one to close the statement is not lost.
-     */
-    private static MysqlBatchExchange.Outcome outcome(Statement insert, String text, boolean isOne)
-            throws SQLException {
+    private MysqlBatchExchange.Outcome make(StatementCache statements, Acquire acquire) throws SQLException {
+        long session = Session.numberOf(acquire.claim().session());
+        long lease = Micros.of(acquire.lease().length());
+        long spec = ColumnCodes.of(acquire.spec());
+        int further = acquire.tokens() - 1;
+        PreparedStatement insert = statements.prepareWithKeys(one);
+        insert.setLong(1, spec);
+        insert.setLong(2, spec >> 16);
+        insert.setLong(3, further);
+        insert.setLong(4, session);
+        insert.setLong(5, acquire.claim().claim());
+        insert.setLong(6, acquire.weight());
+        insert.setLong(7, further);
+        insert.setLong(8, lease);
+        insert.setLong(9, lease);
+        insert.setBytes(10, acquire.resource().utf8());
+        insert.setLong(11, session);
+        insert.setLong(12, acquire.epoch());
         try {
-            int count = insert.executeUpdate(text, Statement.RETURN_GENERATED_KEYS);
-            return new MysqlBatchExchange.Outcome(count, count > 0 ? MysqlBatchExchange.key(insert) : 0);
+            return outcome(insert, insert.executeUpdate());
         } catch (SQLException e) {
-            if (isOne && (e.getErrorCode() == IS_THERE || e.getErrorCode() == HAS_NO_NAME)) {
+            if (e.getErrorCode() == IS_THERE || e.getErrorCode() == HAS_NO_NAME) {
+                StatementCache.logSuppressed(e);
                 return new MysqlBatchExchange.Outcome(0, 0);
             }
             throw e;
         }
     }
 
+    private static MysqlBatchExchange.Outcome outcome(Statement insert, int count) throws SQLException {
+        return new MysqlBatchExchange.Outcome(count, count > 0 ? MysqlBatchExchange.key(insert) : 0);
+    }
+
     /**
      * The values of one row: where it can't be made so there is no name for it, and it is refused. To insert what a
-     * query finds takes the servers three times as long.
+     * query finds takes the servers three times as long, and a text with the values in it twice as long.
      */
-    private String one(Acquire acquire) {
-        String name = MysqlBatchExchange.literal(acquire.resource());
-        return hurry + "INSERT INTO holdfast_resource (" + Product.RESOURCE_COLUMNS + ") VALUES ("
-                + grant(acquire, Long.toString(acquire.claim().claim())) + ", (SELECT " + name + " FROM "
-                + session(acquire) + " AND " + level("(SELECT m.token_floor FROM holdfast_meta m WHERE m.one = 1)")
-                + " LOCK IN SHARE MODE))";
+    private String textOfOne() {
+        return hurry + "INSERT INTO holdfast_resource (" + Product.RESOURCE_COLUMNS + ") VALUES (?, ?, " + first
+                + " + ?, ?, ?, ?, LAST_INSERT_ID(" + first + "), " + first + " + ?, CASE ? WHEN 0 THEN 0 ELSE "
+                + clock + " + ? END, 0, 0, 0, 0, 0, (SELECT ? FROM holdfast_session s WHERE s.id = ? AND s.epoch <= ?"
+                + " AND s.deadline > " + clock + " AND "
+                + level("(SELECT m.token_floor FROM holdfast_meta m WHERE m.one = 1)") + " LOCK IN SHARE MODE))";
     }
 
     /** Rows that are there are passed over; no other error is, since no value can be out of its range. */
