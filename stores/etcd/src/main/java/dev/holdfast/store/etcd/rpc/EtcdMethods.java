@@ -1,11 +1,14 @@
 package dev.holdfast.store.etcd.rpc;
 
+import io.grpc.Drainable;
+import io.grpc.KnownLength;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.MethodDescriptor.MethodType;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
 /** The methods of etcd that are called. Messages go in and come out as bytes. */
@@ -16,13 +19,14 @@ final class EtcdMethods {
     private static final Marshaller<byte[]> BYTES = new Marshaller<>() {
         @Override
         public InputStream stream(byte[] message) {
-            return new ByteArrayInputStream(message);
+            return new Message(message);
         }
 
+        /** Where the length is known, as it is of all that is not compressed, no buffer is made that is larger. */
         @Override
         public byte[] parse(InputStream stream) {
             try {
-                return stream.readAllBytes();
+                return stream instanceof KnownLength ? stream.readNBytes(stream.available()) : stream.readAllBytes();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -41,6 +45,19 @@ final class EtcdMethods {
     static final MethodDescriptor<byte[], byte[]> STATUS = method("Maintenance", "Status", MethodType.UNARY);
 
     private EtcdMethods() {}
+
+    /** Bytes that go out as they are, without a copy through a buffer of 8 KB. */
+    private static final class Message extends ByteArrayInputStream implements KnownLength, Drainable {
+
+        Message(byte[] message) {
+            super(message);
+        }
+
+        @Override
+        public int drainTo(OutputStream target) throws IOException {
+            return Math.toIntExact(transferTo(target));
+        }
+    }
 
     private static MethodDescriptor<byte[], byte[]> method(String service, String name, MethodType type) {
         return MethodDescriptor.newBuilder(BYTES, BYTES)
