@@ -6,6 +6,8 @@ import dev.holdfast.ClientClosedException;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spring.CurrentLocks;
+import dev.holdfast.spring.Locked;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -25,7 +27,11 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 @DisplayName("When an application ends")
@@ -181,6 +187,67 @@ class HoldfastLifecycleTest {
             assertThat(hold.isHeld()).isTrue();
             assertThat(hold.remaining()).isPositive();
         }
+    }
+
+    /** An application whose asynchronous tasks have threads that nothing waits for, as virtual ones are. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAsync
+    static class Tasks {
+
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private final CountDownLatch mayEnd = new CountDownLatch(1);
+        private final BlockingQueue<Boolean> told = new LinkedBlockingQueue<>();
+
+        @Bean
+        SimpleAsyncTaskExecutor taskExecutor() {
+            return new SimpleAsyncTaskExecutor("task-");
+        }
+
+        @Bean
+        Task task() {
+            return new Task(this);
+        }
+    }
+
+    /** A task that goes on for a moment when the application ends. */
+    static class Task {
+
+        private final Tasks tasks;
+
+        Task(Tasks tasks) {
+            this.tasks = tasks;
+        }
+
+        @Async
+        @Locked("task")
+        void run() throws InterruptedException {
+            Hold hold = CurrentLocks.hold();
+            tasks.begun.countDown();
+            tasks.mayEnd.await();
+            tasks.told.add(hold.isHeld());
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    @DisplayName("an asynchronous task on a thread of its own keeps its lock to its end")
+    void asynchronousTask(@TempDir Path directory) throws Exception {
+        ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class, Tasks.class)
+                .properties(Map.of("holdfast.store", "sqlite:" + directory.resolve("locks.db")))
+                .run();
+        Tasks tasks = context.getBean(Tasks.class);
+        context.getBean(Task.class).run();
+        assertThat(tasks.begun.await(10, TimeUnit.SECONDS)).isTrue();
+        Holdfast holdfast = context.getBean(Holdfast.class);
+        Thread closing = new Thread(context::close);
+        closing.start();
+        // If nothing waits for the task, the client is closed within this time.
+        closing.join(2_000);
+        assertThat(holdfast.toString()).doesNotContain("closed");
+        tasks.mayEnd.countDown();
+        closing.join();
+        assertThat(tasks.told).containsExactly(true);
+        assertThat(holdfast.toString()).contains("closed");
     }
 
     @Test

@@ -5,7 +5,9 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -22,6 +24,7 @@ import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.function.SingletonSupplier;
 
 /** Advises the methods with an annotation, which is read once for each method and class. */
 abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherPointcutAdvisor
@@ -32,6 +35,8 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
     private final Class<A> annotation;
     private final transient Map<MethodClassKey, GuardedMethod> methods = new ConcurrentHashMap<>();
     private transient @Nullable ConfigurableListableBeanFactory beans;
+    private final transient SingletonSupplier<RunningMethods> running =
+            SingletonSupplier.of(() -> beans().getBean(RunningMethods.class));
     private transient @Nullable ApplicationEventPublisher publisher;
 
     AnnotationAdvisor(Class<A> annotation) {
@@ -88,7 +93,20 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
         Object target = invocation.getThis();
         Class<?> targetClass =
                 target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
-        return guarded(invocation.getMethod(), targetClass).invoke(invocation);
+        GuardedMethod method = guarded(invocation.getMethod(), targetClass);
+        RunningMethods methods = Objects.requireNonNull(running.obtain());
+        methods.begin();
+        Object result = null;
+        try {
+            result = method.invoke(invocation);
+            return result;
+        } finally {
+            if (result instanceof CompletionStage<?> stage) {
+                stage.whenComplete((value, failure) -> methods.end());
+            } else {
+                methods.end();
+            }
+        }
     }
 
     /**
@@ -106,12 +124,16 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
         return Optional.ofNullable(methods.putIfAbsent(key, read)).orElse(read);
     }
 
-    private GuardedMethod read(Method method, Class<?> targetClass) {
+    private ConfigurableListableBeanFactory beans() {
         if (beans == null) {
             throw new IllegalStateException("This advisor was not made by a bean factory");
         }
+        return beans;
+    }
+
+    private GuardedMethod read(Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        AnnotatedMethod where = new AnnotatedMethod(beans, annotation.getSimpleName(), specific, targetClass);
+        AnnotatedMethod where = new AnnotatedMethod(beans(), annotation.getSimpleName(), specific, targetClass);
         MergedAnnotations annotations = annotations(method, targetClass);
         int nearest = annotations.get(annotation).getAggregateIndex();
         long together = annotations.stream(annotation)

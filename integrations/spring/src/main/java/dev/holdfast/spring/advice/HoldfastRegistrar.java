@@ -17,6 +17,7 @@ public final class HoldfastRegistrar implements ImportBeanDefinitionRegistrar {
     private static final String LOCKED = "dev.holdfast.spring.lockedAdvisor";
     private static final String SCHEDULED = "dev.holdfast.spring.scheduledLockAdvisor";
     private static final String CHECKS = "dev.holdfast.spring.startChecks";
+    private static final String RUNNING = "dev.holdfast.spring.runningMethods";
 
     /** Made by Spring. */
     public HoldfastRegistrar() {}
@@ -36,6 +37,7 @@ public final class HoldfastRegistrar implements ImportBeanDefinitionRegistrar {
         registry.registerBeanDefinition(LOCKED, advisor(LockedAdvisor.class, order));
         registry.registerBeanDefinition(SCHEDULED, advisor(ScheduledLockAdvisor.class, order));
         registry.registerBeanDefinition(CHECKS, infrastructure(StartChecks.class));
+        registry.registerBeanDefinition(RUNNING, infrastructure(RunningMethods.class));
     }
 
     private static RootBeanDefinition advisor(Class<?> type, @Nullable Object order) {
