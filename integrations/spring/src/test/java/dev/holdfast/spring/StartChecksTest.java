@@ -13,6 +13,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -30,6 +31,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 @DisplayName("The start of an application refuses @Locked")
 class StartChecksTest {
@@ -555,6 +557,45 @@ class StartChecksTest {
         assertThatThrownBy(bean::locked)
                 .isInstanceOf(StoreRefusedException.class)
                 .hasMessageContainingAll("NotCalled#locked() was not run", "the password is wrong");
+    }
+
+    static class Deferred {
+        @Locked("a")
+        CompletionStage<String> stage() {
+            throw new AssertionError();
+        }
+
+        @Locked("a")
+        Mono<String> mono() {
+            throw new AssertionError();
+        }
+
+        @Locked(name = "a", failureHandler = "handler")
+        CompletionStage<String> handled() {
+            throw new AssertionError();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Handling {
+        @Bean
+        LockFailureHandler handler() {
+            return failure -> CompletableFuture.completedFuture("handled");
+        }
+    }
+
+    @Test
+    @DisplayName("which a stage or a Mono tells like any other failure, also to a handler")
+    void deferred() {
+        var context = withLazyClient(StartChecksTest::refuse, OnFirstUse.class, Handling.class, Deferred.class);
+        context.refresh();
+        Deferred bean = context.getBean(Deferred.class);
+        assertThatThrownBy(() -> bean.stage().toCompletableFuture().get())
+                .cause()
+                .isInstanceOf(StoreRefusedException.class);
+        Mono<String> mono = bean.mono();
+        assertThatThrownBy(mono::block).isInstanceOf(StoreRefusedException.class);
+        assertThat(bean.handled().toCompletableFuture().join()).isEqualTo("handled");
     }
 
     private static Holdfast refuse() {

@@ -127,10 +127,7 @@ final class LockedMethod implements GuardedMethod {
         try {
             holdfast = client.get();
         } catch (HoldfastException e) {
-            if (kind == ResultKind.VALUE) {
-                return failure.answer(call, e);
-            }
-            throw e;
+            return withoutClient(invocation, call, e);
         }
         LockRequest request = new LockRequest(holdfast, call.names(), settings, where.name());
         return switch (kind) {
@@ -138,6 +135,20 @@ final class LockedMethod implements GuardedMethod {
             case STAGE -> invokeAsync(invocation, request, call);
             case REACTIVE -> ReactiveCall.locked(invocation, request, call, failure, lossEvents);
         };
+    }
+
+    private @Nullable Object withoutClient(MethodInvocation invocation, Call call, HoldfastException cause)
+            throws Throwable {
+        try {
+            @Nullable Object answer = failure.answer(call, cause);
+            return kind == ResultKind.STAGE ? stage(answer) : answer;
+        } catch (Throwable thrown) {
+            return switch (kind) {
+                case VALUE -> throw thrown;
+                case STAGE -> CompletableFuture.failedFuture(thrown);
+                case REACTIVE -> ReactiveCall.failed(invocation, thrown);
+            };
+        }
     }
 
     private static boolean isTrue(CallExpression condition, Object target, @Nullable Object[] arguments) {

@@ -57,6 +57,11 @@ final class ReactiveCall {
                                 .toFuture()))));
     }
 
+    /** Fails each subscription, and makes no call. */
+    static Object failed(MethodInvocation invocation, Throwable failure) {
+        return new ReactiveCall(invocation).adapter.fromPublisher(Mono.error(failure));
+    }
+
     private Publisher<?> proceed() throws Throwable {
         return publisher(template.invocableClone().proceed());
     }
