@@ -439,8 +439,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * The name of the program, which stands before user, host and process where no {@linkplain #label label} is set.
-         * What does not fit a label is cut off.
+         * The name of the program, which stands before user, host and process where no {@linkplain #label label} is
+         * set. What does not fit a label is cut off.
          */
         @CanIgnoreReturnValue
         public Builder program(String name) {

@@ -115,7 +115,7 @@ public @interface Locked {
      */
     String failureHandler() default "";
 
-    /** What happens when the lock is lost while the method runs: one at most, that of {@link LockedDefaults} if none. */
+    /** What happens when the lock is lost during the method: one at most, that of {@link LockedDefaults} if none. */
     LossReaction[] onLoss() default {};
 
     /** What happens when the caller has begun a transaction: one at most, that of {@link LockedDefaults} if none. */
