@@ -79,8 +79,8 @@ final class LettuceConnector implements StoreConnector<LettuceConnectionFactory>
 
     /*
      * The public getters are not enough: for a master and replicas, a socket, and any configuration that was passed as
-     * a RedisConfiguration, the one for a single server returns localhost. Processes that each found a Redis there would
-     * not exclude each other.
+     * a RedisConfiguration, the one for a single server returns localhost. Processes that each found a Redis there
+     * would not exclude each other.
      */
     private static RedisConfiguration configuration(LettuceConnectionFactory connection) {
         Field field = ReflectionUtils.findField(
