@@ -250,6 +250,22 @@ public final class ZooKeeperServer implements AutoCloseable {
         restart();
     }
 
+    /** Ends it, keeps a copy of its data for {@link #restore}, and starts it again. */
+    public void backUp() {
+        process.kill();
+        Trees.delete(directory.resolve("backup"));
+        Trees.copy(directory.resolve("data"), directory.resolve("backup"));
+        restart();
+    }
+
+    /** Ends it, and starts it again with the data of the {@linkplain #backUp backup}. */
+    public void restore() {
+        process.kill();
+        Trees.delete(directory.resolve("data"));
+        Trees.copy(directory.resolve("backup"), directory.resolve("data"));
+        restart();
+    }
+
     void relaunch() {
         process.kill();
         process = launched();

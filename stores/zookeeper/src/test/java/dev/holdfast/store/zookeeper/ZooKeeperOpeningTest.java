@@ -73,6 +73,16 @@ class ZooKeeperOpeningTest {
     }
 
     @Test
+    void saysThatACreatorNeedsAUser() {
+        expectRefused(
+                () -> ZooKeeperUnderTest.builder(ZooKeeperUnderTest.newRoot())
+                        .access(ZooKeeperStore.Access.CREATOR)
+                        .open(),
+                Reason.DENIED,
+                "acl=creator");
+    }
+
+    @Test
     void keepsOthersOutWhoAreNotItsCreator() throws Exception {
         String root = ZooKeeperUnderTest.newRoot();
         works(ZooKeeperUnderTest.builder(root)

@@ -231,6 +231,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     private void tidy() {
+        source.tend(ticks.getAsLong());
         requests.giveUpOld();
         if (!removals.isEmpty()) {
             removals.retry();

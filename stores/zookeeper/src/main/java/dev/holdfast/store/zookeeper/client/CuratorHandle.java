@@ -109,6 +109,11 @@ public final class CuratorHandle implements HandleSource {
     }
 
     @Override
+    public void tend(long now) {
+        // It is the program's.
+    }
+
+    @Override
     public Duration sessionTimeout() {
         return Duration.ofMillis(handle().getSessionTimeout());
     }

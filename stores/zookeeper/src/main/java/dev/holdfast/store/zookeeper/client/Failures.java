@@ -31,7 +31,12 @@ public final class Failures {
                                 + " it needs read, write, create and delete on the root and all below it",
                         cause);
             case QUOTAEXCEEDED -> denied("the quota of the root is used up", cause);
-            case INVALIDACL, BADARGUMENTS, UNIMPLEMENTED, MARSHALLINGERROR, NOCHILDRENFOREPHEMERALS ->
+            case INVALIDACL ->
+                denied(
+                        "ZooKeeper knows no user of this client, to whom alone the nodes are to belong (acl=creator):"
+                                + " name a user and a password, or show a certificate",
+                        cause);
+            case BADARGUMENTS, UNIMPLEMENTED, MARSHALLINGERROR, NOCHILDRENFOREPHEMERALS ->
                 denied("ZooKeeper refuses the request: " + code, cause);
             default -> new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "ZooKeeper answered " + code, cause);
         };

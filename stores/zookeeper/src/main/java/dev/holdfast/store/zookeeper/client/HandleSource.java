@@ -39,6 +39,15 @@ public interface HandleSource extends AutoCloseable {
     /** The present handle. */
     ZooKeeper handle();
 
+    /**
+     * Replaces a handle that is of no use any more, if it is the store's own: one that could not be made, or had no
+     * connection for as long as its session lasts. The servers may refuse its session for ever, if they were restored
+     * from a state that is older than what it has seen. Called again and again.
+     *
+     * @param now the monotonic time in nanoseconds
+     */
+    void tend(long now);
+
     /** How long the servers keep a session of which they hear nothing. */
     Duration sessionTimeout();
 

@@ -16,6 +16,7 @@ import javax.net.ssl.SSLContext;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.ZooKeeper.States;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -85,6 +86,8 @@ public final class OwnHandle implements HandleSource {
 
     // Guarded by this.
     private boolean closed;
+    private boolean isBroken; // the handle could not be replaced
+    private @Nullable Long connected; // when it was last seen to be
 
     /**
      * Connects to nobody yet.
@@ -177,10 +180,37 @@ public final class OwnHandle implements HandleSource {
             case Expired -> {
                 if (!isClosed()) {
                     listener.expired();
-                    replace();
+                    tryToReplace();
                 }
             }
             default -> {} // requests are refused by the state of the handle
+        }
+    }
+
+    private synchronized void tryToReplace() {
+        try {
+            replace();
+            isBroken = false;
+        } catch (RuntimeException e) {
+            isBroken = true;
+            LOG.warn("a client of ZooKeeper for '{}' can't be made, and is tried again: {}", servers, e.toString());
+        }
+    }
+
+    @Override
+    public synchronized void tend(long now) {
+        Handle present = handle;
+        if (closed || present == null) {
+            return;
+        }
+        if (isBroken) {
+            tryToReplace();
+        } else if (connected == null || present.getState() != States.CONNECTING) {
+            connected = now;
+        } else if (now - connected > sessionTimeout().toNanos()) {
+            LOG.warn("no server of '{}' takes the session of this client, which begins another one", servers);
+            connected = now;
+            present.getTestable().injectSessionExpiration(); // its end is told on its event thread
         }
     }
 
