@@ -113,8 +113,8 @@ final class StartupProbe {
         } else if (endsRenewedLeases(version)) {
             LOG.warn(
                     "store={} is of version {}: its leader may end sessions after it stood still, which its successor"
-                            + " has renewed, so two may hold a lock for a moment. Upgrade to 3.4.31, 3.5.13 or newer, or"
-                            + " check fencing tokens where you write",
+                            + " has renewed, so two may hold a lock for a moment. Upgrade to 3.4.31, 3.5.13 or newer,"
+                            + " or check fencing tokens where you write",
                     client.name(),
                     version);
         }

@@ -33,7 +33,7 @@ class EtcdDataLossTest {
         void happen(EtcdServer server);
     }
 
-    /** A holder, one that waits and one that comes are told, and the tokens of a store that is opened then are lower. */
+    /** A holder, a waiter and a caller are told, and the store refuses also when revisions are higher again. */
     private static void isNoticed(EtcdServer server, DataLoss loss) throws Exception {
         try (Holdfast one = client(server.endpoint(), LONG);
                 Holdfast two = client(server.endpoint(), LONG)) {

@@ -46,8 +46,8 @@ public interface RegisterAdapter extends AutoCloseable {
 
     /**
      * The server's wall clock at this moment, as far as this adapter knows it, which it does before it is given to a
-     * store; {@link ServerTime#NONE} with {@link RegisterTraits.Clock#REVISIONS}. It is between the bounds, however late
-     * an answer was from which they were taken. Does no I/O.
+     * store; {@link ServerTime#NONE} with {@link RegisterTraits.Clock#REVISIONS}. It is between the bounds, however
+     * late an answer was from which they were taken. Does no I/O.
      */
     ServerTime time();
 

@@ -66,7 +66,7 @@ public final class Failures {
         return failure.getCause() instanceof CallFailure refusal && refusal.code() == Status.Code.PERMISSION_DENIED;
     }
 
-    /** Whether a server has closed the connection instead of an answer, as one does that is spoken to without its TLS. */
+    /** Whether the server closed the connection instead of an answer, as it does if only one side speaks TLS. */
     public static boolean isClosedAtOnce(StoreException failure) {
         return failure.getCause() instanceof CallFailure known && CLOSED_AT_ONCE.contains(known.description());
     }
