@@ -57,8 +57,7 @@ public final class MysqlProduct implements Product {
     private static final String NOT_IDLE = ", SESSION idle_transaction_timeout = 10";
 
     /** The isolation is that of the next transaction alone, as it always is where no scope is named. */
-    private static final String KEEP =
-            "SET @@%s = 'READ-COMMITTED', @holdfast_wait = @@SESSION.innodb_lock_wait_timeout";
+    private static final String KEEP = " = 'READ-COMMITTED', @holdfast_wait = @@SESSION.innodb_lock_wait_timeout";
 
     private static final String KEEP_IDLE = ", @holdfast_idle = @@SESSION.idle_transaction_timeout";
 
@@ -78,7 +77,7 @@ public final class MysqlProduct implements Product {
         this.server = server;
         this.clock = clock;
         this.isMariaDb = server.isMariaDb();
-        this.keep = KEEP.formatted(server.isolationVariable()) + (isMariaDb ? KEEP_IDLE : "") + ", " + BRIEF
+        this.keep = "SET @@" + server.isolationVariable() + KEEP + (isMariaDb ? KEEP_IDLE : "") + ", " + BRIEF
                 + (isMariaDb ? NOT_IDLE : "");
     }
 

@@ -39,8 +39,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A keep-alive is a write. ZooKeeper renews its own sessions by pings, but a follower answers these also while it is
  * cut off from its leader, which hears nothing of the client meanwhile. That a write was committed proves that the
- * leader had the client's session then, and has {@linkplain LeaderContact heard} of what came before it. If that was too
- * long ago the write is repeated after the time that a follower takes to report.
+ * leader had the client's session then, and has {@linkplain LeaderContact heard} of what came before it. If that was
+ * too long ago the write is repeated after the time that a follower takes to report.
  *
  * <p><b>Thread-safety:</b> safe.
  */

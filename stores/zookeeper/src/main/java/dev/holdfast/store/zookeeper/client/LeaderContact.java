@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A follower tells its leader nothing with a write of a client. It reports which clients it has heard of when the
  * leader pings it, twice in a tick, on the connection that the writes take too. So an acknowledged write proves that
- * the leader has heard of the packets that the same follower had answered to this client a report's time before. Whether it will hear of the write itself depends on the follower's next report, which may be lost with the
- * follower. So a keep-alive counts only if a packet before it was recent enough, and a client that is silent otherwise
- * sends some packets just for that.
+ * the leader has heard of the packets that the same follower had answered to this client a report's time before.
+ * Whether it will hear of the write itself depends on the follower's next report, which may be lost with the follower.
+ * So a keep-alive counts only if a packet before it was recent enough, and a client that is silent otherwise sends some
+ * packets just for that.
  *
  * <p><b>Thread-safety:</b> safe.
  */
