@@ -28,10 +28,13 @@ public final class RegisterRun {
 
     private static final long RUSH_WRITE = 2 * MILLI;
 
-    /** How many turns others may have while somebody waits: some for each of them, and some while messages travel. */
+    /**
+     * How many turns others may have while somebody waits: some for each of them, and some while messages travel, which
+     * are three ways to the server and back for who comes first and loses twice.
+     */
     private static final int TURNS_OF_EACH = 3;
 
-    private static final int TURNS_EN_ROUTE = 16;
+    private static final int TURNS_EN_ROUTE = 24;
 
     final World world;
     final Plan plan;

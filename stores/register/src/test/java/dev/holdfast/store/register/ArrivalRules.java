@@ -181,7 +181,7 @@ abstract class ArrivalRules extends AdapterHarness {
     }
 
     @Test
-    @DisplayName("what is retracted is gone; again it does nothing")
+    @DisplayName("what is retracted is gone until it is announced again; to retract it again does nothing")
     void retracting() {
         ResourceName name = named("retracted");
         OpenedSession session = session(alice);
@@ -189,6 +189,10 @@ abstract class ArrivalRules extends AdapterHarness {
         answer(alice.announce(arrival, Map.of()));
         done(bob.retract(arrival));
         done(alice.retract(arrival));
+        assertThat(waiting(alice, name)).isEmpty();
+        answer(alice.announce(arrival, Map.of()));
+        assertThat(waiting(bob, name)).containsExactly(told(arrival));
+        written(bob, takingIn(put(name, present(name), "after all"), arrival));
         assertThat(waiting(alice, name)).isEmpty();
     }
 

@@ -4,6 +4,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.SessionRecord;
@@ -53,6 +54,12 @@ final class Announcements {
     /** How often the same arrival was the first. */
     private int looks;
 
+    /** Whether claims were announced that may be in the record by now. */
+    private boolean wereMade;
+
+    /** Whether what this client was notified of is left to later writes. */
+    private boolean leavesNoticed;
+
     Announcements(Context context, Lane lane, List<Call> calls) {
         this.context = context;
         this.lane = lane;
@@ -61,6 +68,10 @@ final class Announcements {
 
     boolean areMade() {
         return !made.isEmpty();
+    }
+
+    boolean wereMade() {
+        return wereMade;
     }
 
     /** From here on what others have announced is taken in too: this round writes anyway. */
@@ -84,8 +95,9 @@ final class Announcements {
      * @param writers the sessions whose clients are notified, because they write next
      */
     CompletionStage<Void> make(Step step, Facts facts, Collection<SessionId> writers) {
-        return CompletableFuture.allOf(newClaims(step).stream()
-                .map(command -> announce(command, facts, writers))
+        List<Acquire> claims = newClaims(step);
+        return CompletableFuture.allOf(claims.stream()
+                .map(command -> announce(command, oldest(claims, command.claim().session()), facts, writers))
                 .toArray(CompletableFuture<?>[]::new));
     }
 
@@ -105,7 +117,16 @@ final class Announcements {
                 .toList();
     }
 
-    private CompletableFuture<Void> announce(Acquire command, Facts facts, Collection<SessionId> writers) {
+    private static long oldest(List<Acquire> claims, SessionId session) {
+        return claims.stream()
+                .map(Acquire::claim)
+                .filter(claim -> claim.session().equals(session))
+                .mapToLong(ClaimRef::claim)
+                .min()
+                .orElse(0);
+    }
+
+    private CompletableFuture<Void> announce(Acquire command, long oldest, Facts facts, Collection<SessionId> writers) {
         SessionId id = command.claim().session();
         SessionRecord session = context.sessions().session(id);
         if (session == null) {
@@ -113,7 +134,8 @@ final class Announcements {
         }
         Arrival arrival = ArrivalCodec.encode(command, session);
         made.add(arrival);
-        byte[] notice = MailCodec.encode(arrival);
+        wereMade = true;
+        byte[] notice = MailCodec.encode(arrival, oldest);
         return context.adapter()
                 .announce(arrival, writers.stream().collect(Collectors.toMap(writer -> writer, writer -> notice)))
                 .thenAccept(present -> learn(id, present, facts))
@@ -136,13 +158,26 @@ final class Announcements {
 
     /** Reads what waits, and then the record. */
     CompletionStage<RegisterRecord> read() {
-        List<Arrival> noticed = lane.notices().present(context.now());
-        return context.adapter().arrivals(lane.resource()).thenApply(arrivals -> {
-            lane.notices().drop(notIn(arrivals.waiting(), noticed));
+        return readArrivals().thenApply(arrivals -> {
             looks = isSameFirst(arrivals.waiting()) ? looks + 1 : 1;
             waiting = arrivals.waiting();
             return arrivals.record();
         });
+    }
+
+    /** Drops the notices of claims that no longer wait. */
+    private CompletionStage<Arrivals> readArrivals() {
+        List<Arrival> noticed = lane.notices().present(context.now());
+        return context.adapter().arrivals(lane.resource()).thenApply(arrivals -> {
+            lane.notices().drop(notIn(arrivals.waiting(), noticed));
+            return arrivals;
+        });
+    }
+
+    /** Leaves what this client was notified of to its next round, and finds out by then what of it still waits. */
+    void leaveNoticed() {
+        leavesNoticed = true;
+        var unused = readArrivals();
     }
 
     /** Those of some arrivals that no longer wait. */
@@ -167,7 +202,7 @@ final class Announcements {
     void takeInto(Step step, boolean takesNoticed) {
         List<Arrival> others = new ArrayList<>();
         if (!matter()) {
-            others.addAll(takesNoticed ? noticed(step) : List.of());
+            others.addAll(takesNoticed && !leavesNoticed ? noticed(step) : List.of());
         } else if (takesAll || isWaiting()) {
             for (Arrival arrival : waiting) {
                 if (isOwn(arrival)) {
@@ -180,16 +215,18 @@ final class Announcements {
         step.takeIn(others, calls.size());
     }
 
+    /** Whether this client was notified of claims that the record does not show yet. */
+    boolean areOthersNoticed(Step step) {
+        return !noticed(step).isEmpty();
+    }
+
     /** What this client was notified of and the record does not show yet. */
     private List<Arrival> noticed(Step step) {
-        List<Arrival> present = lane.notices().present(context.now());
         lane.notices()
-                .drop(present.stream()
-                        .filter(arrival -> step.contains(arrival.claim()))
+                .drop(lane.notices().present(context.now()).stream()
+                        .filter(arrival -> step.containsSince(arrival.claim()))
                         .toList());
-        return present.stream()
-                .filter(arrival -> !step.contains(arrival.claim()))
-                .toList();
+        return lane.notices().present(context.now());
     }
 
     private boolean isOwn(Arrival arrival) {
@@ -203,6 +240,16 @@ final class Announcements {
     /** Whether another client, that of the first arrival, is about to take in what waits. */
     boolean leaveItToOthers() {
         return isWaiting() && !isOwn(waiting.get(0)) && looks < PATIENCE;
+    }
+
+    /** Removes what still waits, so that it can be announced again to others; the record shows what was taken in. */
+    CompletionStage<Void> takeBack() {
+        CompletableFuture<?>[] retracted = made.stream()
+                .map(arrival -> context.adapter().retract(arrival).toCompletableFuture())
+                .toArray(CompletableFuture<?>[]::new);
+        made.clear();
+        waiting = List.of();
+        return CompletableFuture.allOf(retracted);
     }
 
     /** Removes what may still wait, where the round fails. */

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Announced claims that other clients have notified this one of, since it is among those that write the record of their
@@ -29,11 +30,28 @@ final class ArrivalNotices {
 
     private record Received(Arrival arrival, long at) {}
 
-    synchronized void add(Arrival arrival, long now) {
+    /** When the last one came, if one has. */
+    @GuardedBy("this")
+    private @Nullable Long lastAt;
+
+    /**
+     * Adds a notice.
+     *
+     * @param oldest the oldest claim of its session that waits so: what is known of those before it is out of date
+     */
+    synchronized void add(Arrival arrival, long oldest, long now) {
+        lastAt = now;
+        received.keySet()
+                .removeIf(claim -> claim.session().equals(arrival.claim().session()) && claim.claim() < oldest);
         dropOld(now);
         if (received.size() < MOST) {
             received.put(arrival.claim(), new Received(arrival, now));
         }
+    }
+
+    /** Whether other clients have announced claims a moment ago. */
+    synchronized boolean areRecent(long now) {
+        return lastAt != null && now - lastAt < LIFETIME_NANOS;
     }
 
     synchronized List<Arrival> present(long now) {

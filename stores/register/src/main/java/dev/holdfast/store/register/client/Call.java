@@ -52,6 +52,11 @@ record Call(
         return session.isPresent();
     }
 
+    /** Whether it is likely to write, and can't be left to others. */
+    boolean isUrgent() {
+        return !isPoll() && queuing.isEmpty();
+    }
+
     /** Does nothing but what each step does: drops what is over, and admits who can go on. */
     static Call look() {
         return new Call(

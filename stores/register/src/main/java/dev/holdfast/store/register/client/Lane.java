@@ -50,6 +50,9 @@ final class Lane {
     /** After a lost claim, claims don't compete for this many rounds; for twice as many after each further one. */
     private static final int OUTPACED_ROUNDS = 16;
 
+    /** After a holder has kept the resource for long, claims compete for this many rounds. */
+    private static final int SLOW_ROUNDS = 16;
+
     /** For so long the sessions of others stay watched after the last claim of this client, where many come and go. */
     private static final long LINGER_NANOS = 1_000_000_000;
 
@@ -102,8 +105,11 @@ final class Lane {
     /** How long a write takes that does not wait for others. */
     private long writeNanos;
 
-    /** How long it takes until a holder has taken in what this client announced. */
+    /** After how long a holder has taken in what this client announced. */
     private long takenInNanos;
+
+    /** For so many rounds more, claims compete although others announce theirs. */
+    private int slowRounds;
 
     /** For so many rounds of this client more, others are taken to write at the same time. */
     private int contendedRounds;
@@ -210,6 +216,11 @@ final class Lane {
                 (known, late) -> known != null && late != null && late.version.isBefore(known.version) ? known : late);
     }
 
+    /** Whether a write of another client is known of that was not made use of yet. */
+    boolean hasNews() {
+        return news.get() != null;
+    }
+
     /**
      * Takes over what is known of writes of others, unless the record is known as it was after them. Whether there was
      * something, so that the record is no longer as it was known.
@@ -223,10 +234,13 @@ final class Lane {
         return true;
     }
 
-    /** Has the round that is under way go on after so long, or as soon as there is mail about the resource. */
+    /**
+     * Has the round that is under way go on after so long, or as soon as there is mail about the resource or something
+     * that must not wait.
+     */
     void pauseUntilMail(long nanos, Runnable next) {
         paused.set(next);
-        if (nanos == 0 || news.get() != null) {
+        if (nanos == 0 || hasNews() || isUrged()) {
             goOn(next);
         } else {
             context.environment().schedule(nanos, () -> goOn(next));
@@ -239,8 +253,13 @@ final class Lane {
         }
     }
 
+    /** Whether something waits for the round under way that can't be left to others. */
+    synchronized boolean isUrged() {
+        return waiting.stream().anyMatch(Call::isUrgent);
+    }
+
     /** Has a round go on that pauses until there is mail. */
-    void mailed() {
+    void endPause() {
         Runnable next = paused.getAndSet(null);
         if (next != null) {
             next.run();
@@ -257,9 +276,26 @@ final class Lane {
         return writeNanos;
     }
 
-    /** Notes after how long it was seen that a holder had taken in what was announced; it was so before that. */
+    /**
+     * Notes after how long it was seen that a holder had taken in what was announced. Where many pass the resource
+     * around it was so before that, and the quickest tells how long it takes. Elsewhere the slowest does: it counts how
+     * far away the others are.
+     */
     void takenIn(long nanos) {
-        takenInNanos = Math.min(nanos, takenInNanos() + takenInNanos() / 16);
+        long change = takenInNanos() / 16;
+        takenInNanos =
+                isCrowded() ? Math.min(nanos, takenInNanos() + change) : Math.max(nanos, takenInNanos() - change);
+    }
+
+    /**
+     * Notes that what was announced was not taken in, since nobody wrote the record.
+     *
+     * @param isLong whether that was for longer than a holder far away needs
+     */
+    void keptWaiting(long nanos, boolean isLong) {
+        takenIn(nanos);
+        competed(false);
+        slowRounds = isLong ? SLOW_ROUNDS : slowRounds;
     }
 
     long takenInNanos() {
@@ -270,6 +306,7 @@ final class Lane {
     void met(boolean others) {
         contendedRounds = others ? CONTENDED_ROUNDS : Math.max(0, contendedRounds - 1);
         outpacedRounds = Math.max(0, outpacedRounds - 1);
+        slowRounds = Math.max(0, slowRounds - 1);
     }
 
     /**
@@ -279,11 +316,15 @@ final class Lane {
     void competed(boolean hasLost) {
         lostInRow = hasLost ? Math.min(lostInRow + 1, MOST_LOST_IN_ROW) : 0;
         outpacedRounds = hasLost ? OUTPACED_ROUNDS << (lostInRow - 1) : 0;
+        slowRounds = hasLost ? 0 : slowRounds;
     }
 
-    /** Whether other clients are likely to write while a round does, and first. */
+    /**
+     * Whether other clients are likely to write while a round does, and first. Who announces claims has lost to others,
+     * or sees others do so: the holder's next write takes in all of them, and a claim that competed would make it fail.
+     */
     boolean isContended() {
-        return isCrowded() || outpacedRounds > 0;
+        return isCrowded() || outpacedRounds > 0 || (slowRounds == 0 && notices.areRecent(context.now()));
     }
 
     /** Whether these are so many that each reads what was announced before it writes. */

@@ -40,6 +40,9 @@ final class Lanes {
             }
             lane.add(call);
         }
+        if (call.isUrgent()) {
+            lane.endPause();
+        }
         lane.run();
     }
 
@@ -66,15 +69,19 @@ final class Lanes {
         }
     }
 
-    /** Another client has announced a claim, and notified this one. */
-    void announced(Arrival arrival, long now) {
+    /**
+     * Another client has announced a claim, and notified this one.
+     *
+     * @param oldest the oldest claim of its session that waits so
+     */
+    void announced(Arrival arrival, long oldest, long now) {
         ResourceName resource = arrival.claim().resource();
         Lane lane;
         synchronized (this) {
             lane = used.getOrDefault(resource, idle.get(resource));
         }
         if (lane != null) {
-            lane.notices().add(arrival, now);
+            lane.notices().add(arrival, oldest, now);
         }
     }
 
@@ -85,7 +92,7 @@ final class Lanes {
             lane = used.get(resource);
         }
         if (lane != null) {
-            lane.mailed();
+            lane.endPause();
         }
     }
 

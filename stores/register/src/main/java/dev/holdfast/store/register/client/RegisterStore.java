@@ -222,7 +222,7 @@ public final class RegisterStore implements LockStore {
             try {
                 MailCodec.Mail news = MailCodec.decode(session, mail);
                 if (news.arrival().isPresent()) {
-                    context.lanes().announced(news.arrival().get(), context.now());
+                    context.lanes().announced(news.arrival().get(), news.oldest(), context.now());
                     return;
                 }
                 // Before anybody acts on it.

@@ -127,8 +127,7 @@ final class Round {
         this.announcements = new Announcements(context, lane, calls);
         this.intake = new IntakeWait(context, lane);
         this.startedAt = context.now();
-        this.isWriting =
-                calls.stream().anyMatch(call -> !call.isPoll() && call.queuing().isEmpty());
+        this.isWriting = calls.stream().anyMatch(Call::isUrgent);
         this.isQueuing =
                 !isWriting && calls.stream().anyMatch(call -> call.queuing().isPresent());
         this.wasContended = lane.isContended();
@@ -179,12 +178,25 @@ final class Round {
     /** Leaves it to the holders to take in what was announced, for some time. */
     private void leaveItToHolders() {
         if (intake.isPatienceOver()) {
-            // If others write and don't take it in, its own write would lose to theirs the next time too.
-            lane.competed(hasChangedSinceAnnounced());
+            if (hasChangedSinceAnnounced()) {
+                // Others write and don't take it in: its own write would lose to theirs the next time too.
+                lane.competed(true);
+            } else {
+                intake.wasInVain();
+            }
+            read();
+        } else {
+            intake.pause(() -> goOn(this::glance));
+        }
+    }
+
+    private void glance() {
+        if (lane.isUrged() && !lane.hasNews()) {
+            // The next round gives up or releases something, and does not wait for others to write.
             read();
         } else {
             boolean hasPoll = calls.stream().anyMatch(Call::isPoll);
-            intake.pause(() -> goOn(() -> then(intake.glance(!hasPoll), this::attemptOn)));
+            then(intake.glance(!hasPoll), this::attemptOn);
         }
     }
 
@@ -195,7 +207,9 @@ final class Round {
     private void attempt(RegisterRecord record) {
         facts.time(adapter.time());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
-        if (!intake.isGlance() && (isWriting || isQueuing)) {
+        boolean takesIn = !intake.isGlance() && (isWriting || isQueuing);
+        facts.othersAnnounced(!takesIn && announcements.areOthersNoticed(step));
+        if (takesIn) {
             // After lost writes, what it was notified of is out of date, and would only make it lose again.
             announcements.takeInto(step, !hasLost());
         }
@@ -228,7 +242,7 @@ final class Round {
             return;
         }
         if (isNew && hasHolder && !hasAnnounced) {
-            announce(step, step, this::leaveItToHolders);
+            announce(step, presentStep(), this::leaveItToHolders);
             return;
         }
         Set<SessionId> unverified = unverified(step, isChange);
@@ -246,22 +260,23 @@ final class Round {
     /** Those on whose life the outcome depends, and of whom nobody would say that they have ended. */
     private Set<SessionId> unverified(Step step, boolean isChange) {
         Set<SessionId> ids = new HashSet<>(step.decisive(MOST_DECISIVE));
-        if (isChange) {
-            // The write itself fails if the session of a command has ended, or one whose claim it changes.
+        if (isChange || isAnnounced()) {
+            // The write itself fails if the session of a command has ended, or one whose claim it changes. So did the
+            // write of another client that carried these commands out.
             ids.removeIf(this::isToldOf);
             step.index().forEach(change -> ids.remove(change.claim().session()));
         } else {
-            if (isQueuing && announcements.areMade()) {
-                // Its claims are where those of others are that wait.
-                ids.removeIf(this::isToldOf);
-            } else {
-                ids.addAll(step.writers().keySet());
-            }
+            ids.addAll(step.writers().keySet());
             calls.forEach(call -> call.session().ifPresent(ids::add));
             ids.addAll(step.holdersInTurn(MOST_IN_TURN, lane.checks()));
         }
         ids.removeIf(queries::isSettled);
         return ids;
+    }
+
+    /** Whether it is all about claims that were announced. */
+    private boolean isAnnounced() {
+        return isQueuing && announcements.areMade() && calls.stream().noneMatch(Call::isPoll);
     }
 
     /** Whether this client is told when a session ends. */
@@ -318,10 +333,11 @@ final class Round {
             var unused = left.whenComplete((all, failure) -> answer(present, step, answers));
         } else if (result instanceof WriteResult.Conflict conflict) {
             boolean isUnchanged = conflict.present().version().equals(record.version());
-            if (isUnchanged && lane.notices().drop(write.arrivals())) {
-                // Another client has taken one of them in. A read returns those that are left.
-                announcements.takeAll();
-                read();
+            if (isUnchanged && !write.arrivals().isEmpty() && !announcements.matter()) {
+                // One of the noticed claims has been taken in by another client. This write goes on without them, and
+                // which of them still wait is read meanwhile, for the next one.
+                announcements.leaveNoticed();
+                attempt();
                 return;
             }
             // What was remembered, or guessed, was out of date: that says nothing of others who are at it now.
@@ -357,12 +373,22 @@ final class Round {
         }
         conflicts++;
         if (isWriting && conflicts <= MOST_CONFLICTS_AT_ONCE) {
-            // Others wait for this one to go on, and for what it takes in.
-            announcements.takeAll();
-            read();
+            // Others wait for this one to go on.
+            if (lane.isCrowded()) {
+                announcements.takeAll();
+                read();
+            } else {
+                attempt();
+            }
         } else if (!hasAnnounced && announcements.canBeMade(step) && (hasLost() || hasGrown(step))) {
             // Of clients that arrive together, the first takes all claims in. Otherwise the next writer does.
             announce(step, presentStep(), hasGrown(step) ? this::read : this::leaveItToHolders);
+        } else if (intake.isPatienceOver() && announcements.areMade()) {
+            // The clients that were notified have not taken them in, and those that write next may be others.
+            then(announcements.takeBack(), all -> {
+                hasAnnounced = false;
+                read();
+            });
         } else {
             // By then it will have changed again, and a read costs less than a write that fails.
             int most = announcements.areMade() ? MOST_ANNOUNCED_DOUBLINGS : MOST_DOUBLINGS;
@@ -460,7 +486,7 @@ final class Round {
             for (int i = 0; i < calls.size(); i++) {
                 calls.get(i).reply().complete(replies.get(i));
             }
-            if (!step.isChange()) {
+            if (!step.isChange() && !isAnnounced()) {
                 lane.checked();
             }
             tell(step, base);
@@ -487,7 +513,7 @@ final class Round {
 
     private void fail(StoreException cause) {
         // What was announced may still be taken in.
-        StoreException failure = announcements.areMade() ? Failures.withUnknownEffect(cause) : cause;
+        StoreException failure = announcements.wereMade() ? Failures.withUnknownEffect(cause) : cause;
         announcements.retract();
         if (failure.effect() == StoreException.Effect.NONE) {
             endLeases(facts.openedLeases());

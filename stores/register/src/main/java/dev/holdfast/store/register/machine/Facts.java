@@ -53,6 +53,9 @@ public final class Facts {
     private final Set<LeaseKey> missingLeases = new HashSet<>();
     private final Set<SessionId> missingRemaining = new HashSet<>();
 
+    /** Whether others have announced claims that the step does not take in. */
+    private boolean areOthersAnnounced;
+
     /** Begins with what was heard. */
     public Facts(Hearsay hearsay) {
         this.hearsay = hearsay;
@@ -75,6 +78,15 @@ public final class Facts {
 
     boolean serverKeepsLeases() {
         return time.equals(ServerTime.NONE);
+    }
+
+    /** Sets whether others have announced claims that the step does not take in: a holder is awaited by them too. */
+    public void othersAnnounced(boolean areThere) {
+        areOthersAnnounced = areThere;
+    }
+
+    boolean areOthersAnnounced() {
+        return areOthersAnnounced;
     }
 
     /** Notes that a session or a lease has ended. */

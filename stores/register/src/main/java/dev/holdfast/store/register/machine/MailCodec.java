@@ -53,8 +53,12 @@ public final class MailCodec {
         return out.toBytes();
     }
 
-    /** Encodes a claim that waits to be taken in by the next write. */
-    public static byte[] encode(Arrival arrival) {
+    /**
+     * Encodes a claim that waits to be taken in by the next write.
+     *
+     * @param oldest the oldest claim of its session that waits so: those before it do no longer
+     */
+    public static byte[] encode(Arrival arrival, long oldest) {
         Output out = new Output();
         out.octet(ARRIVAL);
         out.text(arrival.claim().resource().value());
@@ -62,6 +66,7 @@ public final class MailCodec {
         out.number(arrival.claim().claim());
         out.number(arrival.epoch());
         out.octets(arrival.request());
+        out.number(oldest);
         return out.toBytes();
     }
 
@@ -73,8 +78,14 @@ public final class MailCodec {
      *     step that makes the record does not know
      * @param state that of the record, if it is told
      * @param arrival the claim that waits; then nothing was written
+     * @param oldest the oldest claim of its session that waits so
      */
-    public record Mail(ResourceName resource, List<Notice> notices, Optional<byte[]> state, Optional<Arrival> arrival) {
+    public record Mail(
+            ResourceName resource,
+            List<Notice> notices,
+            Optional<byte[]> state,
+            Optional<Arrival> arrival,
+            long oldest) {
 
         /** The signals that tell it, on the {@linkplain Step#base base} of the record that was written with it. */
         public List<Signal> signals(long base) {
@@ -108,7 +119,8 @@ public final class MailCodec {
                     resource,
                     List.copyOf(notices),
                     state.length == 0 ? Optional.empty() : Optional.of(state),
-                    Optional.empty());
+                    Optional.empty(),
+                    0);
         } catch (Malformed | IllegalArgumentException e) {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
@@ -122,8 +134,9 @@ public final class MailCodec {
         ResourceName resource = new ResourceName(in.text());
         ClaimRef claim = new ClaimRef(resource, new SessionId(in.text()), in.number());
         Arrival arrival = new Arrival(claim, in.number(), in.octets());
+        long oldest = in.number();
         in.end();
-        return new Mail(resource, List.of(), Optional.empty(), Optional.of(arrival));
+        return new Mail(resource, List.of(), Optional.empty(), Optional.of(arrival), oldest);
     }
 
     private static Notice notice(ResourceName resource, SessionId session, Input in) throws Malformed {

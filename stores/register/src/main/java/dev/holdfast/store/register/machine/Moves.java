@@ -140,7 +140,7 @@ final class Moves {
     }
 
     boolean isAwaited() {
-        return !state.queue.isEmpty();
+        return !state.queue.isEmpty() || facts.areOthersAnnounced();
     }
 
     ClaimEntry claim(Acquire request) {

@@ -121,6 +121,16 @@ public final class Step {
         return state.claim(claim) != null;
     }
 
+    /** Whether a claim holds or waits, or one does that its session made later. */
+    public boolean containsSince(ClaimRef claim) {
+        return contains(state.grants, claim) || contains(state.queue, claim);
+    }
+
+    private static boolean contains(Map<ClaimRef, ClaimEntry> claims, ClaimRef oldest) {
+        return claims.keySet().stream()
+                .anyMatch(claim -> claim.session().equals(oldest.session()) && claim.claim() >= oldest.claim());
+    }
+
     /** How many held or waited before it. */
     public int partiesBefore() {
         return partiesBefore;

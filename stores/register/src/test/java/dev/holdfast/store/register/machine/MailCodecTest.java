@@ -59,10 +59,11 @@ class MailCodecTest {
     @DisplayName("tells of a claim that waits beside the record")
     void arrival() {
         Arrival arrival = new Arrival(new ClaimRef(NAME, new SessionId("another"), 7), 3, STATE);
-        MailCodec.Mail mail = MailCodec.decode(SESSION, MailCodec.encode(arrival));
+        MailCodec.Mail mail = MailCodec.decode(SESSION, MailCodec.encode(arrival, 5));
         assertThat(mail.resource()).isEqualTo(NAME);
         assertThat(mail.notices()).isEmpty();
         assertThat(mail.state()).isEmpty();
+        assertThat(mail.oldest()).isEqualTo(5);
         assertThat(mail.arrival()).hasValueSatisfying(told -> {
             assertThat(told.claim()).isEqualTo(arrival.claim());
             assertThat(told.epoch()).isEqualTo(3);
@@ -74,7 +75,7 @@ class MailCodecTest {
     @DisplayName("that is cut off, or has something behind it, is refused")
     void damaged() {
         damaged(MailCodec.encode(NOTICES, STATE));
-        damaged(MailCodec.encode(new Arrival(claim(1), 3, STATE)));
+        damaged(MailCodec.encode(new Arrival(claim(1), 3, STATE), 1));
     }
 
     private static void damaged(byte[] mail) {
