@@ -4,6 +4,8 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.ServerTime;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.register.memory.MemoryRegister;
 import java.util.HashMap;
@@ -48,14 +50,86 @@ public enum BrokenRegisters {
             boolean isSame = write.expected().change() == present.change();
             return server.write(isSame ? with(write, present, write.writers()) : write);
         }
+    },
+
+    /** Delivers mail without the incarnation of the record: the tokens in it are relative to nothing. */
+    MAIL_HAS_NO_BASE {
+        @Override
+        RecordVersion mailed(RecordVersion record) {
+            return new RecordVersion(0, record.change());
+        }
+    },
+
+    /** Keeps a session from the keep-alive before, for a follower has not reported the newest one. */
+    RENEWED_TOO_LATE {
+        @Override
+        long renewedFrom(long sent, long before) {
+            return before;
+        }
+    },
+
+    /** Keeps sessions for a quarter of their ttl after a new connection, and leaves them to their client. */
+    SHORTENED_IN_SILENCE {
+        @Override
+        boolean endsShortened() {
+            return false;
+        }
+    },
+
+    /** Takes the time of an answer for that at which it arrived, so that its clock is behind. */
+    LEASES_BEGIN_EARLY {
+        @Override
+        ServerTime told(ServerTime time) {
+            return ServerTime.exactly(time.earliestMicros());
+        }
+    },
+
+    /** Takes the time of an answer for that at which the request was sent, so that its clock is ahead. */
+    LEASES_END_EARLY {
+        @Override
+        ServerTime told(ServerTime time) {
+            return ServerTime.exactly(time.latestMicros());
+        }
     };
 
     WriteResult write(MemoryRegister server, ConditionalWrite write) {
         return server.write(write);
     }
 
+    /** The register whose mutant it is. */
+    public RegisterTraits.Clock clock() {
+        return this == LEASES_BEGIN_EARLY || this == LEASES_END_EARLY
+                ? RegisterTraits.Clock.WALL
+                : RegisterTraits.Clock.REVISIONS;
+    }
+
     RecordVersion told(RecordVersion version) {
         return version;
+    }
+
+    /** The version that mail is delivered with. */
+    RecordVersion mailed(RecordVersion record) {
+        return told(record);
+    }
+
+    /** What a client believes of the server's clock. */
+    ServerTime told(ServerTime time) {
+        return time;
+    }
+
+    /**
+     * From when on a session lasts for its ttl.
+     *
+     * @param sent when its keep-alive was sent
+     * @param before when the one before it was sent
+     */
+    long renewedFrom(long sent, long before) {
+        return sent;
+    }
+
+    /** Whether a client ends its sessions when it learns that the server keeps them for a shorter time. */
+    boolean endsShortened() {
+        return true;
     }
 
     RegisterRecord told(RegisterRecord record) {

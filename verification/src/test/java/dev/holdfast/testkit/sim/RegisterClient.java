@@ -89,9 +89,12 @@ final class RegisterClient {
         } else if (dice.chance(0.4)) {
             options = options.withMaxWait(Duration.ofNanos(dice.heavyTail(MILLI, 2 * run.plan.ttl)));
         }
-        if (dice.chance(0.2)) {
-            options = options.withFixedLease(Duration.ofNanos(dice.between(200 * MILLI, run.plan.ttl)));
+        long lease = 0;
+        if (dice.chance(run.answersLate ? 0.6 : 0.2)) {
+            lease = dice.between(200 * MILLI, run.plan.ttl);
+            options = options.withFixedLease(Duration.ofNanos(lease));
         }
+        long use = run.answersLate && lease > 0 ? lease : dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax));
         CompletionStage<? extends Hold> asked = lock(resource, writes).acquireAsync(options);
         if (dice.chance(0.15)) {
             process.after(
@@ -102,7 +105,7 @@ final class RegisterClient {
             if (hold == null) {
                 think();
             } else {
-                use(resource, hold, writes, this::think);
+                use(resource, hold, writes, use, this::think);
             }
         });
     }
@@ -116,7 +119,8 @@ final class RegisterClient {
             if (hold == null) {
                 process.after(50 * MILLI, this::askAtLast);
             } else {
-                use(MUTEX, hold, true, () -> unserved--);
+                long use = dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax));
+                use(MUTEX, hold, true, use, () -> unserved--);
             }
         });
     }
@@ -143,9 +147,9 @@ final class RegisterClient {
         });
     }
 
-    private void use(String resource, Hold hold, boolean writes, Runnable then) {
+    private void use(String resource, Hold hold, boolean writes, long nanos, Runnable then) {
         run.judge.begins(process, resource, hold, writes);
-        process.after(dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax)), () -> {
+        process.after(nanos, () -> {
             run.judge.ends(resource, hold);
             var unused = hold.releaseAsync();
             then.run();

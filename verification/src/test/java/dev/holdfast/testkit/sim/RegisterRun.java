@@ -64,8 +64,16 @@ public final class RegisterRun {
 
     private @Nullable SimProcess lastTurn;
     private final Dice dice;
+
+    /** Decides on lost followers; apart, so that the other faults of a seed are the same without them. */
+    private final Dice losses;
+
+    private final boolean losesFollowers;
+    final boolean answersLate;
+
     private final Trace trace;
     private final List<RegisterClient> clients = new ArrayList<>();
+    private final List<SimRegister> registers = new ArrayList<>();
     private int processes;
 
     private RegisterRun(
@@ -76,6 +84,9 @@ public final class RegisterRun {
             BrokenRegisters rules) {
         this.trace = trace;
         this.dice = new Dice(seed);
+        this.losses = new Dice(~seed);
+        this.losesFollowers = losses.chance(0.25);
+        this.answersLate = losses.chance(0.25);
         this.world = new World(dice.fork(), trace);
         this.plan = new Plan(dice.fork());
         this.weather = new Weather(world, plan);
@@ -130,7 +141,9 @@ public final class RegisterRun {
             }
             world.step();
         }
-        rush();
+        if (rules == BrokenRegisters.SOUND) {
+            rush(); // takes most of the time, and shows nothing of what breaks others
+        }
         go(4 * plan.ttl + plan.holdMax);
         checkNothingLeft();
         return new Result(trace.hash(), world.events(), judge.grants, server.takenIn(), mostPassed);
@@ -150,6 +163,16 @@ public final class RegisterRun {
     /** How much longer what a process sends, or is sent, takes than usual. */
     long distance(SimProcess process) {
         return isRushed && process == distant ? distance : 0;
+    }
+
+    /** For how long a client reaches nobody that has just renewed its session: most often it reaches others at once. */
+    long followerLoss() {
+        return losesFollowers && !isCalm && losses.chance(0.1) ? losses.between(plan.ttl / 2, 2 * plan.ttl) : 0;
+    }
+
+    /** How much later than usual the answer to a write comes. */
+    long answerDelay() {
+        return answersLate && !isCalm && losses.chance(0.3) ? losses.between(0, plan.ttl) : 0;
     }
 
     /** How long the server takes for a write. */
@@ -192,7 +215,9 @@ public final class RegisterRun {
     }
 
     RegisterStore store(SimProcess process, SimEnvironment environment, Dice its) {
-        return RegisterStore.over(new SimRegister(this, process, its), environment);
+        SimRegister register = new SimRegister(this, process, environment, its);
+        registers.add(register);
+        return RegisterStore.over(register, environment);
     }
 
     private void spread() {
@@ -203,6 +228,13 @@ public final class RegisterRun {
             dice.oneOf(clients).process.kill();
             addClient();
         });
+        for (int i = 0; losesFollowers && i < 3; i++) {
+            world.after(losses.between(100 * MILLI, plan.chaos), () -> {
+                if (!isCalm) {
+                    losses.oneOf(registers).shorten();
+                }
+            });
+        }
     }
 
     private void times(long count, Runnable event) {

@@ -21,30 +21,70 @@ import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.register.memory.MemoryAdapter;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client's connection to a register, over a network that delays, loses and reorders what is sent: a request that its
  * sender has given up on may be carried out much later, and pushes may never come.
+ *
+ * <p>The server does no more than it has to: it keeps a session from when a keep-alive was sent, and tells its time with
+ * answers to writes alone. The client knows its clock between bounds, which late answers move apart.
  */
 final class SimRegister implements RegisterAdapter {
+
+    /** Clocks of machines run apart by less than one part in this many. */
+    private static final long MOST_DRIFT = 8;
+
+    /** How coarse the clocks of a client are that run on while its machine sleeps. */
+    private static final long CLOCK_GRAIN_MICROS = 11_000;
 
     private final RegisterRun run;
     private final SimProcess process;
     private final Dice dice;
     private final MemoryAdapter server;
+    private final SimEnvironment environment;
+    private final Map<SessionId, Renewal> sessions = new HashMap<>();
+    private @Nullable RegisterListener listener;
+    private Sample sample;
+
+    /** Until when nothing that the client sends arrives, nor anything that it is sent. */
+    private long lostUntil;
+
     private boolean isClosed;
 
-    SimRegister(RegisterRun run, SimProcess process, Dice dice) {
+    /**
+     * A session of this client.
+     *
+     * @param newest when the newest keep-alive that has arrived was sent, by the server's clock
+     * @param isShort whether the server keeps it for a quarter of its ttl
+     */
+    private record Renewal(long newest, boolean isShort) {}
+
+    /** The clocks of the client's machine. */
+    private record Clocks(long monotonic, long boot, long wallMillis) {}
+
+    /** The server's time, told by an answer. */
+    private record Sample(long micros, Clocks sent, Clocks answered) {}
+
+    SimRegister(RegisterRun run, SimProcess process, SimEnvironment environment, Dice dice) {
         this.run = run;
         this.process = process;
+        this.environment = environment;
         this.dice = dice;
         this.server = run.server.connect();
+        this.sample = new Sample(run.server.micros(), clocks(), clocks());
+    }
+
+    private Clocks clocks() {
+        return new Clocks(environment.monotonicNanos(), environment.bootNanos(), environment.wallMillis());
     }
 
     /** Sends a request; {@code lost} is what its sender is told of its effect if no answer comes. */
@@ -59,8 +99,8 @@ final class SimRegister implements RegisterAdapter {
                 run.patience,
                 () -> future.completeExceptionally(
                         new StoreException(Reason.UNAVAILABLE, lost, "no answer within the time", null)));
-        if (dice.chance(weather.requestLoss())) {
-            if (dice.chance(weather.lateCopy())) {
+        if (isLost() || dice.chance(weather.requestLoss())) {
+            if (!isLost() && dice.chance(weather.lateCopy())) {
                 // Outside of the process: what is on its way arrives, whatever becomes of its sender.
                 run.world.after(weather.longDelay(dice), () -> {
                     var unused = request.get();
@@ -68,15 +108,20 @@ final class SimRegister implements RegisterAdapter {
             }
             return future;
         }
-        long work = lost == Effect.NONE ? 0 : run.writeTime();
-        run.world.after(weather.delay(dice) + run.distance(process) + work, () -> {
+        boolean isWrite = lost == Effect.UNKNOWN;
+        Clocks sent = clocks();
+        run.world.after(weather.delay(dice) + run.distance(process) + (isWrite ? run.writeTime() : 0), () -> {
             CompletableFuture<T> answer = request.get().toCompletableFuture();
+            long micros = run.server.micros();
             if (!dice.chance(weather.replyLoss())) {
                 run.world.after(
-                        weather.replyDelay(dice) + run.distance(process),
+                        weather.replyDelay(dice) + run.distance(process) + (isWrite ? run.answerDelay() : 0),
                         process,
                         () -> answer.whenComplete((result, failure) -> {
-                            if (failure == null) {
+                            if (failure == null && !isLost()) {
+                                if (isWrite) {
+                                    sample = new Sample(micros, sent, clocks());
+                                }
                                 future.complete(result);
                             }
                         }));
@@ -87,8 +132,20 @@ final class SimRegister implements RegisterAdapter {
 
     private void push(Runnable what) {
         if (!dice.chance(run.weather.signalLoss())) {
-            run.world.after(run.weather.delay(dice) + run.distance(process), process, what);
+            run.world.after(run.weather.delay(dice) + run.distance(process), process, () -> {
+                if (!isLost()) {
+                    what.run();
+                }
+            });
         }
+    }
+
+    private boolean isLost() {
+        return !run.isCalm && run.world.now() < lostUntil;
+    }
+
+    private void lose(long nanos) {
+        lostUntil = Math.max(lostUntil, run.world.now() + nanos);
     }
 
     @Override
@@ -98,10 +155,11 @@ final class SimRegister implements RegisterAdapter {
 
     @Override
     public void listen(RegisterListener listener) {
+        this.listener = listener;
         server.listen(new RegisterListener() {
             @Override
             public void delivered(SessionId session, byte[] mail, RecordVersion record) {
-                push(() -> listener.delivered(session, mail, record));
+                push(() -> listener.delivered(session, mail, run.rules.mailed(record)));
             }
 
             @Override
@@ -118,7 +176,43 @@ final class SimRegister implements RegisterAdapter {
 
     @Override
     public ServerTime time() {
-        return server.time();
+        if (traits().clock() == RegisterTraits.Clock.REVISIONS) {
+            return ServerTime.NONE;
+        }
+        Clocks now = clocks();
+        long least = (now.monotonic() - sample.answered().monotonic()) / 1_000;
+        long most = Math.max(
+                Math.max(
+                                now.monotonic() - sample.sent().monotonic(),
+                                now.boot() - sample.sent().boot())
+                        / 1_000,
+                1_000 * (now.wallMillis() - sample.sent().wallMillis()));
+        return run.rules.told(new ServerTime(
+                sample.micros() + least - least / MOST_DRIFT,
+                sample.micros() + most + most / MOST_DRIFT + CLOCK_GRAIN_MICROS));
+    }
+
+    /**
+     * The client has another connection, by which the server keeps its sessions for a quarter of what it had said: they
+     * have to end before that.
+     */
+    void shorten() {
+        if (!process.isRunning()) {
+            return;
+        }
+        for (SessionId id : List.copyOf(sessions.keySet())) {
+            if (run.rules.endsShortened()) {
+                sessions.remove(id);
+                run.server.close(id);
+                if (listener != null) {
+                    listener.gone(id);
+                }
+            } else {
+                sessions.computeIfPresent(id, (same, renewal) -> new Renewal(renewal.newest(), true));
+                run.server.shorten(id);
+            }
+        }
+        lose(2 * run.plan.ttl);
     }
 
     @Override
@@ -135,8 +229,22 @@ final class SimRegister implements RegisterAdapter {
     public CompletionStage<WriteResult> write(ConditionalWrite write) {
         return send(Effect.UNKNOWN, () -> {
             run.server.expire();
-            return CompletableFuture.completedFuture(run.rules.told(run.rules.write(run.server, write)));
+            boolean isOld = isOld(write);
+            WriteResult result = run.rules.write(run.server, write);
+            if (isOld && result instanceof WriteResult.Written) {
+                run.world.fail(Rule.NOTHING_OLD, process + " wrote " + write.resource() + " under an old epoch");
+            }
+            return CompletableFuture.completedFuture(run.rules.told(result));
         });
+    }
+
+    /** Whether a session has a higher epoch than a write of its commands. */
+    private boolean isOld(ConditionalWrite write) {
+        Map<SessionId, SessionRecord> living =
+                server.sessions(write.writers().keySet()).toCompletableFuture().join();
+        return living.entrySet().stream()
+                .anyMatch(session ->
+                        session.getValue().epoch() > write.writers().getOrDefault(session.getKey(), Long.MAX_VALUE));
     }
 
     @Override
@@ -159,7 +267,13 @@ final class SimRegister implements RegisterAdapter {
 
     @Override
     public CompletionStage<OpenedSession> openSession(Duration ttl, String label) {
-        return send(Effect.UNKNOWN, () -> server.openSession(ttl, label));
+        long sent = run.server.micros();
+        return send(
+                Effect.UNKNOWN,
+                () -> server.openSession(ttl, label).thenApply(opened -> {
+                    sessions.put(opened.id(), new Renewal(sent, false));
+                    return opened;
+                }));
     }
 
     @Override
@@ -169,7 +283,23 @@ final class SimRegister implements RegisterAdapter {
 
     @Override
     public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
-        return send(Effect.UNKNOWN, () -> server.keepAlive(session, epoch, patience));
+        long sent = run.server.micros();
+        return send(Effect.UNKNOWN, () -> CompletableFuture.completedFuture(renew(session, epoch, sent)))
+                .whenComplete((present, failure) -> {
+                    if (failure == null) {
+                        lose(run.followerLoss());
+                    }
+                });
+    }
+
+    private Optional<Long> renew(SessionId session, long epoch, long sent) {
+        run.server.expire();
+        Renewal before = sessions.getOrDefault(session, new Renewal(sent, false));
+        sessions.put(session, new Renewal(Math.max(sent, before.newest()), before.isShort()));
+        return run.server.renew(session, epoch, opened -> {
+            long ttl = opened.ttl().toNanos() / 1_000;
+            return run.rules.renewedFrom(sent, before.newest()) + (before.isShort() ? ttl / 4 : ttl);
+        });
     }
 
     @Override

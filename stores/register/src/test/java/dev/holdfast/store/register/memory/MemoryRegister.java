@@ -32,6 +32,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A server of registers in the memory of a test: what each adapter would ask of a real one. Thread-safe. */
@@ -122,8 +123,7 @@ public final class MemoryRegister {
                 maxChanges);
     }
 
-    /** The time by its clock. */
-    public ServerTime time() {
+    ServerTime time() {
         return kind == RegisterTraits.Clock.WALL ? ServerTime.exactly(clock.getAsLong()) : ServerTime.NONE;
     }
 
@@ -162,7 +162,8 @@ public final class MemoryRegister {
         return session.opened;
     }
 
-    void close(SessionId id) {
+    /** Ends a session. */
+    public void close(SessionId id) {
         List<MemoryAdapter> told;
         synchronized (this) {
             told = sessions.containsKey(id) ? end(List.of(id)) : List.of();
@@ -170,15 +171,38 @@ public final class MemoryRegister {
         tell(List.of(id), told);
     }
 
-    synchronized Optional<Long> keepAlive(SessionId id, long epoch) {
+    Optional<Long> keepAlive(SessionId id, long epoch) {
+        return renew(id, epoch, session -> clock.getAsLong() + session.ttl().toNanos() / 1_000);
+    }
+
+    /**
+     * Renews a session as {@link MemoryAdapter#keepAlive} does, but until another time.
+     *
+     * @param end when it ends, by the server's clock, unless it does so later already
+     */
+    public synchronized Optional<Long> renew(SessionId id, long epoch, ToLongFunction<OpenedSession> end) {
         Session session = sessions.get(id);
         if (session == null) {
             return Optional.empty();
         }
         if (session.epoch == epoch) {
-            session.endsAt = clock.getAsLong() + session.opened.ttl().toNanos() / 1_000;
+            session.endsAt = Math.max(session.endsAt, end.applyAsLong(session.opened));
         }
         return Optional.of(session.epoch);
+    }
+
+    /** Ends a session a quarter of its ttl from now, if it lasts for longer. */
+    public synchronized void shorten(SessionId id) {
+        Session session = sessions.get(id);
+        if (session != null) {
+            session.endsAt = Math.min(
+                    session.endsAt, clock.getAsLong() + session.opened.ttl().toNanos() / 4_000);
+        }
+    }
+
+    /** The time by its clock, in microseconds. */
+    public long micros() {
+        return clock.getAsLong();
     }
 
     synchronized Optional<Long> raise(SessionId id, long epoch) {
