@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * A client's connection to a register, over a network that delays, loses and reorders what is sent: a request that its
  * sender has given up on may be carried out much later, and pushes may never come.
  *
- * <p>The server does no more than it has to: it keeps a session from when a keep-alive was sent, and tells its time with
- * answers to writes alone. The client knows its clock between bounds, which late answers move apart.
+ * <p>The server does no more than it has to: it keeps a session from when a keep-alive was sent, and tells its time
+ * with answers to writes alone. The client knows its clock between bounds, which late answers move apart.
  */
 final class SimRegister implements RegisterAdapter {
 
