@@ -14,7 +14,7 @@ class ZooKeeperLeaderTest {
     @DisplayName("elect the next when it is killed and when it ends, in terms that rise")
     void failOver() {
         try (ZooKeeperServer zookeeper = ZooKeeperServer.start()) {
-            FailOver.plays("zookeeper://" + zookeeper.connectString() + "?sessionTimeout=PT6S");
+            FailOver.plays("zookeeper://" + zookeeper.connectString() + "?sessionTimeout=PT9S");
         }
     }
 }
