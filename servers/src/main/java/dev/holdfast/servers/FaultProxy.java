@@ -9,11 +9,14 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -113,7 +116,7 @@ public final class FaultProxy implements AutoCloseable {
         return bytes(direction).get();
     }
 
-    /** Keeps every chunk for a while, both ways. */
+    /** Keeps every chunk for a while, both ways. Those that come meanwhile are kept for no longer, as on a long cable. */
     public void delay(Duration time) {
         change(() -> delay = time);
     }
@@ -219,10 +222,9 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /** Waits out the delay, which may change meanwhile. Whether the chunk is to go on. */
-    private boolean letThrough(Direction direction) throws InterruptedException {
+    private boolean letThrough(Direction direction, long arrival) throws InterruptedException {
         lock.lock();
         try {
-            long arrival = System.nanoTime();
             while (!closed) {
                 long left = delay.toNanos() - (System.nanoTime() - arrival);
                 if (left <= 0) {
@@ -317,6 +319,36 @@ public final class FaultProxy implements AutoCloseable {
         }
     }
 
+    /** What was read at once; nothing at the end. */
+    private static final class Chunk {
+        private final byte[] bytes;
+
+        /** In nanoseconds of the monotonic clock. */
+        private final long arrival = System.nanoTime();
+
+        Chunk(byte[] bytes) {
+            this.bytes = bytes;
+        }
+
+        boolean isEnd() {
+            return bytes.length == 0;
+        }
+    }
+
+    private static void read(Socket from, BlockingQueue<Chunk> arrived) {
+        byte[] chunk = new byte[CHUNK];
+        try {
+            InputStream in = from.getInputStream();
+            for (int size = in.read(chunk); size >= 0; size = in.read(chunk)) {
+                arrived.add(new Chunk(Arrays.copyOf(chunk, size)));
+            }
+        } catch (IOException e) {
+            // Nothing more comes from there.
+        } finally {
+            arrived.add(new Chunk(new byte[0]));
+        }
+    }
+
     private final class Link {
         private final Socket client;
         private final Socket server;
@@ -334,20 +366,22 @@ public final class FaultProxy implements AutoCloseable {
 
         void pump(Direction direction) {
             boolean isRequest = direction == Direction.TO_SERVER;
-            byte[] chunk = new byte[CHUNK];
             Socket from = isRequest ? client : server;
+            BlockingQueue<Chunk> arrived = new LinkedBlockingQueue<>();
+            daemon("holdfast-proxy-reads", () -> read(from, arrived));
             try {
-                InputStream in = from.getInputStream();
                 OutputStream out = (isRequest ? server : client).getOutputStream();
-                for (int size = in.read(chunk); size >= 0; size = in.read(chunk)) {
+                for (Chunk next = arrived.take(); !next.isEnd(); next = arrived.take()) {
+                    byte[] chunk = next.bytes;
+                    int size = chunk.length;
                     if (isRequest && firstRequest.isEmpty()) {
-                        firstRequest = new String(chunk, 0, size, StandardCharsets.ISO_8859_1);
+                        firstRequest = new String(chunk, StandardCharsets.ISO_8859_1);
                     }
-                    if (!letThrough(direction) || isSilent || isBanned()) {
+                    if (!letThrough(direction, next.arrival) || isSilent || isBanned()) {
                         continue;
                     }
                     if (isRequest) {
-                        lookForCut(chunk, size);
+                        lookForCut(chunk);
                     } else if (cutNext) {
                         break;
                     }
@@ -380,10 +414,10 @@ public final class FaultProxy implements AutoCloseable {
             return banned.stream().anyMatch(firstRequest::contains);
         }
 
-        private void lookForCut(byte[] chunk, int size) {
+        private void lookForCut(byte[] chunk) {
             String text = cutAfter.get();
             if (text != null
-                    && new String(chunk, 0, size, StandardCharsets.ISO_8859_1).contains(text)
+                    && new String(chunk, StandardCharsets.ISO_8859_1).contains(text)
                     && cutAfter.compareAndSet(text, null)) {
                 cutNext = true;
             }
