@@ -116,7 +116,7 @@ public final class FaultProxy implements AutoCloseable {
         return bytes(direction).get();
     }
 
-    /** Keeps every chunk for a while, both ways. Those that come meanwhile are kept for no longer, as on a long cable. */
+    /** Keeps every chunk for a while, both ways. Those that come meanwhile wait beside it, as in a cable. */
     public void delay(Duration time) {
         change(() -> delay = time);
     }
