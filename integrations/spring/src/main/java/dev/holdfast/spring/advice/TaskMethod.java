@@ -164,20 +164,22 @@ final class TaskMethod implements GuardedMethod {
             Executor executor,
             LockedWork<? extends CompletionStage<@Nullable Object>, ?> work) {
         AtomicBoolean hasBegun = new AtomicBoolean();
-        return task.<@Nullable Object>runIfDueAsync(options, hold -> {
+        CompletionStage<@Nullable Object> result = task.<@Nullable Object>runIfDueAsync(options, hold -> {
                     hasBegun.set(true);
                     failures.set(0);
                     return AsyncExecution.call(
                             executor, () -> TaskExecution.run(hold, job, where.name(), work, lossEvents));
                 })
-                .thenApply(run -> {
-                    failures.set(0);
-                    return result(run);
-                })
-                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
-                        !hasBegun.get() && failure.getCause() instanceof HoldfastException cause
-                                ? countedFailure(cause)
-                                : failure));
+                .thenApply(this::resultAfterFailures);
+        return result.exceptionallyCompose(failure -> CompletableFuture.<@Nullable Object>failedFuture(
+                !hasBegun.get() && failure.getCause() instanceof HoldfastException cause
+                        ? countedFailure(cause)
+                        : failure));
+    }
+
+    private @Nullable Object resultAfterFailures(TaskRun<@Nullable Object> run) {
+        failures.set(0);
+        return result(run);
     }
 
     private @Nullable Object result(TaskRun<@Nullable Object> run) {
