@@ -8,8 +8,8 @@ import java.util.function.LongSupplier;
  * The time that a store may take to be opened. What this process needs for that itself does not count: it loads and
  * compiles thousands of classes, which takes a second of a free processor, and a minute of a tenth of one. An interval
  * in which the process used a processor for more than a small part is taken for such work, until it has used as much as
- * no store needs. So a program that is busy with other things waits longer for a store that is silent, but not for
- * ever. For one thread at a time.
+ * no store needs, or three times the limit has passed. So a program that is busy with other things waits longer for a
+ * store that is silent, but not for ever. For one thread at a time.
  */
 public final class OpeningTime {
 
@@ -25,12 +25,16 @@ public final class OpeningTime {
     /** At least three times what fresh JVMs took to open the store that needs most, which is the one on Redis. */
     private static final long MOST_WORK = TimeUnit.SECONDS.toNanos(8);
 
+    /** With a tenth of a processor fresh JVMs took twice the usual limit, and at a load of 27 nearly four times it. */
+    private static final int MOST_UNCOUNTED = 3;
+
     private final Duration limit;
     private final LongSupplier nanos;
     private final LongSupplier processorNanos;
     private final long workBefore;
 
     private long counted;
+    private long uncounted;
     private long intervalStart;
     private long intervalWork;
 
@@ -72,7 +76,9 @@ public final class OpeningTime {
         long work = processorNanos.getAsLong();
         long length = now - intervalStart;
         boolean isBusy = (work - intervalWork) * IDLE_PARTS >= length;
-        if (!isBusy || work - workBefore > MOST_WORK) {
+        if (isBusy && work - workBefore <= MOST_WORK && uncounted < MOST_UNCOUNTED * limit.toNanos()) {
+            uncounted += length;
+        } else {
             counted += length;
         }
         intervalStart = now;
