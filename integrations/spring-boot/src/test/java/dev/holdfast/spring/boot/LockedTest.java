@@ -20,19 +20,13 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.Ordered;
-import org.springframework.retry.annotation.RetryStandIn;
 import reactor.core.publisher.Mono;
 
 @DisplayName("Annotations for locks")
@@ -69,31 +63,6 @@ class LockedTest {
                 .withPropertyValues("holdfast.name-prefix=orders:")
                 .run(context ->
                         assertThat(context.getBean(Ledger.class).append("7")).containsExactly("ledger/7"));
-    }
-
-    @Test
-    @ExtendWith(OutputCaptureExtension.class)
-    @DisplayName("warn of retries inside of the lock, and not of those around it")
-    void retries(CapturedOutput output) {
-        String warning = "advice of spring-retry or Resilience4j is inside of the lock";
-        starts(EnableHoldfast.DEFAULT_ORDER - 1);
-        assertThat(output).doesNotContain(warning);
-        starts(Ordered.LOWEST_PRECEDENCE);
-        assertThat(output).contains(warning).contains("Ledger#append");
-    }
-
-    private void starts(int orderOfRetries) {
-        runner.withUserConfiguration(Application.class)
-                .withBean(
-                        "retry",
-                        RetryStandIn.class,
-                        () -> {
-                            RetryStandIn retry = new RetryStandIn();
-                            retry.setOrder(orderOfRetries);
-                            return retry;
-                        },
-                        definition -> definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE))
-                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test

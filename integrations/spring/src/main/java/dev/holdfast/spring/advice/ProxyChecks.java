@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
@@ -21,6 +22,10 @@ final class ProxyChecks {
             "org.springframework.transaction.interceptor.TransactionInterceptor", ProxyChecks.class.getClassLoader());
 
     private static final Logger LOG = LoggerFactory.getLogger(ProxyChecks.class);
+
+    /** The advisor of spring-retry, and the aspect of Resilience4j, which names its class in its text only. */
+    private static final Pattern RETRY_OF_OTHERS =
+            Pattern.compile("org\\.springframework\\.retry\\.|io\\.github\\.resilience4j\\.(\\w+\\.)?retry\\.");
 
     private ProxyChecks() {}
 
@@ -73,7 +78,7 @@ final class ProxyChecks {
     private static void warnOfRetriesInside(Advised proxy, Class<?> type, Use use) {
         Arrays.stream(proxy.getAdvisors())
                 .dropWhile(advisor -> !(advisor instanceof AnnotationAdvisor))
-                .filter(advisor -> isOfOthers(advisor) && matches(advisor, use.method(), type))
+                .filter(advisor -> isRetryOfOthers(advisor) && matches(advisor, use.method(), type))
                 .findFirst()
                 .ifPresent(advisor -> LOG.warn(
                         "{}",
@@ -85,10 +90,10 @@ final class ProxyChecks {
                                 .getMessage()));
     }
 
-    /** An aspect names its class in its text only. */
-    private static boolean isOfOthers(Advisor advisor) {
-        String text = advisor.getClass().getName() + " " + advisor;
-        return text.contains("org.springframework.retry.") || text.contains("io.github.resilience4j.");
+    private static boolean isRetryOfOthers(Advisor advisor) {
+        return RETRY_OF_OTHERS
+                .matcher(advisor.getClass().getName() + " " + advisor)
+                .find();
     }
 
     private static boolean matches(Advisor advisor, Method method, Class<?> type) {
