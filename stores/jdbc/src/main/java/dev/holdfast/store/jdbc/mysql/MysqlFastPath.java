@@ -126,7 +126,16 @@ final class MysqlFastPath extends ServerFastPath {
         return acquires.stream().<@Nullable Reply>map(done::get).toList();
     }
 
-    private @Nullable Reply take(StatementCache statements, Acquire acquire) throws SQLException {
+    @Override
+    @Nullable
+    public Reply takeUnused(StatementCache statements, Acquire acquire) throws SQLException {
+        MysqlBatchExchange.Outcome outcome = firstUse.make(statements, acquire);
+        return outcome.count() == 0 ? null : granted(acquire, outcome.first());
+    }
+
+    @Override
+    @Nullable
+    public Reply take(StatementCache statements, Acquire acquire) throws SQLException {
         long session = Session.numberOf(acquire.claim().session());
         long lease = Micros.of(acquire.lease().length());
         PreparedStatement update = statements.prepareWithKeys(take);
@@ -144,7 +153,9 @@ final class MysqlFastPath extends ServerFastPath {
         return update.executeUpdate() == 0 ? null : granted(acquire, MysqlBatchExchange.key(update));
     }
 
-    private @Nullable Reply giveBack(StatementCache statements, Release release) throws SQLException {
+    @Override
+    @Nullable
+    public Reply giveBack(StatementCache statements, Release release) throws SQLException {
         PreparedStatement update = statements.prepare(giveBack);
         long session = Session.numberOf(release.claim().session());
         update.setLong(1, session);

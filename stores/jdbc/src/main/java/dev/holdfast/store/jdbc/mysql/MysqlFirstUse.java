@@ -56,7 +56,8 @@ final class MysqlFirstUse {
         }
     }
 
-    private MysqlBatchExchange.Outcome make(StatementCache statements, Acquire acquire) throws SQLException {
+    /** As above, of one. */
+    MysqlBatchExchange.Outcome make(StatementCache statements, Acquire acquire) throws SQLException {
         long session = Session.numberOf(acquire.claim().session());
         long lease = Micros.of(acquire.lease().length());
         long spec = ColumnCodes.of(acquire.spec());

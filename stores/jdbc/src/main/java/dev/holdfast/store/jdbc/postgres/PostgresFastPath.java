@@ -238,7 +238,12 @@ final class PostgresFastPath extends ServerFastPath {
         return Arrays.asList(replies);
     }
 
-    private @Nullable Reply take(StatementCache statements, Acquire acquire) throws SQLException {
+    @Override
+    @Nullable
+    public Reply take(StatementCache statements, Acquire acquire) throws SQLException {
+        if (mustSkip) {
+            return super.take(statements, acquire);
+        }
         PreparedStatement update = statements.prepare(take);
         set(update, acquire);
         update.setLong(9, Session.numberOf(acquire.claim().session()));
@@ -257,6 +262,18 @@ final class PostgresFastPath extends ServerFastPath {
         statement.setLong(6, Micros.of(acquire.lease().length()));
         statement.setLong(7, acquire.tokens());
         statement.setLong(8, acquire.epoch());
+    }
+
+    @Override
+    @Nullable
+    public Reply giveBack(StatementCache statements, Release release) throws SQLException {
+        return mustSkip ? super.giveBack(statements, release) : giveBack(statements, release, true);
+    }
+
+    @Override
+    @Nullable
+    public Reply takeUnused(StatementCache statements, Acquire acquire) throws SQLException {
+        return firstUse.take(statements, acquire);
     }
 
     private @Nullable Reply giveBack(StatementCache statements, Release release, boolean isLate) throws SQLException {

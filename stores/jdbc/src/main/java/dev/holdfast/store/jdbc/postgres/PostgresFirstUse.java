@@ -85,11 +85,22 @@ public final class PostgresFirstUse {
                 .toList();
     }
 
+    /** Null if it has a row, or could not be granted so. */
+    public @Nullable Reply take(StatementCache statements, Acquire acquire) throws SQLException {
+        try (ResultSet row = prepared(statements, acquire).executeQuery()) {
+            return row.next() ? ServerFastPath.granted(acquire, row.getLong(2)) : null;
+        }
+    }
+
+    private PreparedStatement prepared(StatementCache statements, Acquire acquire) throws SQLException {
+        PreparedStatement one = statements.prepare(makeOne);
+        PostgresFastPath.set(one, acquire);
+        return one;
+    }
+
     private PreparedStatement prepared(StatementCache statements, List<Acquire> acquires) throws SQLException {
         if (acquires.size() == 1) {
-            PreparedStatement one = statements.prepare(makeOne);
-            PostgresFastPath.set(one, acquires.get(0));
-            return one;
+            return prepared(statements, acquires.get(0));
         }
         List<Acquire> inOrder = acquires.stream()
                 .sorted(Comparator.comparing(Acquire::resource))

@@ -1,5 +1,6 @@
 package dev.holdfast.store.jdbc.server;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -39,14 +40,8 @@ final class FastPathRouter {
     private final KnownRows known;
     private final List<Transaction.Notification> told;
 
-    /** Names of which a command goes the long way, or already goes this one: what comes later stays behind it. */
-    private final Set<ResourceName> closed = new HashSet<>();
-
-    /** What was taken together with making its row. */
-    private final Set<Call> made = new HashSet<>();
-
     /** Names whose rows somebody has kept locked for as long as a statement was to wait. */
-    private final Set<ResourceName> locked = new TreeSet<>();
+    private Set<ResourceName> locked = Set.of();
 
     /**
      * Begins.
@@ -74,13 +69,13 @@ final class FastPathRouter {
 
     /** Gives what is left to do, in the order in which it came. */
     List<Call> go() {
-        Single inQueue = calls.size() == 1 ? inQueue(calls.get(0).command()) : null;
-        if (inQueue != null) {
-            byOneStatement(calls.get(0), inQueue);
-        } else {
+        if (calls.size() > 1) {
             together();
+            return calls.stream().filter(call -> !call.isAnswered()).toList();
         }
-        return calls.stream().filter(call -> !call.isAnswered()).toList();
+        Call call = calls.get(0);
+        alone(call);
+        return call.isAnswered() ? List.of() : calls;
     }
 
     /** What was found out on the way: what is about these names is not worth another wait. */
@@ -88,9 +83,70 @@ final class FastPathRouter {
         return locked;
     }
 
+    /** As {@link #together}, without what only several need. */
+    private void alone(Call call) {
+        Command command = call.command();
+        Single inQueue = inQueue(command);
+        if (inQueue != null) {
+            wasBlocked(call, true, inQueue);
+        } else if (!(command instanceof OnResource about) || awaited.containsKey(about.resource())) {
+            return;
+        } else if (command instanceof Release release) {
+            attempt(call, statements -> fastPath.giveBack(statements, release));
+        } else if (command instanceof Acquire acquire && ServerFastPath.isPlain(acquire)) {
+            take(call, acquire);
+        }
+    }
+
+    private void take(Call call, Acquire acquire) {
+        boolean isNewExpected = known.areNewExpected();
+        boolean wasMade = isNewExpected && isTakenUnused(call, acquire);
+        if (isOpen(call)) {
+            attempt(call, statements -> fastPath.take(statements, acquire));
+        }
+        if (!isNewExpected && isOpen(call)) {
+            wasMade = isTakenUnused(call, acquire);
+        }
+        known.came(wasMade);
+    }
+
+    /** Whether it is worth another statement. */
+    private boolean isOpen(Call call) {
+        return !call.isAnswered() && locked.isEmpty();
+    }
+
+    private boolean isTakenUnused(Call call, Acquire acquire) {
+        if (!known.mayBeNew(acquire.resource())) {
+            return false;
+        }
+        boolean isOne = fastPath.isOneStatementIfUnused(List.of(acquire));
+        wasBlocked(call, isOne, statements -> fastPath.takeUnused(statements, acquire));
+        return call.isAnswered();
+    }
+
+    private void attempt(Call call, Single single) {
+        if (wasBlocked(call, true, single)) {
+            carriesOut(call, true, single);
+        }
+    }
+
+    /**
+     * Carries a command out, unless a locked row is in the way for as long as a statement waits.
+     *
+     * @return whether one was, and is not any more
+     */
+    @CanIgnoreReturnValue
+    private boolean wasBlocked(Call call, boolean isOne, Single single) {
+        return !carriesOut(call, isOne, single)
+                && fastPath.waitsForRows()
+                && noteLocked(Set.of(nameOf(call))).isEmpty();
+    }
+
     private void together() {
         List<Call> releases = new ArrayList<>();
         List<Call> acquires = new ArrayList<>();
+        // Names of which a command goes the long way, or already goes this one: what comes later stays behind it.
+        Set<ResourceName> closed = new HashSet<>();
         Set<ResourceName> releasing = new HashSet<>();
         for (Call call : calls) {
             if (call.command() instanceof OnResource about && awaited.containsKey(about.resource())) {
@@ -107,9 +163,11 @@ final class FastPathRouter {
                 releasing.remove(onResource.resource());
             }
         }
+        // What was taken together with making its row.
+        Set<Call> made = new HashSet<>();
         boolean areNew = known.areNewExpected();
         if (areNew) {
-            takeUnused(acquires);
+            takeUnused(acquires, made);
         }
         List<Call> left = new ArrayList<>(acquires);
         left.removeIf(call -> call.isAnswered() || locked.contains(nameOf(call)));
@@ -117,7 +175,7 @@ final class FastPathRouter {
             attempt(releases, left, true);
         }
         if (!areNew) {
-            takeUnused(acquires);
+            takeUnused(acquires, made);
         }
         if (!acquires.isEmpty()) {
             known.came(acquires.stream().allMatch(made::contains));
@@ -125,7 +183,7 @@ final class FastPathRouter {
     }
 
     /** Takes what nobody may have used yet; there is no row then that the statement before could have found. */
-    private void takeUnused(List<Call> acquires) {
+    private void takeUnused(List<Call> acquires, Set<Call> made) {
         List<Call> unused = acquires.stream()
                 .filter(call -> !call.isAnswered() && known.mayBeNew(nameOf(call)) && !locked.contains(nameOf(call)))
                 .toList();
@@ -141,8 +199,7 @@ final class FastPathRouter {
         if (isDone) {
             unused.stream().filter(Call::isAnswered).forEach(made::add);
         } else if (fastPath.waitsForRows()) {
-            locked.addAll(transactions.locked(
-                    unused.stream().map(FastPathRouter::nameOf).collect(Collectors.toSet())));
+            noteLocked(unused.stream().map(FastPathRouter::nameOf).collect(Collectors.toSet()));
         }
     }
 
@@ -153,23 +210,48 @@ final class FastPathRouter {
         Reply tryIt(StatementCache statements) throws SQLException;
     }
 
-    private void byOneStatement(Call call, Single single) {
+    /** Tells whether no locked row was in the way. */
+    @CanIgnoreReturnValue
+    private boolean carriesOut(Call call, boolean isOne, Single single) {
+        Effect effect = Effect.NONE;
         try {
-            Reply reply = single.tryIt(transactions.attach());
+            StatementCache statements = transactions.attach();
+            if (isOne) {
+                effect = Effect.UNKNOWN;
+            } else {
+                transactions.begin();
+            }
+            Reply reply = single.tryIt(statements);
+            if (!isOne) {
+                effect = Effect.UNKNOWN;
+                transactions.commit();
+            }
             if (reply != null) {
                 call.answer(reply);
             }
+            return true;
         } catch (SQLException e) {
-            failed(e, Effect.UNKNOWN, List.of(call), List.of());
-            if (product.isBlocked(e) && fastPath.waitsForRows()) {
-                locked.addAll(transactions.locked(Set.of(nameOf(call))));
-            }
+            failed(e, effect, List.of(call), List.of());
+            return !product.isBlocked(e);
         } catch (RuntimeException | Error e) {
             transactions.abandon();
             throw e;
         } finally {
             transactions.rest();
         }
+    }
+
+    /**
+     * Finds out which of these somebody has locked at this moment. Where a statement has waited for them, that is noted.
+     */
+    @CanIgnoreReturnValue
+    private Set<ResourceName> noteLocked(Set<ResourceName> names) {
+        Set<ResourceName> found = transactions.locked(names);
+        if (fastPath.waitsForRows() && !found.isEmpty()) {
+            locked = new TreeSet<>(locked);
+            locked.addAll(found);
+        }
+        return found;
     }
 
     /**
@@ -266,10 +348,7 @@ final class FastPathRouter {
         Set<ResourceName> names = new TreeSet<>();
         releases.forEach(call -> names.add(nameOf(call)));
         acquires.forEach(call -> names.add(nameOf(call)));
-        Set<ResourceName> found = transactions.locked(names);
-        if (fastPath.waitsForRows()) {
-            locked.addAll(found);
-        }
+        Set<ResourceName> found = noteLocked(names);
         releases.removeIf(call -> found.contains(nameOf(call)));
         acquires.removeIf(call -> found.contains(nameOf(call)));
         if (!releases.isEmpty() || !acquires.isEmpty()) {

@@ -58,6 +58,18 @@ public abstract class ServerFastPath {
     public abstract List<@Nullable Reply> carryOut(
             StatementCache statements, List<Release> releases, List<Acquire> acquires) throws SQLException;
 
+    /** As above, of one command. */
+    @Nullable
+    public Reply giveBack(StatementCache statements, Release release) throws SQLException {
+        return carryOut(statements, List.of(release), List.of()).get(0);
+    }
+
+    /** As above, of one command. */
+    @Nullable
+    public Reply take(StatementCache statements, Acquire acquire) throws SQLException {
+        return carryOut(statements, List.of(), List.of(acquire)).get(0);
+    }
+
     /**
      * Takes locks that nobody has used yet, whose rows it makes; the names are different. One statement for those that
      * are alike.
@@ -66,6 +78,12 @@ public abstract class ServerFastPath {
      */
     public abstract List<@Nullable Reply> takeUnused(StatementCache statements, List<Acquire> acquires)
             throws SQLException;
+
+    /** As above, of one command. */
+    @Nullable
+    public Reply takeUnused(StatementCache statements, Acquire acquire) throws SQLException {
+        return takeUnused(statements, List.of(acquire)).get(0);
+    }
 
     /**
      * Gives a lock that others wait for to the one that waits longest: one statement, and the other client is told with
