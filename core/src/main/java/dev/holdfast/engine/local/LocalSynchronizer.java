@@ -148,7 +148,17 @@ public final class LocalSynchronizer extends LocalResource {
         if (isLingering() && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
             claims.giveBack(held, out);
         }
-        return claims.mayAsk(request);
+        return claims.mayAsk(request) || hasIdleGrantFor(request);
+    }
+
+    /** Whether there is a grant that nobody uses, and that serves a request once it is known to be still good. */
+    private boolean hasIdleGrantFor(Request request) {
+        for (LocalGrant held = claims.firstGrant(); held != null; held = held.nextGrant) {
+            if (held.isIdle() && held.state == Claim.State.HELD && held.suits(request)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // ---- Holds
@@ -336,6 +346,7 @@ public final class LocalSynchronizer extends LocalResource {
                         this,
                         request -> request.isTry
                                 && !claims.isBarging(request)
+                                && !hasIdleGrantFor(request)
                                 && (!policy.grantsPasses() || claims.mustWait(request)),
                         null,
                         null,

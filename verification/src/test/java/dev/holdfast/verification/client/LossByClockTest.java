@@ -104,6 +104,23 @@ class LossByClockTest extends LossFixture {
         }
 
         @Test
+        @DisplayName("a try for a free lock waits for the end of the doubt: nobody else has it")
+        @Tag("C15")
+        void tryInDoubt() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = acquired();
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
+            world.time().stepWall(Duration.ofHours(1));
+            Doing<Boolean> trying = bob.start(() -> holdfast.lock("free").tryLock());
+
+            question.awaitCommand();
+            question.proceed();
+
+            assertThat(trying.result()).isTrue();
+            hold.close();
+        }
+
+        @Test
         @DisplayName("a re-entrant lock() in doubt survives an interrupt, as any lock() does")
         void reentryInDoubt() throws Exception {
             Actor bob = world.actor("bob");
