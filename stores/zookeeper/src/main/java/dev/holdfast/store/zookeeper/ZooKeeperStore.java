@@ -67,8 +67,8 @@ public final class ZooKeeperStore implements LockStore {
     private ZooKeeperStore(Builder options) {
         this.time = new SystemTime("holdfast-zookeeper-store");
         try {
-            ZooKeeperAdapter adapter =
-                    ZooKeeperAdapter.open(options.source(), options.adapterOptions(), time::monotonicNanos);
+            ZooKeeperAdapter adapter = ZooKeeperAdapter.open(
+                    options.source(), options.adapterOptions(), time::monotonicNanos, time::wallMillis);
             this.store = RegisterStore.over(adapter, time);
         } catch (RuntimeException e) {
             time.close();

@@ -92,6 +92,7 @@ class ZooKeeperFollowerLossTest {
                         Duration.ofMinutes(1),
                         Optional.empty(),
                         250_000),
-                System::nanoTime);
+                System::nanoTime,
+                System::currentTimeMillis);
     }
 }

@@ -60,7 +60,8 @@ class ZooKeeperPacketsTest {
                         Duration.ofSeconds(30),
                         Optional.empty(),
                         SMALL_RECORD),
-                time::monotonicNanos);
+                time::monotonicNanos,
+                time::wallMillis);
         return RegisterStore.over(adapter, time);
     }
 

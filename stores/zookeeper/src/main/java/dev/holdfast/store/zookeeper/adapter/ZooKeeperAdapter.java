@@ -107,11 +107,11 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
             Optional<Duration> tick,
             int maxRecord) {}
 
-    private ZooKeeperAdapter(HandleSource source, Options options, LongSupplier ticks) {
+    private ZooKeeperAdapter(HandleSource source, Options options, LongSupplier ticks, LongSupplier wallMillis) {
         this.source = source;
         this.layout = new NodeLayout(options.root());
-        this.clock = new ServerClock(ticks);
-        this.contact = new LeaderContact(options.tick());
+        this.clock = new ServerClock(ticks, wallMillis);
+        this.contact = new LeaderContact(options.tick(), ticks, wallMillis);
         this.timer = new ScheduledThreadPoolExecutor(1, work -> {
             Thread thread = new Thread(work, "holdfast-zookeeper-timer");
             thread.setDaemon(true);
@@ -157,10 +157,13 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     /**
      * Connects, and makes the nodes that are not there.
      *
+     * @param ticks the monotonic clock, in nanoseconds
+     * @param wallMillis the wall clock, which goes on while the machine sleeps
      * @throws StoreException if that is not possible
      */
-    public static ZooKeeperAdapter open(HandleSource source, Options options, LongSupplier ticks) {
-        return new ZooKeeperAdapter(source, options, ticks);
+    public static ZooKeeperAdapter open(
+            HandleSource source, Options options, LongSupplier ticks, LongSupplier wallMillis) {
+        return new ZooKeeperAdapter(source, options, ticks, wallMillis);
     }
 
     /** On the event thread of the handle. */

@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * So a keep-alive counts only if a packet before it was recent enough, and a client that is silent otherwise sends some
  * packets just for that.
  *
+ * <p>The monotonic clock stands still while the machine sleeps, and the leader's does not. So nothing that was sent
+ * before a sleep counts after it, which the wall clock tells.
+ *
  * <p><b>Thread-safety:</b> safe.
  */
 public final class LeaderContact {
@@ -27,7 +32,20 @@ public final class LeaderContact {
     /** So many packets are remembered of the time that a report takes. */
     private static final int RESOLUTION = 8;
 
+    /** A step of the wall clock is a sleep from this on. */
+    private static final long SHORTEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final Optional<Duration> tick;
+    private final LongSupplier ticks;
+    private final LongSupplier wallMillis;
+
+    /** How far the wall clock was ahead of the monotonic one. */
+    @GuardedBy("this")
+    private @Nullable Long ahead;
+
+    /** What was sent before may be older than the monotonic clock tells. */
+    @GuardedBy("this")
+    private long awakeSince;
 
     @GuardedBy("this")
     private Duration timeout = Duration.ZERO;
@@ -46,13 +64,18 @@ public final class LeaderContact {
      * Knows of no contact yet.
      *
      * @param tick the tick of the servers; empty for the usual one
+     * @param ticks the monotonic clock of this machine, by which all times are given
+     * @param wallMillis its wall clock
      */
-    public LeaderContact(Optional<Duration> tick) {
+    public LeaderContact(Optional<Duration> tick, LongSupplier ticks, LongSupplier wallMillis) {
         this.tick = tick;
+        this.ticks = ticks;
+        this.wallMillis = wallMillis;
     }
 
     /** Notes that a session is about to be made, which the leader does itself. */
     public synchronized void beginning(long now) {
+        noteSleep();
         heard = now;
         packets.clear();
     }
@@ -70,8 +93,10 @@ public final class LeaderContact {
 
     /** Notes that a packet has been answered just now. */
     synchronized void answered(long sent, long now) {
+        noteSleep();
         Packet last = packets.peekLast();
-        if (last != null && sent - last.sent() < reportTime().toNanos() / RESOLUTION) {
+        boolean isDense = last != null && sent - last.sent() < reportTime().toNanos() / RESOLUTION;
+        if (isDense || sent - awakeSince < 0) {
             return;
         }
         packets.addLast(new Packet(sent, now));
@@ -88,6 +113,7 @@ public final class LeaderContact {
      * @param written when a write was sent, at the earliest, that has just been acknowledged
      */
     public synchronized boolean lasts(long from, Duration ttl, long written) {
+        noteSleep();
         long reported = written - reportTime().toNanos();
         for (Packet packet : packets) {
             if (packet.answered() - reported <= 0 && (heard == null || packet.sent() - heard > 0)) {
@@ -95,6 +121,22 @@ public final class LeaderContact {
             }
         }
         return heard != null && from - heard <= timeout.minus(ttl).toNanos();
+    }
+
+    /** Forgets what was before a sleep of this machine. Called more often than a clock is slewed by much. */
+    @GuardedBy("this")
+    private void noteSleep() {
+        long now = ticks.getAsLong();
+        long present = TimeUnit.MILLISECONDS.toNanos(wallMillis.getAsLong()) - now;
+        if (ticks.getAsLong() - now > SHORTEST_SLEEP_NANOS / 2) {
+            return; // this thread was put aside in between, which would look like a sleep
+        }
+        if (ahead == null || present - ahead > SHORTEST_SLEEP_NANOS) {
+            awakeSince = now;
+            packets.clear();
+            heard = null;
+        }
+        ahead = present;
     }
 
     /**

@@ -61,6 +61,7 @@ public final class Requests {
     /** A request without an answer yet. */
     private final class Pending<T> extends CompletableFuture<T> {
         private final long sent = ticks.getAsLong();
+        private final long sentWallMillis = clock.wallMillis();
         private @Nullable ZooKeeper handle;
 
         void answered(T answer) {
@@ -188,7 +189,7 @@ public final class Requests {
                         -1,
                         (code, at, context, stat) -> {
                             if (code == Code.OK.intValue()) {
-                                clock.sample(stat.getMtime(), pending.sent);
+                                clock.sample(stat.getMtime(), pending.sent, pending.sentWallMillis);
                                 pending.answered(true);
                             } else if (code == Code.NONODE.intValue()) {
                                 pending.failed(Failures.missing(path));
@@ -207,7 +208,7 @@ public final class Requests {
                         (code, at, context, results) -> {
                             switch (Code.get(code)) {
                                 case OK -> {
-                                    sample(results, pending.sent);
+                                    sample(results, pending);
                                     pending.answered(Optional.of(results));
                                 }
                                 case NONODE, BADVERSION, NODEEXISTS, NOTEMPTY -> pending.answered(Optional.empty());
@@ -217,10 +218,10 @@ public final class Requests {
                         null));
     }
 
-    private void sample(List<OpResult> results, long sent) {
+    private void sample(List<OpResult> results, Pending<?> pending) {
         for (OpResult result : results) {
             if (result instanceof OpResult.SetDataResult set) {
-                clock.sample(set.getStat().getMtime(), sent);
+                clock.sample(set.getStat().getMtime(), pending.sent, pending.sentWallMillis);
                 return;
             }
         }

@@ -15,25 +15,33 @@ import org.jspecify.annotations.Nullable;
 public final class ServerClock {
 
     private static final long MICROS = 1_000;
+    private static final long MILLIS = 1_000;
 
     /** By how much the clocks of two machines may run apart at most: one part in this many. */
     private static final long DRIFT = 4_096;
 
-    private record Sample(long mtimeMillis, long sent, long answered) {}
+    private record Sample(long mtimeMillis, long sent, long sentWallMillis, long answered) {}
 
     private final LongSupplier ticks;
+    private final LongSupplier wallMillis;
 
     /** The latest one alone: after a step of the clock, or under another leader, older ones are wrong. */
     private volatile @Nullable Sample sample;
 
     /** Knows no time yet. */
-    public ServerClock(LongSupplier ticks) {
+    public ServerClock(LongSupplier ticks, LongSupplier wallMillis) {
         this.ticks = ticks;
+        this.wallMillis = wallMillis;
     }
 
     /** Takes the time of a write that was answered just now. */
-    void sample(long mtimeMillis, long sentNanos) {
-        sample = new Sample(mtimeMillis, sentNanos, ticks.getAsLong());
+    void sample(long mtimeMillis, long sentNanos, long sentWallMillis) {
+        sample = new Sample(mtimeMillis, sentNanos, sentWallMillis, ticks.getAsLong());
+    }
+
+    /** The wall clock of this machine, in milliseconds; only for differences. */
+    long wallMillis() {
+        return wallMillis.getAsLong();
     }
 
     /** The time at this moment, by the latest answer; anything before there was one. */
@@ -44,15 +52,15 @@ public final class ServerClock {
         }
         long now = ticks.getAsLong();
         long sinceAnswer = (now - from.answered) / MICROS;
-        long sinceSent = (now - from.sent) / MICROS;
+        long sinceSent = Math.max((now - from.sent) / MICROS, (wallMillis() + 1 - from.sentWallMillis) * MILLIS);
         return new ServerTime(
-                from.mtimeMillis * MICROS + sinceAnswer - sinceAnswer / DRIFT,
-                (from.mtimeMillis + 1) * MICROS + sinceSent + sinceSent / DRIFT);
+                from.mtimeMillis * MILLIS + sinceAnswer - sinceAnswer / DRIFT,
+                (from.mtimeMillis + 1) * MILLIS + sinceSent + sinceSent / DRIFT);
     }
 
     /** What has passed at least since a time that the server told; zero if that is not known. */
     public Duration since(long mtimeMillis) {
-        long micros = Math.max(0, time().earliestMicros() - mtimeMillis * MICROS);
+        long micros = Math.max(0, time().earliestMicros() - mtimeMillis * MILLIS);
         return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
     }
 }

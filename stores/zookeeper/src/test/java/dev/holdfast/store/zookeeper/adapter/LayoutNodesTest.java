@@ -54,7 +54,8 @@ class LayoutNodesTest {
                         Duration.ofMinutes(1),
                         Optional.empty(),
                         250_000),
-                System::nanoTime);
+                System::nanoTime,
+                System::currentTimeMillis);
     }
 
     private static <T> T answer(CompletionStage<T> stage) throws Exception {

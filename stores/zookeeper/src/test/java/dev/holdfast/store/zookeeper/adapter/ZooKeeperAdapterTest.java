@@ -48,6 +48,7 @@ class ZooKeeperAdapterTest extends RegisterAdapterRules {
                         Duration.ofMinutes(1),
                         Optional.empty(),
                         250_000),
-                System::nanoTime);
+                System::nanoTime,
+                System::currentTimeMillis);
     }
 }

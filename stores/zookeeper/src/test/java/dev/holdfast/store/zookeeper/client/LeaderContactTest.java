@@ -12,11 +12,19 @@ class LeaderContactTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
-    private final LeaderContact contact = new LeaderContact(Optional.empty());
+    private long monotonic = at(100);
+
+    /** In milliseconds. */
+    private long wall;
+
+    /** For how long the machine has slept. */
+    private double slept;
+
+    private final LeaderContact contact = new LeaderContact(Optional.empty(), () -> monotonic, () -> wall);
 
     @BeforeEach
     void connect() {
-        contact.beginning(at(100));
+        contact.beginning(now(100));
         contact.connected(Duration.ofSeconds(34));
     }
 
@@ -24,8 +32,19 @@ class LeaderContactTest {
         return (long) (seconds * 1e9) + Long.MAX_VALUE - 105_000_000_000L; // the clock turns over at 105
     }
 
+    /** Moves the clocks to a time of the monotonic one. */
+    private long now(double seconds) {
+        wall = 1_750_000_000_000L + (long) ((seconds + slept) * 1e3);
+        monotonic = at(seconds);
+        return monotonic;
+    }
+
+    private void answered(double sent, double answered) {
+        contact.answered(at(sent), now(answered));
+    }
+
     private boolean counts(double from, double written) {
-        return contact.lasts(at(from), TTL, at(written));
+        return contact.lasts(at(from), TTL, now(written));
     }
 
     @Test
@@ -36,7 +55,7 @@ class LeaderContactTest {
 
     @Test
     void writeProvesThatPacketsBeforeItWereReported() {
-        contact.answered(at(110), at(110.5));
+        answered(110, 110.5);
         assertThat(counts(112, 112)).as("it may not be reported yet").isFalse();
         assertThat(counts(112, 112.5)).isTrue();
         assertThat(counts(114, 114)).isTrue();
@@ -46,20 +65,20 @@ class LeaderContactTest {
     @Test
     void writeThatIsRepeatedCountsFromTheFirst() {
         assertThat(counts(120, 120)).isFalse();
-        contact.answered(at(120), at(120.1));
+        answered(120, 120.1);
         assertThat(counts(120, 122.1)).isTrue();
     }
 
     @Test
     void packetsThroughAnotherConnectionProveNothing() {
-        contact.answered(at(110), at(110.5));
+        answered(110, 110.5);
         contact.connected(Duration.ofSeconds(34));
         assertThat(counts(113, 113)).isFalse();
     }
 
     @Test
     void whatWasReportedBeforeANewConnectionStays() {
-        contact.answered(at(110), at(110.5));
+        answered(110, 110.5);
         assertThat(counts(113, 113)).isTrue();
         contact.connected(Duration.ofSeconds(34));
         assertThat(counts(114, 114)).isTrue();
@@ -71,19 +90,40 @@ class LeaderContactTest {
         assertThat(counts(101, 101)).isTrue();
         assertThat(counts(101.1, 101.1)).isFalse();
         contact.connected(Duration.ofSeconds(20));
-        contact.answered(at(110), at(110));
+        answered(110, 110);
         assertThat(counts(112, 112)).isFalse();
     }
 
     @Test
     void manyPacketsAreNotForgottenBeforeTheyAreReported() {
         for (double time = 110; time < 140; time += 0.001) {
-            contact.answered(at(time), at(time));
+            answered(time, time);
         }
         assertThat(counts(140, 140)).isTrue();
-        assertThat(contact.lasts(at(140), Duration.ofSeconds(34).minusMillis(2_250), at(140)))
+        assertThat(contact.lasts(at(140), Duration.ofSeconds(34).minusMillis(2_250), now(140)))
                 .as("one of each quarter of a second is known")
                 .isTrue();
+    }
+
+    @Test
+    void whatWasSentBeforeASleepOfTheMachineIsTooOld() {
+        answered(110, 110.5);
+        assertThat(counts(113, 113)).isTrue();
+        slept = 20;
+        assertThat(counts(113.5, 113.5)).isFalse();
+        answered(113.4, 113.6);
+        assertThat(counts(116, 116)).as("it was sent before the sleep").isFalse();
+        answered(116, 116.1);
+        assertThat(counts(118.2, 118.2)).isTrue();
+    }
+
+    @Test
+    void clockThatIsSetBackChangesNothing() {
+        answered(110, 110.5);
+        slept = -3_600;
+        assertThat(counts(113, 113)).isTrue();
+        slept = -3_599;
+        assertThat(counts(113.5, 113.5)).as("it may have slept for a second").isFalse();
     }
 
     @Test
@@ -91,7 +131,7 @@ class LeaderContactTest {
         assertThat(contact.longestTtl()).isEqualTo(Duration.ofMillis(30_050));
         contact.connected(Duration.ofSeconds(4));
         assertThat(contact.reportTime()).as("two ticks at most").isEqualTo(Duration.ofSeconds(1));
-        LeaderContact slow = new LeaderContact(Optional.of(Duration.ofSeconds(6)));
+        LeaderContact slow = new LeaderContact(Optional.of(Duration.ofSeconds(6)), () -> monotonic, () -> wall);
         slow.connected(Duration.ofSeconds(60));
         assertThat(slow.longestTtl()).isEqualTo(Duration.ofMillis(50_250));
     }
