@@ -105,4 +105,23 @@ class EtcdDataLossTest {
             assertThat(told.get(1, TimeUnit.MINUTES).cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
         }
     }
+
+    @Test
+    void holderWhoseRecordIsDeletedByHandLosesItsLock() throws Exception {
+        Duration ttl = Duration.ofSeconds(3);
+        try (EtcdServer server = EtcdServer.start();
+                Holdfast one = client(server.endpoint(), ttl);
+                Holdfast two = client(server.endpoint(), ttl)) {
+            Hold hold = one.lock("deleted").acquire();
+            CompletableFuture<Loss> told = new CompletableFuture<>();
+            hold.onLost(told::complete);
+            RawKeys.delete(server, "holdfast/r/deleted");
+            Hold next = two.lock("deleted").acquire();
+            assertThat(told.get(1, TimeUnit.MINUTES)).isNotNull();
+            assertThat(next.isHeld()).isTrue();
+            until(
+                    "its index entry is removed",
+                    () -> below(server, "holdfast/c/").contains("\"count\":\"1\""));
+        }
+    }
 }

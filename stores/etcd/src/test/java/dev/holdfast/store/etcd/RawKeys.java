@@ -28,6 +28,10 @@ final class RawKeys {
         server.call("/v3/kv/put", "{\"key\": \"" + encoded(key) + "\", \"value\": \"" + encoded(value) + "\"}");
     }
 
+    static void delete(EtcdServer server, String key) {
+        server.call("/v3/kv/deleterange", "{\"key\": \"" + encoded(key) + "\"}");
+    }
+
     static String encoded(String text) {
         return encoded(text.getBytes(StandardCharsets.UTF_8));
     }

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.Loss;
 import dev.holdfast.servers.ZooKeeperServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,11 +24,20 @@ class ZooKeeperRestoreTest {
     private final String root = ZooKeeperUnderTest.newRoot();
 
     private Holdfast client(ZooKeeperServer server) {
+        return client(server, TIMEOUT, Duration.ofSeconds(4));
+    }
+
+    /** One that a busy machine does not lose. */
+    private Holdfast patientClient(ZooKeeperServer server) {
+        return client(server, Duration.ofMinutes(5), Duration.ofSeconds(10));
+    }
+
+    private Holdfast client(ZooKeeperServer server, Duration timeout, Duration ttl) {
         return Holdfast.builder(Trial.patient(ZooKeeperStore.builder(server.connectString()))
-                        .sessionTimeout(TIMEOUT)
+                        .sessionTimeout(timeout)
                         .root(root)
                         .open())
-                .sessionTtl(Duration.ofSeconds(4))
+                .sessionTtl(ttl)
                 .build();
     }
 
@@ -50,15 +61,34 @@ class ZooKeeperRestoreTest {
     }
 
     @Test
-    void lockWhoseNodeIsDeletedIsFreeAndItsHolderIsNotTold() throws Exception {
+    void holderWhoseNodeIsDeletedLosesItsLock() throws Exception {
         try (ZooKeeperServer server = ZooKeeperServer.start();
-                Holdfast first = client(server);
-                Holdfast second = client(server)) {
+                Holdfast first = patientClient(server);
+                Holdfast second = patientClient(server)) {
             Hold hold = first.lock("deleted").acquire();
+            CompletableFuture<Loss> lost = new CompletableFuture<>();
+            hold.onLost(lost::complete);
             delete(server, "deleted");
             Hold next = second.lock("deleted").acquire();
             assertThat(next.fencingToken()).isGreaterThan(hold.fencingToken());
-            assertThat(hold.isHeld()).isTrue();
+            assertThat(lost.get(1, TimeUnit.MINUTES)).isNotNull();
+            assertThat(next.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void releaseAfterItsNodeWasDeletedLeavesTheNextHolderAlone() throws Exception {
+        try (ZooKeeperServer server = ZooKeeperServer.start();
+                Holdfast first = patientClient(server);
+                Holdfast second = patientClient(server);
+                Holdfast third = patientClient(server)) {
+            Hold hold = first.lock("deleted").acquire();
+            delete(server, "deleted");
+            Hold next = second.lock("deleted").acquire();
+            var unused = hold.releaseAsync(); // may say that it was lost
+            first.close();
+            assertThat(third.lock("deleted").tryAcquire()).isEmpty();
+            assertThat(next.isHeld()).isTrue();
         }
     }
 
@@ -67,7 +97,7 @@ class ZooKeeperRestoreTest {
             for (String shard : zooKeeper.getChildren(root + "/r", false)) {
                 String path = root + "/r/" + shard + "/" + name;
                 if (zooKeeper.exists(path, false) != null) {
-                    zooKeeper.delete(path, -1);
+                    ZKUtil.deleteRecursive(zooKeeper, path);
                 }
             }
         }

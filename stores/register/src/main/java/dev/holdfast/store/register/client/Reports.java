@@ -8,6 +8,8 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.IndexEntry;
 import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.RegisterPage;
@@ -24,15 +26,30 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
-/** What the store tells about itself: pages of an audit and of an inspection. Changes nothing. Thread-safe. */
+/**
+ * What the store tells about itself: pages of an audit and of an inspection. Changes nothing but index entries whose
+ * claims were deleted with their records. Thread-safe.
+ */
 final class Reports {
 
     /** So many records are read at once. */
     private static final int PAGE = 100;
 
+    /**
+     * So many claims that hold are looked up in their records by each page of an audit, in turn: a record may have been
+     * deleted by hand, which its index entries don't show.
+     */
+    private static final int MOST_LOOKED_UP = 4;
+
     private final Context context;
+
+    /** How many claims were looked up before. */
+    private final AtomicInteger lookedUp = new AtomicInteger();
 
     Reports(Context context) {
         this.context = context;
@@ -46,12 +63,23 @@ final class Reports {
     private static final String RECORDS = "r";
 
     CompletionStage<Reply> audit(Command.Audit command) {
-        SessionId session = command.session();
-        return context.adapter()
-                .claims(session, cursor(command, INDEX), command.limit())
-                .thenCompose(page -> page.isPresent()
-                        ? CompletableFuture.completedFuture(audited(page.get()))
-                        : left(session, cursor(command, RECORDS), Math.min(PAGE, command.limit())));
+        return index(command).thenCompose(page -> {
+            if (page.isEmpty()) {
+                return left(command);
+            }
+            return deleted(page.get())
+                    .thenCompose(deleted -> deleted.isEmpty()
+                            ? CompletableFuture.completedFuture(audited(page.get()))
+                            : auditedWithout(deleted, command));
+        });
+    }
+
+    private CompletionStage<Reply> left(Command.Audit command) {
+        return left(command.session(), cursor(command, RECORDS), Math.min(PAGE, command.limit()));
+    }
+
+    private CompletionStage<Optional<IndexPage>> index(Command.Audit command) {
+        return context.adapter().claims(command.session(), cursor(command, INDEX), command.limit());
     }
 
     private static Optional<String> cursor(Command.Audit command, String kind) {
@@ -65,6 +93,69 @@ final class Reports {
                 claims(page, IndexEntry::isHeld),
                 claims(page, entry -> !entry.isHeld()),
                 page.cursor().map(INDEX::concat));
+    }
+
+    /** Some claims that hold by the index and are not in their records, with these. */
+    private CompletionStage<Map<ClaimRef, RegisterRecord>> deleted(IndexPage page) {
+        List<ClaimRef> held = claims(page, IndexEntry::isHeld);
+        Map<ClaimRef, RegisterRecord> deleted = new ConcurrentHashMap<>();
+        CompletableFuture<?>[] reads = IntStream.range(0, Math.min(MOST_LOOKED_UP, held.size()))
+                .mapToObj(i -> held.get(Math.floorMod(lookedUp.getAndIncrement(), held.size())))
+                .map(claim -> context.adapter().read(claim.resource()).thenAccept(record -> {
+                    if (!contains(record, claim)) {
+                        deleted.put(claim, record);
+                    }
+                }))
+                .map(CompletionStage::toCompletableFuture)
+                .toArray(CompletableFuture[]::new);
+        return CompletableFuture.allOf(reads).thenApply(all -> deleted);
+    }
+
+    /** Whether a record has a claim, even one that is over and that no step has dropped yet, or can't be read. */
+    private boolean contains(RegisterRecord record, ClaimRef claim) {
+        try {
+            return step(claim.resource(), record, facts()).containedBefore(claim);
+        } catch (StoreException e) {
+            return true;
+        }
+    }
+
+    /**
+     * The page again, without claims that are still on it though they were deleted: one that has ended meanwhile is
+     * not. Their entries are removed, if their records are as they were read.
+     */
+    private CompletionStage<Reply> auditedWithout(Map<ClaimRef, RegisterRecord> deleted, Command.Audit command) {
+        return index(command).thenCompose(page -> {
+            if (page.isEmpty()) {
+                return left(command);
+            }
+            List<IndexEntry> kept = new ArrayList<>();
+            for (IndexEntry entry : page.get().entries()) {
+                RegisterRecord record = deleted.get(entry.claim());
+                if (record == null || !entry.isHeld()) {
+                    kept.add(entry);
+                } else {
+                    removeEntry(entry.claim(), record);
+                }
+            }
+            return CompletableFuture.completedFuture(
+                    audited(new IndexPage(kept, page.get().cursor())));
+        });
+    }
+
+    private void removeEntry(ClaimRef claim, RegisterRecord record) {
+        IndexChange removal = new IndexChange(claim, IndexChange.Kind.RELEASED);
+        // What stays is removed by a later audit.
+        var unused = context.adapter()
+                .write(new ConditionalWrite(
+                        claim.resource(),
+                        record.version(),
+                        record.state(),
+                        0,
+                        Map.of(),
+                        Map.of(),
+                        List.of(removal),
+                        List.of()));
     }
 
     private static List<ClaimRef> claims(IndexPage page, Predicate<IndexEntry> which) {
@@ -134,8 +225,7 @@ final class Reports {
     }
 
     private CompletionStage<Page> views(RegisterPage page) {
-        Facts facts = new Facts(context.sessions());
-        facts.time(context.adapter().time());
+        Facts facts = facts();
         Set<SessionId> ids = new HashSet<>();
         List<RegisterPage.Entry> sound = new ArrayList<>();
         Map<ResourceName, StoreException> damaged = new LinkedHashMap<>();
@@ -161,6 +251,12 @@ final class Reports {
                 damaged,
                 page.unnamed(),
                 page.cursor()));
+    }
+
+    private Facts facts() {
+        Facts facts = new Facts(context.sessions());
+        facts.time(context.adapter().time());
+        return facts;
     }
 
     private Step step(ResourceName name, RegisterRecord record, Facts facts) {

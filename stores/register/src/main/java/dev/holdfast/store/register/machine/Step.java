@@ -131,6 +131,11 @@ public final class Step {
                 .anyMatch(claim -> claim.session().equals(oldest.session()) && claim.claim() >= oldest.claim());
     }
 
+    /** Whether the record has a claim, whether or not that is over. */
+    public boolean containedBefore(ClaimRef claim) {
+        return claimsBefore.containsKey(claim);
+    }
+
     /** How many held or waited before it. */
     public int partiesBefore() {
         return partiesBefore;

@@ -112,6 +112,19 @@ public final class MemoryRegister {
     RegisterTraits traits() {
         return new RegisterTraits(
                 "a register in memory, by " + kind,
+    /** Deletes a record as somebody does by hand. */
+    public synchronized void delete(ResourceName name) {
+        records.remove(name);
+    }
+
+    /** Removes an index entry that its session still counts on, as a server does that has given it another owner. */
+    public synchronized void removeEntry(ClaimRef claim) {
+        Session session = sessions.get(claim.session());
+        if (session != null && session.index.remove(claim) != null) {
+            isIndexSpoiled = true;
+        }
+    }
+
                 "register",
                 kind,
                 Duration.ofMillis(1),

@@ -9,12 +9,16 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.function.Function;
 
 /** What the data of nodes looks like that are the adapter's own; a first byte gives the version of the form. */
 final class NodeData {
 
     private static final byte FORM = 1;
+
+    /** What stands before the state of a record. */
+    private static final int RECORD_HEAD = 1 + Long.BYTES;
 
     private NodeData() {}
 
@@ -42,6 +46,28 @@ final class NodeData {
 
     static long floor(String path, byte[] data) {
         return read(path, data, ByteBuffer::getLong);
+    }
+
+    static byte[] record(long incarnation, byte[] state) {
+        return ByteBuffer.allocate(RECORD_HEAD + state.length)
+                .put(FORM)
+                .putLong(incarnation)
+                .put(state)
+                .array();
+    }
+
+    /**
+     * The data of the node of a record.
+     *
+     * @param incarnation 0 of what is no record; its state is then all of it, which nobody can read either
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Content(long incarnation, byte[] state) {}
+
+    static Content record(byte[] data) {
+        return data.length >= RECORD_HEAD && data[0] == FORM
+                ? new Content(ByteBuffer.wrap(data).getLong(1), Arrays.copyOfRange(data, RECORD_HEAD, data.length))
+                : new Content(0, data);
     }
 
     /** Mail, with the version of the record that was written with it. */

@@ -18,8 +18,10 @@ import java.util.regex.Pattern;
  * The paths of the nodes below the root.
  *
  * <ul>
- *   <li>{@code r/<shard>}: the highest token of the records that were deleted; its version is their incarnation
+ *   <li>{@code r/<shard>}: the highest token of the records that were deleted; its version counts the deletions
  *   <li>{@code r/<shard>/<name>}: the record of a resource, its name percent-encoded
+ *   <li>{@code r/<shard>/<name>/<incarnation>}: made and deleted with the record; each write of the record checks that
+ *       it is there
  *   <li>{@code s/<session>}: ephemeral, the session record; its version changes with the epoch
  *   <li>{@code b/<session>}: ephemeral, written by each keep-alive
  *   <li>{@code h/<shard>/<session>}: what hangs on a session. It is persistent, since other clients write here too and
@@ -158,6 +160,11 @@ final class NodeLayout {
 
     String record(ResourceName name) {
         return shard(name) + '/' + encoded(name);
+    }
+
+    /** What each write of a record checks: if the record is deleted, by whomever, this is gone and never made again. */
+    String guard(ResourceName name, long incarnation) {
+        return record(name) + '/' + HEX.toHexDigits(incarnation);
     }
 
     /** Whether an id is one of this store's; another one names no node. */

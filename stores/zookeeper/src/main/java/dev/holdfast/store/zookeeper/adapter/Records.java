@@ -1,6 +1,7 @@
 package dev.holdfast.store.zookeeper.adapter;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterPage;
 import dev.holdfast.store.register.RegisterRecord;
@@ -22,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * The records of resources, below the nodes of their shards.
  *
  * <p>A node that is made again begins at version 0, so its version alone would say that a record is the same that is
- * another. Each deletion in a shard therefore changes the version of the shard's node, and each write compares with
- * both.
+ * another. Each record therefore has an incarnation: how many deletions its shard had seen when it was made, and a
+ * random number, since somebody may delete a node by hand. A child of the node is named after it. Each write checks
+ * that this child is there; a creation checks the number of deletions instead.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -35,7 +37,7 @@ final class Records {
     /**
      * The state of a shard.
      *
-     * @param version of its node: the incarnation of its records
+     * @param version of its node: how many records were deleted
      * @param token no record that was deleted has given out a higher one
      */
     record Floor(int version, long token) {}
@@ -95,8 +97,28 @@ final class Records {
     }
 
     private static RegisterRecord record(Floor floor, Optional<Node> node) {
-        int change = node.map(found -> found.stat().getVersion()).orElse(MISSING);
-        return new RegisterRecord(node.map(Node::data), new RecordVersion(floor.version(), change), floor.token());
+        if (node.isEmpty()) {
+            return new RegisterRecord(Optional.empty(), missing(floor.version()), floor.token());
+        }
+        NodeData.Content content = NodeData.record(node.get().data());
+        RecordVersion version =
+                new RecordVersion(content.incarnation(), node.get().stat().getVersion());
+        return new RegisterRecord(Optional.of(content.state()), version, floor.token());
+    }
+
+    /** The version of a record that is not there, in a shard that has seen so many deletions. */
+    static RecordVersion missing(int deletions) {
+        return new RecordVersion((long) deletions << Integer.SIZE, MISSING);
+    }
+
+    /** How many deletions a shard had seen when a record of it was made, or was not there. */
+    static int deletions(long incarnation) {
+        return (int) (incarnation >> Integer.SIZE);
+    }
+
+    /** An incarnation that is above all before, unless one was deleted by hand, and never the same. */
+    static long incarnation(int deletions) {
+        return missing(deletions).incarnation() | (Randomness.nextLong() >>> Integer.SIZE);
     }
 
     /**

@@ -10,6 +10,7 @@ import dev.holdfast.store.register.IndexChange.State;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -60,6 +61,12 @@ final class WriteTransaction {
     /** Index entries of living sessions that are not as the write supposes, because somebody meddled with them. */
     private final Map<ClaimRef, State> entries = new HashMap<>();
 
+    /** Whether the node is not there by which the record is told from a later one of its name. */
+    private boolean isGuardGone;
+
+    /** The record as a write leaves it that is acknowledged. */
+    private RecordVersion after;
+
     private int size;
 
     WriteTransaction(
@@ -77,6 +84,7 @@ final class WriteTransaction {
         this.sessions = sessions;
         this.limit = limit;
         this.write = write;
+        this.after = write.expected();
     }
 
     CompletableFuture<WriteResult> run() {
@@ -85,9 +93,7 @@ final class WriteTransaction {
                 .forEach((id, epoch) -> sessions.knownEpoch(id)
                         .filter(known -> known.epoch() <= epoch)
                         .ifPresentOrElse(known -> epochs.put(id, known.version()), () -> unknown.add(id)));
-        boolean isFloorKnown = records.knownFloor(write.resource())
-                .filter(floor -> floor.version() == write.expected().incarnation())
-                .isPresent();
+        boolean isFloorKnown = records.knownFloor(write.resource()).isPresent();
         // What is to be known first is read as after a refusal, which tells as well if it is no use to send the write.
         return unknown.isEmpty() && (isFloorKnown || !replacesFloor()) ? attempt(1) : diagnose(1);
     }
@@ -96,17 +102,18 @@ final class WriteTransaction {
         size = 0;
         List<Op> operations = new ArrayList<>();
         addSessions(operations);
+        Optional<Records.Floor> floor = addRecord(operations);
         addMail(operations);
         addIndex(operations);
         addArrivals(operations);
-        addRecord(operations);
         Optional<StoreException> refusal = limit.refusal(size);
         if (refusal.isPresent()) {
             return CompletableFuture.failedFuture(refusal.get());
         }
         return send(operations).thenCompose(done -> {
             if (done.isPresent()) {
-                return CompletableFuture.completedFuture(written());
+                floor.ifPresent(raised -> records.seen(write.resource(), raised));
+                return CompletableFuture.completedFuture(new WriteResult.Written(after));
             }
             if (number == ATTEMPTS) {
                 return CompletableFuture.failedFuture(Sessions.contended("what a write compares with"));
@@ -148,7 +155,7 @@ final class WriteTransaction {
     private void addMail(List<Op> operations) {
         write.mail().forEach((id, mail) -> {
             String path = layout.mail(id);
-            byte[] data = NodeData.mail(versionAfter(), mail);
+            byte[] data = NodeData.mail(after, mail);
             size += path.length() + data.length + OVERHEAD;
             operations.add(Op.create(path, data, requests.acl(), CreateMode.PERSISTENT_SEQUENTIAL));
         });
@@ -185,53 +192,61 @@ final class WriteTransaction {
         }
     }
 
-    private void addRecord(List<Op> operations) {
-        String shard = layout.shard(write.resource());
-        String path = layout.record(write.resource());
-        int incarnation = Math.toIntExact(write.expected().incarnation());
-        int change = Math.toIntExact(write.expected().change());
-        size += 2 * (shard.length() + path.length() + OVERHEAD)
-                + write.state().map(state -> state.length).orElse(0);
-        if (replacesFloor()) {
-            operations.add(Op.setData(shard, NodeData.floor(floorAfter().token()), incarnation));
-            operations.add(Op.delete(path, change));
-        } else {
-            operations.add(Op.check(shard, incarnation));
+    /** Adds what becomes of the record. Empty, or the floor of its shard after a deletion. */
+    private Optional<Records.Floor> addRecord(List<Op> operations) {
+        RecordVersion before = write.expected();
+        if (before.change() == Records.MISSING) {
+            int deletions = Records.deletions(before.incarnation());
+            operations.add(Op.check(sized(layout.shard(write.resource())), deletions));
+            create(operations, deletions);
+            return Optional.empty();
         }
-        write.state()
-                .ifPresent(state -> operations.add(
-                        change == Records.MISSING || replacesFloor()
-                                ? Op.create(path, state, requests.acl(), CreateMode.PERSISTENT)
-                                : Op.setData(path, state, change)));
+        String path = sized(layout.record(write.resource()));
+        String guard = sized(layout.guard(write.resource(), before.incarnation()));
+        int change = Math.toIntExact(before.change());
+        if (!replacesFloor()) {
+            operations.add(
+                    isGuardGone
+                            ? Op.create(guard, NOTHING, requests.acl(), CreateMode.PERSISTENT)
+                            : Op.check(guard, -1));
+            byte[] data = NodeData.record(before.incarnation(), write.state().orElseThrow());
+            size += data.length;
+            operations.add(Op.setData(path, data, change));
+            after = new RecordVersion(before.incarnation(), before.change() + 1);
+            return Optional.empty();
+        }
+        Records.Floor present = records.knownFloor(write.resource())
+                .orElseThrow(() -> new IllegalStateException("A floor is read before it is replaced"));
+        Records.Floor raised = new Records.Floor(present.version() + 1, Math.max(present.token(), write.floor()));
+        String shard = sized(layout.shard(write.resource()));
+        operations.add(Op.setData(shard, NodeData.floor(raised.token()), present.version()));
+        if (!isGuardGone) {
+            operations.add(Op.delete(guard, -1));
+        }
+        operations.add(Op.delete(path, change));
+        create(operations, raised.version());
+        return Optional.of(raised);
+    }
+
+    /** Makes the record, if there is to be one, in a shard that has seen so many deletions. */
+    private void create(List<Op> operations, int deletions) {
+        after = Records.missing(deletions);
+        write.state().ifPresent(state -> {
+            long incarnation = Records.incarnation(deletions);
+            byte[] data = NodeData.record(incarnation, state);
+            size += data.length;
+            String path = sized(layout.record(write.resource()));
+            String guard = sized(layout.guard(write.resource(), incarnation));
+            operations.add(Op.create(path, data, requests.acl(), CreateMode.PERSISTENT));
+            operations.add(Op.create(guard, NOTHING, requests.acl(), CreateMode.PERSISTENT));
+            after = new RecordVersion(incarnation, 0);
+        });
     }
 
     /** Whether the node of the record is deleted: for good, or to be made anew as its version has come to its end. */
     private boolean replacesFloor() {
         long change = write.expected().change();
         return change >= 0 && (write.state().isEmpty() || change >= LAST_CHANGE);
-    }
-
-    private Records.Floor floorAfter() {
-        long before = records.knownFloor(write.resource())
-                .map(Records.Floor::token)
-                .orElseThrow(() -> new IllegalStateException("A floor is read before it is replaced"));
-        int incarnation = Math.toIntExact(write.expected().incarnation());
-        return new Records.Floor(incarnation + 1, Math.max(before, write.floor()));
-    }
-
-    private WriteResult written() {
-        if (replacesFloor()) {
-            records.seen(write.resource(), floorAfter());
-        }
-        return new WriteResult.Written(versionAfter());
-    }
-
-    private RecordVersion versionAfter() {
-        RecordVersion before = write.expected();
-        if (replacesFloor()) {
-            return new RecordVersion(before.incarnation() + 1, write.state().isPresent() ? 0 : Records.MISSING);
-        }
-        return write.state().isPresent() ? new RecordVersion(before.incarnation(), before.change() + 1) : before;
     }
 
     // What became of what it compares with.
@@ -250,7 +265,7 @@ final class WriteTransaction {
                             ? CompletableFuture.completedFuture(refusal.get())
                             : arrivals.areThere(write.arrivals())
                                     .thenCompose(areThere -> areThere
-                                            ? readIndex().thenCompose(done -> attempt(attempt))
+                                            ? readMeddledWith().thenCompose(done -> attempt(attempt))
                                             : CompletableFuture.completedFuture(new WriteResult.Conflict(present)));
                 });
     }
@@ -275,13 +290,16 @@ final class WriteTransaction {
                 : Optional.of(new WriteResult.Conflict(present));
     }
 
-    /** Reads which entries are there, since those of a session that lives may not be as they were left. */
-    private CompletableFuture<Boolean> readIndex() {
+    /** Reads which nodes are there that are not compared by their version, since somebody may have deleted them. */
+    private CompletableFuture<Boolean> readMeddledWith() {
         Map<ClaimRef, CompletableFuture<State>> reads = new LinkedHashMap<>();
         write.index().forEach(change -> reads.put(change.claim(), readEntry(change.claim())));
+        CompletableFuture<Optional<Node>> guard =
+                requests.get(layout.guard(write.resource(), write.expected().incarnation()), null);
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
-                .thenApply(all -> {
+                .thenCombine(guard, (all, found) -> {
                     reads.forEach((claim, read) -> entries.put(claim, read.join()));
+                    isGuardGone = found.isEmpty();
                     return true;
                 });
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.store.zookeeper.adapter;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,8 +9,11 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.zookeeper.client.OwnHandle;
 import java.time.Duration;
 import java.util.HashSet;
@@ -19,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -94,6 +99,49 @@ class LayoutNodesTest {
             assertThatThrownBy(() -> answer(adapter.read(NAME)))
                     .hasMessageContaining("the node '" + parent + "' is gone");
             open().close();
+            assertThat(answer(adapter.read(NAME)).state()).isEmpty();
+        }
+    }
+
+    private static ConditionalWrite put(RecordVersion expected, String state) {
+        return new ConditionalWrite(
+                NAME, expected, Optional.of(state.getBytes(UTF_8)), 0, Map.of(), Map.of(), List.of(), List.of());
+    }
+
+    private static RecordVersion written(WriteResult result) {
+        assertThat(result).isInstanceOf(WriteResult.Written.class);
+        return ((WriteResult.Written) result).version();
+    }
+
+    @Test
+    void recordThatIsMadeAgainAfterItWasDeletedByHandHasNoVersionOfBefore() throws Exception {
+        try (RegisterAdapter alice = open();
+                RegisterAdapter bob = open()) {
+            RecordVersion missing = answer(alice.read(NAME)).version();
+            RecordVersion first = written(answer(alice.write(put(missing, "alice's"))));
+            try (ZooKeeper zooKeeper = new ZooKeeper(server.connectString(), 60_000, event -> {})) {
+                ZKUtil.deleteRecursive(zooKeeper, layout.record(NAME));
+            }
+            RecordVersion second = written(answer(bob.write(put(missing, "bob's"))));
+            assertThat(second).isNotEqualTo(first);
+            assertThat(answer(alice.write(put(first, "late")))).isInstanceOf(WriteResult.Conflict.class);
+            assertThat(new String(answer(alice.read(NAME)).state().orElseThrow(), UTF_8))
+                    .isEqualTo("bob's");
+        }
+    }
+
+    @Test
+    void recordWhoseGuardIsDeletedByHandCanBeWrittenAndRemoved() throws Exception {
+        try (RegisterAdapter adapter = open()) {
+            RecordVersion version =
+                    written(answer(adapter.write(put(answer(adapter.read(NAME)).version(), "first"))));
+            delete(layout.guard(NAME, version.incarnation()));
+            version = written(answer(adapter.write(put(version, "second"))));
+            version = written(answer(adapter.write(put(version, "third"))));
+            delete(layout.guard(NAME, version.incarnation()));
+            ConditionalWrite removal =
+                    new ConditionalWrite(NAME, version, Optional.empty(), 0, Map.of(), Map.of(), List.of(), List.of());
+            assertThat(answer(adapter.write(removal))).isInstanceOf(WriteResult.Written.class);
             assertThat(answer(adapter.read(NAME)).state()).isEmpty();
         }
     }

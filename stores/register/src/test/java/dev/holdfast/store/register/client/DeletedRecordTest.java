@@ -1,0 +1,80 @@
+package dev.holdfast.store.register.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.support.SystemTime;
+import dev.holdfast.store.register.RegisterTraits.Clock;
+import dev.holdfast.store.register.memory.MemoryRegister;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Records that somebody deletes by hand while they are in use. */
+class DeletedRecordTest {
+
+    private static final int LOCKS = 10;
+
+    /** So many audits at most look up each lock once. */
+    private static final int AUDITS = 3;
+
+    private final SystemTime timers = new SystemTime("deleted-record-timer");
+
+    @AfterEach
+    void close() {
+        timers.close();
+    }
+
+    private static Reply answer(RegisterStore store, Command command) {
+        return store.execute(command, CallerMode.ASYNC).toCompletableFuture().join();
+    }
+
+    private static List<ClaimRef> held(RegisterStore store, SessionId session) {
+        return ((Reply.Audited) answer(store, new Command.Audit(session, Optional.empty(), 1_000))).held();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void auditsNoLongerListClaimsOfDeletedRecords(Clock clock) {
+        MemoryRegister server = new MemoryRegister(clock, () -> 1_750_000_000_000_000L);
+        try (RegisterStore store = RegisterStore.over(server.connect(), timers)) {
+            SessionId session = ((Reply.SessionOpened)
+                            answer(store, new Command.OpenSession(Duration.ofMinutes(1), "holder")))
+                    .session();
+            List<ClaimRef> claims = new ArrayList<>();
+            for (int i = 0; i < LOCKS; i++) {
+                ClaimRef claim = new ClaimRef(new ResourceName("lock " + i), session, i + 1);
+                claims.add(claim);
+                assertThat(answer(store, acquire(claim))).isInstanceOf(Reply.Granted.class);
+            }
+            server.delete(claims.get(7).resource());
+            for (int i = 0; i < AUDITS; i++) {
+                assertThat(held(store, session)).containsAll(claims.subList(0, 7));
+            }
+            claims.remove(7);
+            long before = server.requests();
+            for (int i = 0; i < AUDITS; i++) {
+                assertThat(held(store, session)).containsExactlyInAnyOrderElementsOf(claims);
+            }
+            assertThat(server.requests() - before).isLessThanOrEqualTo(AUDITS * 5);
+        }
+    }
+
+    private static Acquire acquire(ClaimRef claim) {
+        return new Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.TRY, 1);
+    }
+}
