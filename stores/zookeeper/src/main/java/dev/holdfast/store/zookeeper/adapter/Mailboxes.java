@@ -73,6 +73,11 @@ final class Mailboxes {
         boxes.values().forEach(Mailbox::look);
     }
 
+    /** Reads what it could not read, since no answer came in time: nothing would tell of that mail again. */
+    void retry() {
+        boxes.values().stream().filter(box -> box.hasFailed).forEach(Mailbox::look);
+    }
+
     private void changed(WatchedEvent event) {
         if (event.getType() != EventType.NodeChildrenChanged) {
             return;
@@ -98,6 +103,9 @@ final class Mailboxes {
         private boolean isToLookAgain;
         private boolean isToBeEmptied;
 
+        /** Whether the latest look did not tell what is there. */
+        private volatile boolean hasFailed;
+
         /** What was delivered, and is to be removed. */
         private final Set<String> read = new HashSet<>();
 
@@ -113,16 +121,18 @@ final class Mailboxes {
                     return;
                 }
                 isLooking = true;
+                hasFailed = false;
             }
             Requests.ignoreOutcome(requests.children(layout.mailbox(id), watcher)
                     .thenCompose(names -> fetch(names.orElse(List.of())))
-                    .whenComplete((fetched, failure) -> looked()));
+                    .whenComplete((fetched, failure) -> looked(failure != null)));
         }
 
-        private void looked() {
+        private void looked(boolean inVain) {
             boolean again;
             synchronized (this) {
                 isLooking = false;
+                hasFailed = inVain;
                 again = isToLookAgain;
             }
             if (again) {

@@ -25,7 +25,7 @@ final class SessionWatches {
     /** One for all nodes, so that the client keeps one of each. */
     private final Watcher watcher = this::changed;
 
-    /** Whose nodes are watched or to be watched. Those that are not are armed with the next connection. */
+    /** Whose nodes are watched or to be watched. Those that could not be are armed again. */
     private final Set<SessionId> own = ConcurrentHashMap.newKeySet();
 
     private final Set<SessionId> foreign = ConcurrentHashMap.newKeySet();
@@ -67,8 +67,13 @@ final class SessionWatches {
         unarmed.addAll(foreign);
     }
 
-    void connected() {
-        Set.copyOf(unarmed).forEach(this::arm);
+    /** Watches whom it could not watch: without a connection, or since no answer came in time. */
+    void retry() {
+        for (SessionId id : Set.copyOf(unarmed)) {
+            if (unarmed.remove(id) && isWanted(id)) {
+                arm(id);
+            }
+        }
     }
 
     private boolean isWanted(SessionId id) {
@@ -80,10 +85,10 @@ final class SessionWatches {
             ended(id);
             return;
         }
-        unarmed.add(id);
-        Requests.ignoreOutcome(requests.get(layout.session(id), watcher).thenAccept(node -> {
-            unarmed.remove(id);
-            if (node.isEmpty()) {
+        Requests.ignoreOutcome(requests.get(layout.session(id), watcher).whenComplete((node, failure) -> {
+            if (failure != null) {
+                unarmed.add(id);
+            } else if (node.isEmpty()) {
                 ended(id);
             }
         }));

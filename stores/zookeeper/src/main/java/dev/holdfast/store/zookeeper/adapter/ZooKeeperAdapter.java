@@ -177,7 +177,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         @Override
         public void connected() {
             removals.retry();
-            watches.connected();
+            watches.retry();
             mailboxes.connected();
             RegisterListener told = listener;
             if (told != null) {
@@ -236,6 +236,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private void tidy() {
         source.tend(ticks.getAsLong());
         requests.giveUpOld();
+        watches.retry();
+        mailboxes.retry();
         if (!removals.isEmpty()) {
             removals.retry();
         }

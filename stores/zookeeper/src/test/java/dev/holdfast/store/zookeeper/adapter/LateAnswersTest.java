@@ -1,0 +1,136 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.ZooKeeperServer;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.RecordVersion;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterListener;
+import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.zookeeper.client.OwnHandle;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What a client is told while answers come later than it waits for them, on a connection that does not break. */
+@Tag("server")
+class LateAnswersTest {
+
+    private static final ResourceName NAME = new ResourceName("late");
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(1);
+
+    /** Each way. */
+    private static final Duration DELAY = Duration.ofMillis(1_500);
+
+    private final ZooKeeperServer server = ZooKeeperServer.start();
+    private final FaultProxy network = FaultProxy.to(server.port());
+    private final RegisterAdapter late = open("127.0.0.1:" + network.port(), REQUEST_TIMEOUT);
+    private final RegisterAdapter prompt = open(server.connectString(), Duration.ofMinutes(1));
+    private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+
+    private static RegisterAdapter open(String servers, Duration requestTimeout) {
+        return ZooKeeperAdapter.open(
+                new OwnHandle(servers, Duration.ofMinutes(5), List.of(), new ZKClientConfig()),
+                new ZooKeeperAdapter.Options(
+                        "/locks",
+                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        Duration.ofMinutes(1),
+                        requestTimeout,
+                        Optional.empty(),
+                        250_000),
+                System::nanoTime,
+                System::currentTimeMillis);
+    }
+
+    @BeforeEach
+    void listen() {
+        late.listen(new RegisterListener() {
+            @Override
+            public void delivered(SessionId session, byte[] mail, RecordVersion record) {
+                heard.add(new String(mail, UTF_8));
+            }
+
+            @Override
+            public void gone(SessionId session) {
+                heard.add(session.value());
+            }
+
+            @Override
+            public void resubscribed() {}
+        });
+    }
+
+    @AfterEach
+    void close() {
+        late.close();
+        prompt.close();
+        network.close();
+        server.close();
+    }
+
+    private static <T> T answer(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(1, TimeUnit.MINUTES);
+    }
+
+    /** Until what was asked in answer to an event has timed out: that takes two ways, and one time-out. */
+    private void awaitTimeOuts() {
+        for (int i = 0; i < 4; i++) {
+            assertThatThrownBy(() -> answer(late.read(NAME))).hasMessageContaining("did not answer within 1 s");
+        }
+    }
+
+    private String heard() throws InterruptedException {
+        return String.valueOf(heard.poll(20, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void mailIsReadAgain() throws Exception {
+        SessionId session =
+                answer(late.openSession(Duration.ofMinutes(1), "late")).id();
+        RecordVersion missing = answer(prompt.read(NAME)).version();
+        network.delay(DELAY);
+        ConditionalWrite write = new ConditionalWrite(
+                NAME,
+                missing,
+                Optional.of(new byte[] {1}),
+                0,
+                Map.of(),
+                Map.of(session, "revoked".getBytes(UTF_8)),
+                List.of(),
+                List.of());
+        assertThat(answer(prompt.write(write))).isInstanceOf(WriteResult.Written.class);
+        awaitTimeOuts();
+        network.heal();
+        assertThat(heard()).isEqualTo("revoked");
+    }
+
+    @Test
+    void sessionThatHasEndedIsAskedForAgain() throws Exception {
+        SessionId ended =
+                answer(prompt.openSession(Duration.ofMinutes(1), "gone")).id();
+        var unused = answer(prompt.closeSession(ended).thenApply(done -> true));
+        network.delay(DELAY);
+        late.watch(Set.of(ended));
+        awaitTimeOuts();
+        network.heal();
+        assertThat(heard()).isEqualTo(ended.value());
+    }
+}
