@@ -3,14 +3,21 @@ package dev.holdfast.store.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.servers.EtcdServer;
+import dev.holdfast.servers.NeedsEtcd;
+import dev.holdfast.servers.PostgresServer;
+import dev.holdfast.servers.RedisServer;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -57,6 +64,52 @@ class ZooKeeperOpeningTest {
                         .open(),
                 Reason.UNAVAILABLE,
                 "127.0.0.1:1");
+    }
+
+    private static void expectForeign(int port, String words) {
+        String place = "127.0.0.1:" + port;
+        for (String scheme : List.of("zookeeper", "zookeepers")) {
+            StoreUri uri = StoreUri.parse(scheme + "://" + place + "?connectTimeout=PT1M");
+            expectRefused(
+                    () -> StoreProvider.of(uri).open(uri),
+                    Reason.DENIED,
+                    "what listens at " + place + " is not a ZooKeeper server: it answers as " + words);
+        }
+    }
+
+    @Test
+    @NeedsEtcd
+    void saysThatAnEtcdServerAnswers() {
+        try (EtcdServer server = EtcdServer.start()) {
+            String endpoint = server.endpoint();
+            int port = Integer.parseInt(endpoint.substring(endpoint.lastIndexOf(':') + 1));
+            expectForeign(port, "an etcd server does, whose scheme is etcd://");
+        }
+    }
+
+    @Test
+    void saysThatARedisServerAnswers() {
+        try (RedisServer server = RedisServer.start()) {
+            expectForeign(server.port(), "a Redis server does, whose scheme is redis://");
+        }
+    }
+
+    @Test
+    void saysThatAPostgresServerAnswers() {
+        try (PostgresServer server = PostgresServer.start()) {
+            expectForeign(server.port(), "a PostgreSQL server does, whose scheme is postgresql://");
+        }
+    }
+
+    @Test
+    void saysThatAnHttpServerAnswers() throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        server.start();
+        try {
+            expectForeign(server.getAddress().getPort(), "an HTTP server does");
+        } finally {
+            server.stop(0);
+        }
     }
 
     @Test

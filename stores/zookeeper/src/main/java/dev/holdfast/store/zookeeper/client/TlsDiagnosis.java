@@ -25,8 +25,8 @@ import org.apache.zookeeper.common.ClientX509Util;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Diagnosis of a connection that does not come about because servers and client do not agree on TLS. ZooKeeper's client
- * only logs what it fails of, and tries again.
+ * Diagnosis of a connection that does not come about because servers and client do not agree on TLS, or because another
+ * kind of server listens there. ZooKeeper's client only logs what it fails of, and tries again.
  */
 final class TlsDiagnosis {
 
@@ -35,6 +35,9 @@ final class TlsDiagnosis {
      * answer does not matter.
      */
     private static final byte[] QUESTION = "srvr\n".getBytes(StandardCharsets.US_ASCII);
+
+    /** After so long without a word the answer is over, once it has begun. */
+    private static final int PAUSE_MILLIS = 300;
 
     private final List<InetSocketAddress> servers;
     private final Optional<SSLContext> own;
@@ -82,17 +85,33 @@ final class TlsDiagnosis {
         if (!answer.isEmpty()) {
             return Character.isLetter(answer.charAt(0)) && !answer.startsWith("HTTP")
                     ? null
-                    : denied(
-                            "what listens at " + server.getHostString() + ":" + server.getPort()
-                                    + " is not a ZooKeeper server: it answers as another kind of server does",
-                            null);
+                    : foreign(server, ofForeign(server).orElse("another kind of server does"));
         }
         IOException failure = failureOfTls(server, SSLContext.getDefault());
         boolean speaksTls = failure == null || has(failure, CertificateException.class) || isAlert(failure);
-        return speaksTls
-                ? new StoreException(
-                        Reason.UNAVAILABLE, Effect.NONE, place + " speaks TLS; the scheme is zookeepers://", failure)
-                : null;
+        if (speaksTls) {
+            return new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, place + " speaks TLS; the scheme is zookeepers://", failure);
+        }
+        return ofForeign(server).map(words -> foreign(server, words)).orElse(null);
+    }
+
+    private Optional<String> ofForeign(InetSocketAddress server) {
+        return ForeignServer.of(question -> {
+                    try {
+                        return answer(server, question, ForeignServer.LONGEST_ANSWER);
+                    } catch (IOException e) {
+                        return "";
+                    }
+                })
+                .map(ForeignServer::words);
+    }
+
+    private static StoreException foreign(InetSocketAddress server, String words) {
+        return denied(
+                "what listens at " + server.getHostString() + ":" + server.getPort()
+                        + " is not a ZooKeeper server: it answers as " + words,
+                null);
     }
 
     private @Nullable StoreException ofSecure(InetSocketAddress server, SSLContext context, String place)
@@ -111,6 +130,10 @@ final class TlsDiagnosis {
                             + "): it may want a certificate, which 'clientCertificate' names, of an authority that it"
                             + " trusts, or another version of TLS",
                     failure);
+        }
+        Optional<String> foreign = ofForeign(server);
+        if (foreign.isPresent()) {
+            return foreign(server, foreign.get());
         } else if (!plainAnswer(server).isEmpty()) {
             return new StoreException(
                     Reason.UNAVAILABLE,
@@ -124,14 +147,26 @@ final class TlsDiagnosis {
 
     /** The first characters that it sends to a client without TLS; empty if they are none. A port may do both. */
     private String plainAnswer(InetSocketAddress server) throws IOException {
+        String text = answer(server, QUESTION, 4);
+        return text.chars().allMatch(c -> c >= ' ' && c < 127) ? text : "";
+    }
+
+    /** The first characters that it sends to a client that sends this: what comes until it closes, or says no more. */
+    private String answer(InetSocketAddress server, byte[] question, int most) throws IOException {
+        byte[] answer = new byte[most];
+        int size = 0;
         try (Socket socket = connected(server)) {
-            socket.getOutputStream().write(QUESTION);
-            byte[] answer = socket.getInputStream().readNBytes(4);
-            String text = new String(answer, StandardCharsets.US_ASCII);
-            return text.chars().allMatch(c -> c >= ' ' && c < 127) ? text : "";
+            socket.getOutputStream().write(question);
+            int read = 0;
+            while (read >= 0 && size < most) {
+                size += read;
+                read = socket.getInputStream().read(answer, size, most - size);
+                socket.setSoTimeout(Math.min(patienceMillis, PAUSE_MILLIS));
+            }
         } catch (SocketTimeoutException | SocketException e) {
-            return "";
+            // That was all.
         }
+        return new String(answer, 0, size, StandardCharsets.ISO_8859_1);
     }
 
     private Socket connected(InetSocketAddress server) throws IOException {
