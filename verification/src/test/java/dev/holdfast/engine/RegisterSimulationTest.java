@@ -70,7 +70,7 @@ class RegisterSimulationTest {
         return Stream.of(BrokenRegisters.values())
                 .filter(broken -> broken != BrokenRegisters.SOUND)
                 .map(broken -> DynamicTest.dynamicTest(broken.name(), () -> {
-                    Optional<String> found = find(broken);
+                    Optional<String> found = find(broken, broken.clock(), STARTER);
                     System.out.println(broken + ": " + found.orElse("survived " + MUTANT_SEEDS + " seeds"));
                     assertThat(found)
                             .as("%s survived %d seeds", broken, MUTANT_SEEDS)
@@ -78,10 +78,20 @@ class RegisterSimulationTest {
                 }));
     }
 
-    private static Optional<String> find(BrokenRegisters broken) {
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("A client that counts a grant from its answer, however late that is, is found out")
+    void grantFromALateAnswer(Clock clock) {
+        Optional<String> found = find(BrokenRegisters.SOUND, clock, BrokenClients.deadlineFromTheReply());
+        System.out.println(
+                "a grant from a late answer, " + clock + ": " + found.orElse("survived " + MUTANT_SEEDS + " seeds"));
+        assertThat(found).isPresent();
+    }
+
+    private static Optional<String> find(BrokenRegisters broken, Clock clock, Starter starter) {
         for (long seed = 1; seed <= MUTANT_SEEDS; seed++) {
             try {
-                var unused = RegisterRun.run(seed, broken.clock(), STARTER, broken);
+                var unused = RegisterRun.run(seed, clock, starter, broken);
             } catch (SimulationFailure failure) {
                 return Optional.of("seed " + seed + ", " + failure.getMessage());
             }

@@ -60,6 +60,14 @@ public enum BrokenRegisters {
         }
     },
 
+    /** Removes the index entries that a client wrote, those of others too, when it has ended. */
+    INDEX_ENDS_WITH_ITS_WRITER {
+        @Override
+        boolean entriesEndWithWriter() {
+            return true;
+        }
+    },
+
     /** Keeps a session from the keep-alive before, for a follower has not reported the newest one. */
     RENEWED_TOO_LATE {
         @Override
@@ -125,6 +133,11 @@ public enum BrokenRegisters {
      */
     long renewedFrom(long sent, long before) {
         return sent;
+    }
+
+    /** Whether an index entry is its writer's, and not that of the session whose claim it names. */
+    boolean entriesEndWithWriter() {
+        return false;
     }
 
     /** Whether a client ends its sessions when it learns that the server keeps them for a shorter time. */

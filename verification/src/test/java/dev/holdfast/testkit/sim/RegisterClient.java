@@ -149,6 +149,7 @@ final class RegisterClient {
 
     private void use(String resource, Hold hold, boolean writes, long nanos, Runnable then) {
         run.judge.begins(process, resource, hold, writes);
+        hold.onLost(run::lost);
         process.after(nanos, () -> {
             run.judge.ends(resource, hold);
             var unused = hold.releaseAsync();

@@ -1,6 +1,8 @@
 package dev.holdfast.testkit.sim;
 
+import dev.holdfast.Loss;
 import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
@@ -226,6 +228,9 @@ public final class RegisterRun {
         times(plan.freezes, () -> stop(SimProcess.Stop.FROZEN));
         times(plan.kills, () -> {
             dice.oneOf(clients).process.kill();
+            if (rules.entriesEndWithWriter()) {
+                world.after(plan.ttl, () -> registers.forEach(SimRegister::endIfDead));
+            }
             addClient();
         });
         for (int i = 0; losesFollowers && i < 3; i++) {
@@ -234,6 +239,31 @@ public final class RegisterRun {
                     losses.oneOf(registers).shorten();
                 }
             });
+        }
+    }
+
+    /** Notes who wrote the index entry of a claim, where it is to end with its writer. */
+    void wroteEntry(SimRegister writer, ClaimRef claim) {
+        if (rules.entriesEndWithWriter()) {
+            registers.forEach(register -> register.wroteEntry(claim, register == writer));
+        }
+    }
+
+    /** A hold was lost, though nobody removes any here. */
+    void lost(Loss loss) {
+        if (loss.cause() != Loss.Cause.REMOVED) {
+            return;
+        }
+        boolean isHeld =
+                inspect(new Command.Inspect(loss.name(), Optional.empty(), 1, Command.Inspect.Scope.NAME)).stream()
+                        .flatMap(info -> info.holders().stream())
+                        .anyMatch(holder -> holder.tokens()
+                                .filter(block -> block.first() <= loss.token() && loss.token() <= block.last())
+                                .isPresent());
+        if (isHeld) {
+            world.fail(
+                    Rule.HEALTHY_KEEPS,
+                    "token " + loss.token() + " of " + loss.name() + " was lost, but is in its record");
         }
     }
 
@@ -264,20 +294,23 @@ public final class RegisterRun {
     }
 
     private void checkNothingLeft() {
+        List<ResourceInfo> left = inspect(new Command.Inspect("", Optional.empty(), 1_000));
+        if (!left.isEmpty()) {
+            world.fail(Rule.GIVEN_UP, "nobody holds anything, but there is " + left);
+            world.after(0, () -> {});
+            world.step();
+        }
+    }
+
+    private List<ResourceInfo> inspect(Command.Inspect command) {
         SimClock clock = new SimClock(0, 0, EPOCH_2026, false);
         SimProcess process = new SimProcess(world, "observer", clock);
-        SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), 1);
+        SimEnvironment environment = new SimEnvironment(world, process, clock, new Dice(1), 1);
         try (RegisterStore observer = RegisterStore.over(server.connect(), environment)) {
-            Command.Inspect all = new Command.Inspect("", Optional.empty(), 1_000);
-            Reply reply = observer.execute(all, CallerMode.ASYNC)
+            Reply reply = observer.execute(command, CallerMode.ASYNC)
                     .toCompletableFuture()
                     .join();
-            List<ResourceInfo> left = ((Reply.Inspected) reply).resources();
-            if (!left.isEmpty()) {
-                world.fail(Rule.GIVEN_UP, "nobody holds anything, but there is " + left);
-                world.after(0, () -> {});
-                world.step();
-            }
+            return ((Reply.Inspected) reply).resources();
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.testkit.sim;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
@@ -22,6 +23,7 @@ import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.register.memory.MemoryAdapter;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -54,6 +56,9 @@ final class SimRegister implements RegisterAdapter {
     private final Map<SessionId, Renewal> sessions = new HashMap<>();
     private @Nullable RegisterListener listener;
     private Sample sample;
+
+    /** The claims whose index entries this client wrote last. */
+    private final Set<ClaimRef> written = new LinkedHashSet<>();
 
     /** Until when nothing that the client sends arrives, nor anything that it is sent. */
     private long lostUntil;
@@ -234,8 +239,28 @@ final class SimRegister implements RegisterAdapter {
             if (isOld && result instanceof WriteResult.Written) {
                 run.world.fail(Rule.NOTHING_OLD, process + " wrote " + write.resource() + " under an old epoch");
             }
+            if (result instanceof WriteResult.Written) {
+                write.index().forEach(change -> run.wroteEntry(this, change.claim()));
+            }
             return CompletableFuture.completedFuture(run.rules.told(result));
         });
+    }
+
+    /** Notes which client wrote the index entry of a claim last. */
+    void wroteEntry(ClaimRef claim, boolean isThis) {
+        if (isThis) {
+            written.add(claim);
+        } else {
+            written.remove(claim);
+        }
+    }
+
+    /** Its client has ended for the server, if it is dead: what it owns there goes. */
+    void endIfDead() {
+        if (process.isDead()) {
+            written.forEach(run.server::removeEntry);
+            written.clear();
+        }
     }
 
     /** Whether a session has a higher epoch than a write of its commands. */
