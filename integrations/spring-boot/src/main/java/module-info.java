@@ -29,6 +29,7 @@ module dev.holdfast.spring.boot {
     requires static spring.boot.docker.compose;
     requires static spring.boot.health;
     requires static spring.boot.sql;
+    requires static spring.boot.testcontainers;
     requires static spring.data.redis;
 
     exports dev.holdfast.spring.boot;

@@ -18,7 +18,7 @@ final class ComposeServices {
     /** Services with an image of etcd. Made by Spring Boot. */
     static final class Etcd extends DockerComposeConnectionDetailsFactory<HoldfastConnectionDetails> {
 
-        private static final String[] IMAGES = {"etcd", "bitnami/etcd", "coreos/etcd", "etcd-development/etcd"};
+        static final String[] IMAGES = {"etcd", "bitnami/etcd", "coreos/etcd", "etcd-development/etcd"};
 
         Etcd() {
             super(IMAGES, "dev.holdfast.store.etcd.EtcdStore");
@@ -51,7 +51,7 @@ final class ComposeServices {
     /** Services with an image of ZooKeeper. Made by Spring Boot. */
     static final class ZooKeeper extends DockerComposeConnectionDetailsFactory<HoldfastConnectionDetails> {
 
-        private static final String[] IMAGES = {"zookeeper", "bitnami/zookeeper"};
+        static final String[] IMAGES = {"zookeeper", "bitnami/zookeeper"};
 
         ZooKeeper() {
             super(IMAGES, "dev.holdfast.store.zookeeper.ZooKeeperStore");

@@ -19,8 +19,14 @@ import org.springframework.boot.docker.compose.core.ImageReference;
 import org.springframework.boot.docker.compose.core.RunningService;
 import org.springframework.boot.docker.compose.service.connection.DockerComposeConnectionSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.testcontainers.service.connection.ServiceConnection;
+import org.springframework.boot.testcontainers.service.connection.ServiceConnectionAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.mock.env.MockEnvironment;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.utility.DockerImageName;
 
 @DisplayName("Connection details")
 class ConnectionDetailsTest {
@@ -87,6 +93,77 @@ class ConnectionDetailsTest {
         assertThat(of(new Service("bitnami/etcd", 2379, Map.of())).getUsername())
                 .isNull();
         assertThat(of(new Service("zookeeper:3.9", 2181, Map.of())).getUri()).isEqualTo("zookeeper://127.0.0.1:12181");
+    }
+
+    /** A container that needs no Docker, whose port is mapped to one that is 10,000 higher. */
+    private static final class Started extends GenericContainer<Started> {
+
+        private final String image;
+
+        Started(String image) {
+            super(DockerImageName.parse(image));
+            this.image = image;
+        }
+
+        @Override
+        public void start() {}
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public String getDockerImageName() {
+            return image;
+        }
+
+        @Override
+        public String getHost() {
+            return "127.0.0.1";
+        }
+
+        @Override
+        public Integer getMappedPort(int originalPort) {
+            return originalPort + 10_000;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class EtcdContainer {
+
+        @Bean
+        @ServiceConnection("etcd")
+        GenericContainer<?> locks() {
+            return new Started("quay.io/coreos/etcd:v3.6.5").withEnv("ETCD_ROOT_PASSWORD", "canary");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ZooKeeperContainer {
+
+        @Bean
+        @ServiceConnection("zookeeper")
+        GenericContainer<?> locks() {
+            return new Started("zookeeper:3.9");
+        }
+    }
+
+    @Test
+    @DisplayName("are those of containers with etcd or ZooKeeper")
+    void containers() {
+        ApplicationContextRunner withContainers = runner.withConfiguration(
+                        AutoConfigurations.of(ServiceConnectionAutoConfiguration.class))
+                .withPropertyValues("holdfast.open-at-startup=false");
+        withContainers.withUserConfiguration(EtcdContainer.class).run(context -> {
+            HoldfastConnectionDetails etcd = context.getBean(HoldfastConnectionDetails.class);
+            assertThat(etcd.getUri()).isEqualTo("etcd://127.0.0.1:12379");
+            assertThat(etcd.getUsername()).isEqualTo("root");
+            assertThat(etcd.getPassword()).isEqualTo("canary");
+        });
+        withContainers.withUserConfiguration(ZooKeeperContainer.class).run(context -> {
+            HoldfastConnectionDetails zookeeper = context.getBean(HoldfastConnectionDetails.class);
+            assertThat(zookeeper.getUri()).isEqualTo("zookeeper://127.0.0.1:12181");
+            assertThat(zookeeper.getUsername()).isNull();
+        });
     }
 
     private static HoldfastConnectionDetails of(RunningService service) throws Exception {
