@@ -36,20 +36,26 @@ public final class SpinWait {
             return;
         }
         try {
-            if (!spin.isWorthwhile()) {
+            long begun = environment.monotonicNanos();
+            if (!spin.isWorthwhile(begun)) {
                 return;
             }
-            long begun = environment.monotonicNanos();
+            long spent;
             do {
                 Thread.yield();
-                if (isOver.getAsBoolean()) {
+                boolean hasCome = isOver.getAsBoolean();
+                long now = environment.monotonicNanos();
+                spent = now - begun;
+                if (spent >= worthwhile) {
+                    // It may have come by now, but others have had the processor for longer than that.
+                    spin.wasInVain(now, spent);
+                } else if (hasCome) {
                     spin.paidOff();
+                }
+                if (hasCome) {
                     return;
                 }
-            } while (environment.monotonicNanos() - begun < most);
-            if (most == worthwhile) {
-                spin.wasInVain();
-            }
+            } while (spent < most);
         } finally {
             turn.unlock();
         }

@@ -56,7 +56,8 @@ class SpinWaitTest {
         }
     }
 
-    private final SpinWait wait = new SpinWait(new Clock(MOST));
+    private final Clock clock = new Clock(MOST);
+    private final SpinWait wait = new SpinWait(clock);
 
     private int looksFor(SpinWait by, int comesAt) {
         return looksFor(by, comesAt, Long.MAX_VALUE);
@@ -91,7 +92,21 @@ class SpinWaitTest {
     void leavesItOutAfterATimeInVain() {
         looksFor(wait, Integer.MAX_VALUE);
         assertThat(looksFor(wait, 7)).isEqualTo(1);
+        clock.now += 64 * MOST;
         assertThat(looksFor(wait, 7)).isEqualTo(8);
+    }
+
+    @Test
+    void leavesItOutWhereOthersKeepTheProcessorThatItLetsThemHave() {
+        AtomicInteger looks = new AtomicInteger();
+        wait.until(
+                () -> {
+                    clock.now += 20 * MOST;
+                    return looks.incrementAndGet() == 2;
+                },
+                Long.MAX_VALUE);
+        clock.now += 64 * MOST;
+        assertThat(looksFor(wait, 7)).isEqualTo(1);
     }
 
     @Test

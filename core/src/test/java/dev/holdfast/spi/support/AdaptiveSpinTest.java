@@ -6,61 +6,77 @@ import org.junit.jupiter.api.Test;
 
 class AdaptiveSpinTest {
 
-    private final AdaptiveSpin spin = new AdaptiveSpin();
+    private static final long TOOK = 200;
 
-    /** How many times are left out before the next. */
-    private int leftOut() {
-        int times = 0;
-        while (!spin.isWorthwhile()) {
-            times++;
+    private final AdaptiveSpin spin = new AdaptiveSpin();
+    private long now = Long.MAX_VALUE - 100;
+
+    /** How long it rests from now on, in times that looking out took. */
+    private long rest() {
+        long begun = now;
+        while (!spin.isWorthwhile(now)) {
+            now += TOOK;
         }
-        return times;
+        return (now - begun) / TOOK;
+    }
+
+    private void inVain() {
+        spin.wasInVain(now, TOOK);
     }
 
     @Test
     void looksOutAsLongAsItPays() {
         for (int i = 0; i < 10_000; i++) {
-            assertThat(spin.isWorthwhile()).isTrue();
+            assertThat(spin.isWorthwhile(now++)).isTrue();
             spin.paidOff();
         }
     }
 
     @Test
-    void leavesOutTwiceAsManyAfterEachTimeInVainUpToALimit() {
-        int[] times = new int[13];
-        for (int i = 0; i < times.length; i++) {
-            spin.wasInVain();
-            times[i] = leftOut();
+    void restsTwiceAsLongAfterEachTimeInVainUpToALimit() {
+        long[] rests = new long[7];
+        for (int i = 0; i < rests.length; i++) {
+            inVain();
+            rests[i] = rest();
         }
-        assertThat(times).containsExactly(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024);
+        assertThat(rests).containsExactly(64, 128, 256, 512, 1024, 1024, 1024);
+    }
+
+    @Test
+    void restsInProportionToTheTimeLost() {
+        spin.wasInVain(now, 20 * TOOK);
+        assertThat(rest()).isEqualTo(20 * 64);
     }
 
     @Test
     void oneInVainAmongManyThatPaidCostsLittle() {
         for (int i = 0; i < 20; i++) {
-            spin.wasInVain();
-            leftOut();
+            inVain();
+            rest();
         }
         for (int i = 0; i < 4 * 10; i++) {
             spin.paidOff();
         }
-        spin.wasInVain();
-        assertThat(leftOut()).isEqualTo(1);
+        inVain();
+        assertThat(rest()).isEqualTo(64);
     }
 
     @Test
     void whatPaysHalfOfTheTimeIsAlmostNeverDone() {
-        int lookedOut = 0;
+        long begun = now;
+        long lost = 0;
         for (int i = 0; i < 100_000; i++) {
-            if (spin.isWorthwhile()) {
-                lookedOut++;
+            if (spin.isWorthwhile(now)) {
                 if (i % 2 == 0) {
                     spin.paidOff();
                 } else {
-                    spin.wasInVain();
+                    lost += TOOK;
+                    now += TOOK;
+                    inVain();
                 }
             }
+            now += TOOK / 2;
         }
-        assertThat(lookedOut).isBetween(50, 1_000);
+        assertThat(lost).isBetween((now - begun) / 1_000, (now - begun) / 50);
     }
 }

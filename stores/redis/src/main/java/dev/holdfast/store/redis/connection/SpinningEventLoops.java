@@ -75,25 +75,28 @@ final class SpinningEventLoops extends DefaultEventLoopGroupProvider {
         @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
         public int calculateStrategy(IntSupplier selectNow, boolean hasTasks) throws Exception {
             int ready = selectNow.get();
+            boolean isBusy = hasTasks || ready > 0;
             AdaptiveSpin present = spin;
-            if (hasTasks || ready > 0) {
-                if (present != null) {
-                    present.paidOff();
-                    spin = null;
-                }
+            if (isBusy && present == null) {
                 return ready;
             }
+            long now = ticks.getAsLong();
             if (present == null) {
                 AdaptiveSpin next = inFlight.isUnderWay() ? forAnswers : forCommands;
-                if (!next.isWorthwhile()) {
+                if (!next.isWorthwhile(now)) {
                     return SELECT;
                 }
                 spin = next;
-                idleSince = ticks.getAsLong();
-            } else if (ticks.getAsLong() - idleSince >= most(present)) {
-                present.wasInVain();
+                idleSince = now;
+            } else if (now - idleSince >= most(present)) {
+                // It may be there by now, but others have had the processor for longer than that.
+                present.wasInVain(now, now - idleSince);
                 spin = null;
-                return SELECT;
+                return isBusy ? ready : SELECT;
+            } else if (isBusy) {
+                present.paidOff();
+                spin = null;
+                return ready;
             }
             Thread.yield();
             return 0;
