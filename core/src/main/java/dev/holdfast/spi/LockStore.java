@@ -1,6 +1,7 @@
 package dev.holdfast.spi;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
@@ -55,8 +56,8 @@ public interface LockStore extends AutoCloseable {
      *
      * <p><b>Blocking:</b> never waits for another caller's work. With {@link CallerMode#BLOCKING} a store whose trait
      * {@code callerRuns} is set may make the trip on the calling thread if that partition of the store is idle, and the
-     * trip can't keep it for more than a moment, whatever the store has to wait for; with {@link CallerMode#ASYNC} it
-     * never does.
+     * trip can't keep it for more than a moment, whatever the store has to wait for, or for no longer than {@linkplain
+     * #execute(Command, CallerMode, Duration) the sender waits}; with {@link CallerMode#ASYNC} it never does.
      *
      * <p><b>Interruption:</b> a pending or arriving interrupt changes nothing and stays pending.
      *
@@ -68,6 +69,15 @@ public interface LockStore extends AutoCloseable {
      *     never with anything else
      */
     CompletionStage<Reply> execute(Command command, CallerMode caller);
+
+    /**
+     * As {@link #execute(Command, CallerMode)}, for a sender that takes the command for unanswered after some time. A
+     * store that makes the trip on the calling thread keeps it there for no longer: it ends the trip, whose outcome is
+     * unknown then. A store whose trips on such a thread take a moment only need not know.
+     */
+    default CompletionStage<Reply> execute(Command command, CallerMode caller, Duration patience) {
+        return execute(command, caller);
+    }
 
     /**
      * Adds a listener for pushed hints. Signals may be lost, late or out of order. A listener is called on a thread of

@@ -30,7 +30,7 @@ public final class StoreTraits {
         DETACHED_GRANTS,
         /** Knows whether others wait: {@code awaited} means something. */
         KNOWN_WAITERS,
-        /** May make a trip on the calling thread, which it keeps for a moment only. */
+        /** May make a trip on the calling thread, which it keeps for a moment, or for as long as the caller waits. */
         CALLER_RUNS,
         /** Answers {@link Command.Inspect} in the order of the names. */
         ORDERED_INSPECTION,

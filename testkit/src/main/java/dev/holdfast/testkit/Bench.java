@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Assumptions;
 final class Bench {
 
     /** A store that does not answer within this time has hung. */
-    private static final Duration ANSWER = Duration.ofSeconds(60);
+    static final Duration ANSWER = Duration.ofSeconds(60);
 
     /** How early, by our clock, a store may end what it counts in whole units of its own. */
     private static final Duration CLOCK_GRAIN = Duration.ofMillis(20);
@@ -211,7 +211,7 @@ final class Bench {
     /** Sends one command and waits for the answer. */
     static Reply send(LockStore store, Command command) {
         try {
-            return store.execute(command, CallerMode.BLOCKING)
+            return store.execute(command, CallerMode.BLOCKING, ANSWER)
                     .toCompletableFuture()
                     .get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
@@ -227,7 +227,7 @@ final class Bench {
     /** Sends one command that the store is to refuse by failing, and gives why it failed. */
     static StoreException failure(LockStore store, Command command) {
         CompletableFuture<Reply> answer =
-                store.execute(command, CallerMode.BLOCKING).toCompletableFuture();
+                store.execute(command, CallerMode.BLOCKING, ANSWER).toCompletableFuture();
         try {
             throw new AssertionError(command + "\n  was to fail, but was answered\n  "
                     + answer.get(ANSWER.toNanos(), TimeUnit.NANOSECONDS));

@@ -202,7 +202,9 @@ abstract class InputRules extends Harness {
             CompletableFuture<Reply> answer;
             boolean pending;
             try {
-                answer = bench.first.execute(held.command(), caller).toCompletableFuture();
+                answer = bench.first
+                        .execute(held.command(), caller, Bench.ANSWER)
+                        .toCompletableFuture();
             } finally {
                 pending = Thread.interrupted();
             }

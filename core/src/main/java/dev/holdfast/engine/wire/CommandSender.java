@@ -124,7 +124,8 @@ public final class CommandSender {
         }
         try {
             trip.begin(clock.now());
-            CompletableFuture<Reply> future = store.execute(command, caller).toCompletableFuture();
+            CompletableFuture<Reply> future = store.execute(command, caller, Duration.ofNanos(trip.patienceNanos))
+                    .toCompletableFuture();
             if (!future.isDone()) {
                 underWay.put(trip.number, trip);
                 startSweep();

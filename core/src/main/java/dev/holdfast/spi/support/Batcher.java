@@ -4,6 +4,7 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -45,8 +46,8 @@ public final class Batcher implements AutoCloseable {
 
         /**
          * As {@link #make}, on the thread of a caller that waits: it must not be kept for much longer than a command
-         * takes, whatever the store has to wait for. What would take longer is left to {@link #make}, on the thread of
-         * the lane.
+         * takes, whatever the store has to wait for, and never for longer than {@link Call#patience}. What would take
+         * longer is left to {@link #make}, on the thread of the lane.
          *
          * @return whether the trip was made; if not, nothing was done and the call is not answered
          */
@@ -66,18 +67,25 @@ public final class Batcher implements AutoCloseable {
     /** One command on its way. */
     public static final class Call {
         private final Command command;
+        private final Duration patience;
         private final CompletableFuture<Reply> future = new CompletableFuture<>();
         // Written by the thread that makes the trip, and read by it when the trip is over.
         private @Nullable Reply reply;
         private @Nullable StoreException failure;
 
-        private Call(Command command) {
+        private Call(Command command, Duration patience) {
             this.command = command;
+            this.patience = patience;
         }
 
         /** The command to carry out. */
         public Command command() {
             return command;
+        }
+
+        /** How long the sender waits for the reply. */
+        public Duration patience() {
+            return patience;
         }
 
         /**
@@ -149,15 +157,22 @@ public final class Batcher implements AutoCloseable {
         this.trip = trip;
     }
 
+    /** As {@link #submit(Command, CallerMode, Duration)}, for a sender that waits for as long as it takes. */
+    public CompletionStage<Reply> submit(Command command, CallerMode caller) {
+        return submit(command, caller, Command.MAX_DURATION);
+    }
+
     /**
      * Sends a command on its way.
      *
      * <p><b>Blocking:</b> with {@link CallerMode#BLOCKING}, for one trip at the most, which is then made by the calling
      * thread; else not at all. <b>Interruption:</b> has no effect here; the flag is parked during the trip and
      * restored after it.
+     *
+     * @param patience how long the sender waits for the reply
      */
-    public CompletionStage<Reply> submit(Command command, CallerMode caller) {
-        Call call = new Call(command);
+    public CompletionStage<Reply> submit(Command command, CallerMode caller, Duration patience) {
+        Call call = new Call(command, patience);
         Lane lane = lanes[choice.laneOf(command, lanes.length)];
         if (closed) {
             return CompletableFuture.failedFuture(closedException(StoreException.Effect.NONE));

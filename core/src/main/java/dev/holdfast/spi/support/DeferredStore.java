@@ -10,9 +10,11 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -96,9 +98,18 @@ public final class DeferredStore implements LockStore {
 
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
+        return execute(command, store -> store.execute(command, caller));
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration patience) {
+        return execute(command, store -> store.execute(command, caller, patience));
+    }
+
+    private CompletionStage<Reply> execute(Command command, Function<LockStore, CompletionStage<Reply>> atOnce) {
         CompletableFuture<LockStore> present = present();
         if (present.isDone() && !present.isCompletedExceptionally()) {
-            return present.join().execute(command, caller);
+            return atOnce.apply(present.join());
         }
         CompletableFuture<Reply> told = new CompletableFuture<>();
         var unused = present.thenCompose(store -> store.execute(command, CallerMode.ASYNC))

@@ -7,6 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,8 +50,18 @@ public final class CountingStore implements LockStore {
 
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
-        counts.computeIfAbsent(command.getClass(), unused -> new LongAdder()).increment();
+        count(command);
         return store.execute(command, caller);
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration patience) {
+        count(command);
+        return store.execute(command, caller, patience);
+    }
+
+    private void count(Command command) {
+        counts.computeIfAbsent(command.getClass(), unused -> new LongAdder()).increment();
     }
 
     @Override
