@@ -45,7 +45,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Interruption.</b> Methods that declare {@link InterruptedException} end the wait at an interrupt, pending or
  * arriving: the flag is cleared, the claim is withdrawn and never holds. {@link #lock()} waits on and keeps the flag.
- * Releasing works with the flag set and keeps it.
+ * Releasing works with the flag set and keeps it. On SQLite, and on a database that is opened by its URI, the calling
+ * thread may make the round trip to the store itself: an interrupt that arrives meanwhile takes effect when the answer
+ * is there, or the {@linkplain Holdfast.Builder#storeTimeout store time-out} is over.
  *
  * <p><b>Exceptions that every acquiring method may throw</b>, beside those it names; the caller then holds nothing
  * that it did not hold before:

@@ -40,18 +40,24 @@ final class CommandLanes implements AutoCloseable {
     /** For what can't go on where it holds up others. */
     private final Batcher lockedRows;
 
-    /** @param sessionLanes makes the lane of sessions that uses a connection */
+    /**
+     * Makes the lanes.
+     *
+     * @param callersRun whether callers that wait may make trips of their own commands
+     * @param sessionLanes makes the lane of sessions that uses a connection
+     */
     CommandLanes(
             ServerConnections connections,
             boolean isPool,
+            boolean callersRun,
             Executor executor,
             ServerLane lane,
             BusyRowsLane lockedRowsLane,
             Function<Use, Batcher.Trip> sessionLanes) {
         this.connections = connections;
         this.executor = executor;
-        this.batcher = batcher(lane, executor);
-        this.lockedRows = batcher(lockedRowsLane, executor);
+        this.batcher = batcher(lane, callersRun, executor);
+        this.lockedRows = batcher(lockedRowsLane, false, executor);
         this.sessions = new SessionLanes(
                 number -> sessionLanes.apply(Use.ofSessions(number)),
                 MAX_BATCH,
@@ -62,8 +68,8 @@ final class CommandLanes implements AutoCloseable {
                 number -> connections.dropUnlessTaken(Use.ofSessions(number)));
     }
 
-    private static Batcher batcher(Batcher.Trip trip, Executor executor) {
-        return new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, trip);
+    private static Batcher batcher(Batcher.Trip trip, boolean callersRun, Executor executor) {
+        return new Batcher(1, (command, lanes) -> 0, MAX_BATCH, callersRun, executor, trip);
     }
 
     /**
@@ -79,13 +85,13 @@ final class CommandLanes implements AutoCloseable {
     }
 
     /** As {@link Batcher#submit}. */
-    CompletionStage<Reply> submit(Command command, CallerMode caller) {
+    CompletionStage<Reply> submit(Command command, CallerMode caller, Duration patience) {
         if (ServerSessions.isOurs(command)) {
             return sessions.submit(command, caller);
         } else if (command instanceof Command.CloseSession) {
-            return closeSession(command, caller, SystemTime.nanoTime());
+            return closeSession(command, SystemTime.nanoTime());
         }
-        return batcher.submit(command, caller)
+        return batcher.submit(command, ServerLane.isForCallers(command) ? caller : CallerMode.ASYNC, patience)
                 .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
                         ? waitForRow(command, SystemTime.nanoTime())
                         : CompletableFuture.failedFuture(failure));
@@ -97,15 +103,15 @@ final class CommandLanes implements AutoCloseable {
      *
      * @param since when it began to wait
      */
-    private CompletionStage<Reply> closeSession(Command command, CallerMode caller, long since) {
-        return batcher.submit(command, caller).exceptionallyCompose(failure -> {
+    private CompletionStage<Reply> closeSession(Command command, long since) {
+        return batcher.submit(command, CallerMode.ASYNC).exceptionallyCompose(failure -> {
             if (!RowsBusyException.areCauseOf(failure)
                     || SystemTime.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
                 return CompletableFuture.failedFuture(failure);
             }
             return CompletableFuture.runAsync(
                             () -> {}, CompletableFuture.delayedExecutor(AGAIN.toMillis(), TimeUnit.MILLISECONDS))
-                    .thenCompose(passed -> closeSession(command, caller, since));
+                    .thenCompose(passed -> closeSession(command, since));
         });
     }
 

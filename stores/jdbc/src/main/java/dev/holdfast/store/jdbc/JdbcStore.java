@@ -123,13 +123,14 @@ public final class JdbcStore implements LockStore {
             throw e;
         }
         connections.rest(Use.LOCKS, new StatementCache(templates));
-        this.traits = traits(product, templates.schema(), listening != null);
+        this.traits = traits(product, templates.schema(), listening != null, options.callersRun());
         LOG.info("store={} is open, with tables {}*", traits.product(), options.prefix);
         ServerLane lane = new ServerLane(product, templates, connections, client, this::tell);
         this.executor = threads.executor("holdfast-jdbc");
         this.lanes = new CommandLanes(
                 connections,
                 options.isPool,
+                options.callersRun(),
                 executor,
                 lane,
                 new BusyRowsLane(product, templates, connections, client, this::tell),
@@ -152,10 +153,11 @@ public final class JdbcStore implements LockStore {
         }
     }
 
-    private static StoreTraits traits(Product product, String schema, boolean isTold) {
+    private static StoreTraits traits(Product product, String schema, boolean isTold, boolean callersRun) {
         return traits(product.title() + ", schema " + ResourceName.printable(schema), isTold)
                 .system(product.system())
                 .withIf(isTold && product.tellsAll(), Feature.PUSH)
+                .withIf(callersRun, Feature.CALLER_RUNS)
                 .build();
     }
 
@@ -202,16 +204,31 @@ public final class JdbcStore implements LockStore {
         return traits;
     }
 
+    /** On a thread of the store: nobody says for how long a caller may be kept. */
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
+        return execute(command, CallerMode.ASYNC, Command.MAX_DURATION);
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration patience) {
         if (command instanceof Command.KeepAlive) {
             housekeeping.consider();
         } else if (command instanceof Command.OpenSession open) {
             warnIfTooShort(open.ttl());
         }
+        CallerMode mode = isVirtual(Thread.currentThread()) ? CallerMode.ASYNC : caller;
         return listening == null
-                ? lanes.submit(command, caller)
-                : listening.follow(command, () -> lanes.submit(command, caller));
+                ? lanes.submit(command, mode, patience)
+                : listening.follow(command, () -> lanes.submit(command, mode, patience));
+    }
+
+    /**
+     * A virtual thread makes no trip: an interrupt would end the connection on which it waits, and a driver may pin its
+     * carrier meanwhile. All have the one group, the name of which is specified.
+     */
+    private static boolean isVirtual(Thread current) {
+        return current.getThreadGroup().getName().equals("VirtualThreads");
     }
 
     /**
@@ -340,6 +357,14 @@ public final class JdbcStore implements LockStore {
             isLent = true;
             listens = false;
             return this;
+        }
+
+        /**
+         * Whether a caller that waits may make a trip. On connections of our own alone: a pool keeps who asks for one,
+         * and a pooler who uses one, for as long as it likes.
+         */
+        private boolean callersRun() {
+            return !isPool && !isLent;
         }
 
         /** What has to be so before there can be a connection, or throws. */

@@ -36,6 +36,7 @@ final class FastPathRouter {
     private final LockTransactions transactions;
     private final ServerFastPath fastPath;
     private final List<Call> calls;
+    private final @Nullable Call tried;
     private final Map<ResourceName, ResourceSpec> awaited;
     private final KnownRows known;
     private final List<Transaction.Notification> told;
@@ -46,6 +47,7 @@ final class FastPathRouter {
     /**
      * Begins.
      *
+     * @param tried what came to nothing by the fast path just before, if anything did
      * @param awaited what somebody is likely to wait for; what is learnt of that is noted there
      * @param known what is guessed of rows; what is learnt of that is noted there
      * @param told is given what this client is to be told
@@ -55,6 +57,7 @@ final class FastPathRouter {
             LockTransactions transactions,
             ServerFastPath fastPath,
             List<Call> calls,
+            @Nullable Call tried,
             Map<ResourceName, ResourceSpec> awaited,
             KnownRows known,
             List<Transaction.Notification> told) {
@@ -62,6 +65,7 @@ final class FastPathRouter {
         this.transactions = transactions;
         this.fastPath = fastPath;
         this.calls = calls;
+        this.tried = tried;
         this.awaited = awaited;
         this.known = known;
         this.told = told;
@@ -74,7 +78,9 @@ final class FastPathRouter {
             return calls.stream().filter(call -> !call.isAnswered()).toList();
         }
         Call call = calls.get(0);
-        alone(call);
+        if (call != tried) {
+            alone(call);
+        }
         return call.isAnswered() ? List.of() : calls;
     }
 
@@ -149,7 +155,8 @@ final class FastPathRouter {
         Set<ResourceName> closed = new HashSet<>();
         Set<ResourceName> releasing = new HashSet<>();
         for (Call call : calls) {
-            if (call.command() instanceof OnResource about && awaited.containsKey(about.resource())) {
+            if (call.command() instanceof OnResource about
+                    && (call == tried || awaited.containsKey(about.resource()))) {
                 closed.add(about.resource());
             } else if (call.command() instanceof Release release && closed.add(release.resource())) {
                 releases.add(call);
@@ -242,7 +249,7 @@ final class FastPathRouter {
     }
 
     /**
-     * Finds out which of these somebody has locked at this moment. Where a statement has waited for them, that is noted.
+     * Finds out which of these somebody has locked at this moment, which is noted where a statement has waited for it.
      */
     @CanIgnoreReturnValue
     private Set<ResourceName> noteLocked(Set<ResourceName> names) {

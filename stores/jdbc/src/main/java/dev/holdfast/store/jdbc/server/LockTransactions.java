@@ -8,17 +8,21 @@ import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.MissingLockException;
 import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,6 +93,9 @@ final class LockTransactions {
     /** Whether a transaction is under way. */
     private boolean begun;
 
+    /** When a caller gives up whose thread makes the trip; null while it is another thread. */
+    private @Nullable Long callerGivesUpAt;
+
     /** @param use which of the connections; on that for locked rows no transaction waits that needs more than one */
     LockTransactions(
             Product product,
@@ -115,11 +122,30 @@ final class LockTransactions {
         return context;
     }
 
-    /** Takes a connection for a trip, which ends with {@link #rest()}. */
+    /**
+     * Takes a connection for a trip, which ends with {@link #rest()}.
+     *
+     * @throws SQLException also if a caller makes the trip, and none can be had without making it or asking the server
+     */
     @CanIgnoreReturnValue
     StatementCache attach() throws SQLException {
-        statements.attach(connections.get(use));
+        Long until = callerGivesUpAt;
+        Connection connection =
+                until == null ? connections.get(use) : connections.getWithin(use, until - SystemTime.nanoTime());
+        if (connection == null) {
+            throw new SQLException("No connection can be had at once");
+        }
+        statements.attach(connection);
         return statements;
+    }
+
+    /** From here on the thread of a caller makes the trip, which is not to be kept for longer than that. */
+    void beginForCaller(Duration patience) {
+        callerGivesUpAt = SystemTime.nanoTime() + patience.toNanos();
+    }
+
+    void endForCaller() {
+        callerGivesUpAt = null;
     }
 
     void rest() {

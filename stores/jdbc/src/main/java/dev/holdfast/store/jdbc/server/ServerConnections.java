@@ -69,6 +69,9 @@ public final class ServerConnections {
     /** As above, of a pool, which may have several that are no better. */
     private static final int MOST_REPLACED_OF_POOL = 20;
 
+    /** The time-out of a connection is not changed for a difference of one part in so many. */
+    private static final int SLACK = 8;
+
     private final DataSource source;
     private final LongSupplier ticks;
     private final boolean isPool;
@@ -105,6 +108,12 @@ public final class ServerConnections {
         /** When it was last used; null if it was not. */
         private @Nullable Long usedAt;
 
+        /** How long a read on it waits for the server, as it was made; null if that was never changed. */
+        private @Nullable Integer ownTimeout;
+
+        /** How long it does now. Of the trip that has it, as the one above. */
+        private int timeout;
+
         /** When the present second of replacements began; null if there was none. */
         private @Nullable Long replacedSince;
 
@@ -128,6 +137,42 @@ public final class ServerConnections {
             Connection present = connection();
             open = null;
             return present;
+        }
+
+        boolean isOld(long now) {
+            return usedAt != null && now - usedAt > IDLE.toNanos();
+        }
+
+        void take(long now) {
+            if (takenAt == null) {
+                takenAt = now;
+            }
+            usedAt = now;
+        }
+
+        /** Has reads wait no longer than about that, if it is less than they wait anyway. */
+        void bound(Connection present, int millis) throws SQLException {
+            Integer own = ownTimeout;
+            if (own == null) {
+                own = present.getNetworkTimeout();
+                ownTimeout = own;
+                timeout = own;
+            }
+            if (timeout == 0 || timeout > millis + millis / SLACK) {
+                setTimeout(present, millis);
+            }
+        }
+
+        void unbound(Connection present) throws SQLException {
+            Integer own = ownTimeout;
+            if (own != null && timeout != own) {
+                setTimeout(present, own);
+            }
+        }
+
+        private void setTimeout(Connection present, int millis) throws SQLException {
+            present.setNetworkTimeout(Runnable::run, millis);
+            timeout = millis;
         }
     }
 
@@ -186,23 +231,22 @@ public final class ServerConnections {
      * what was committed before.
      */
     public Connection get(Use use) throws SQLException {
+        Place place;
         Connection present;
         Product known;
         FailoverDetector detector;
         boolean isOld;
         synchronized (this) {
-            Place place = place(use);
+            place = place(use);
             long now = ticks.getAsLong();
             present = place.connection();
             known = product;
             detector = failovers;
-            if (place.takenAt == null) {
-                place.takenAt = now;
-            }
-            isOld = place.usedAt != null && now - place.usedAt > IDLE.toNanos();
-            place.usedAt = now;
+            isOld = place.isOld(now);
+            place.take(now);
         }
         if (present != null && (!isOld || present.isValid(ANSWER_SECONDS))) {
+            place.unbound(present);
             if (isLent && !isPool && use.isOfSessions() && detector != null) {
                 // A pooler may have another server behind a connection that stays.
                 detector.check(present);
@@ -221,12 +265,37 @@ public final class ServerConnections {
         }
         synchronized (this) {
             if (!closed) {
-                place(use).open = made;
+                place.open = made;
+                place.ownTimeout = null;
                 return made.connection();
             }
         }
         giveBack(made);
         throw new SQLException("The store was closed", "08003");
+    }
+
+    /**
+     * The connection for a use, for a thread that waits for no answer of the server for longer than a time, but for an
+     * eighth of that.
+     *
+     * @return null if there is none, or none that can be used before the server was asked
+     */
+    @Nullable
+    Connection getWithin(Use use, long nanos) throws SQLException {
+        int millis = (int) Math.min(Integer.MAX_VALUE / 2, TimeUnit.NANOSECONDS.toMillis(nanos));
+        Place place;
+        Connection present;
+        synchronized (this) {
+            place = place(use);
+            long now = ticks.getAsLong();
+            present = place.connection();
+            if (present == null || place.isOld(now) || millis <= 0) {
+                return null;
+            }
+            place.take(now);
+        }
+        place.bound(present, millis);
+        return present;
     }
 
     private OptionalInt unfitIsolation(Connection made) throws SQLException {

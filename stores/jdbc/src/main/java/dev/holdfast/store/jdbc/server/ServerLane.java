@@ -1,10 +1,13 @@
 package dev.holdfast.store.jdbc.server;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.CloseSession;
 import dev.holdfast.spi.Command.OnResource;
 import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.Yield;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
@@ -25,7 +28,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How commands become transactions on a database server: what came together goes together, the
@@ -41,6 +48,8 @@ public final class ServerLane implements Batcher.Trip {
     /** How many locked rows are known at the most, and how many that are waited for. */
     private static final int MOST_KNOWN = 1_000;
 
+    private static final Logger LOG = LoggerFactory.getLogger(ServerLane.class);
+
     private final Product product;
     private final Consumer<List<Transaction.Notification>> telling;
     private final LockTransactions transactions;
@@ -48,15 +57,22 @@ public final class ServerLane implements Batcher.Trip {
     private final CommandTransactions longWay;
     private final ServerFastPath fastPath;
 
+    /** Held by a trip, and by work that is no command. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** What a caller has tried by the fast path, and left to the thread of the lane. */
+    @GuardedBy("lock")
+    private @Nullable Call tried;
+
     /** Names whose rows were found locked for long by somebody else. */
-    @GuardedBy("this")
+    @GuardedBy("lock")
     private final Set<ResourceName> locked = new HashSet<>();
 
     /** What was waited for when it was last looked at: that it is free would be tried in vain. */
-    @GuardedBy("this")
+    @GuardedBy("lock")
     private final Map<ResourceName, ResourceSpec> awaited = new HashMap<>();
 
-    @GuardedBy("this")
+    @GuardedBy("lock")
     private final KnownRows known = new KnownRows();
 
     /** @param telling is given what this client is to be told when a transaction is committed, with no lock held */
@@ -75,10 +91,13 @@ public final class ServerLane implements Batcher.Trip {
     }
 
     @Override
-    public synchronized void make(int lane, List<Call> calls) {
+    public void make(int lane, List<Call> calls) {
         List<Transaction.Notification> told = new ArrayList<>(0);
+        lock.lock();
         try {
-            List<Call> batch = new ArrayList<>();
+            Call before = tried;
+            tried = null;
+            List<Call> batch = new ArrayList<>(calls.size());
             for (Call call : calls) {
                 if (call.command() instanceof CloseSession close) {
                     close(call, Session.numberOf(close.session()), told);
@@ -87,19 +106,55 @@ public final class ServerLane implements Batcher.Trip {
                 }
             }
             List<Call> free = withoutLocked(batch, told);
-            List<Call> left = free.isEmpty() ? free : theShortWay(free, told);
+            List<Call> left = free.isEmpty() ? free : theShortWay(free, before, told);
             for (int from = 0; from < left.size(); from += MOST_TOGETHER) {
                 together(left.subList(from, Math.min(left.size(), from + MOST_TOGETHER)), told);
             }
         } finally {
+            lock.unlock();
             tell(told);
         }
     }
 
-    /** Gives what is left to do. */
-    @GuardedBy("this")
-    private List<Call> theShortWay(List<Call> calls, List<Transaction.Notification> told) {
-        FastPathRouter shortWay = new FastPathRouter(product, transactions, fastPath, calls, awaited, known, told);
+    /**
+     * By the fast path, on the connection that is there: this makes none, asks the server for nothing else, and waits
+     * for no answer of it for longer than the caller does.
+     */
+    @Override
+    public boolean makeAtOnce(int lane, Call call) {
+        if (!lock.tryLock()) {
+            return false;
+        }
+        List<Transaction.Notification> told = new ArrayList<>(0);
+        try {
+            if (call.command() instanceof OnResource about && !locked.contains(about.resource())) {
+                transactions.beginForCaller(call.patience());
+                tried = theShortWay(List.of(call), null, told).isEmpty() ? null : call;
+            }
+        } catch (StoreException e) {
+            LOG.debug("a caller leaves a command to another thread", e);
+        } finally {
+            transactions.endForCaller();
+            lock.unlock();
+            tell(told);
+        }
+        return call.isAnswered();
+    }
+
+    /** Whether a caller can carry it out without keeping others. */
+    public static boolean isForCallers(Command command) {
+        return command instanceof Acquire || command instanceof Release || command instanceof Yield;
+    }
+
+    /**
+     * Gives what is left to do.
+     *
+     * @param before what was tried so just before, if anything was
+     */
+    @GuardedBy("lock")
+    private List<Call> theShortWay(List<Call> calls, @Nullable Call before, List<Transaction.Notification> told) {
+        FastPathRouter shortWay =
+                new FastPathRouter(product, transactions, fastPath, calls, before, awaited, known, told);
         List<Call> left = shortWay.go();
         return shortWay.locked().isEmpty() || left.isEmpty()
                 ? left
@@ -139,8 +194,11 @@ public final class ServerLane implements Batcher.Trip {
         LockTransactions.Task task = new LockTransactions.Task(work);
         task.names.addAll(names);
         task.needed.addAll(needed);
-        synchronized (this) {
+        lock.lock();
+        try {
             transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
+        } finally {
+            lock.unlock();
         }
         tell(told);
     }
@@ -161,8 +219,11 @@ public final class ServerLane implements Batcher.Trip {
                     }
                 },
                 () -> true);
-        synchronized (this) {
+        lock.lock();
+        try {
             transactions.carryOut(task, new ArrayList<>(0));
+        } finally {
+            lock.unlock();
         }
         return dropped;
     }
@@ -177,7 +238,7 @@ public final class ServerLane implements Batcher.Trip {
         }
     }
 
-    @GuardedBy("this")
+    @GuardedBy("lock")
     private void together(List<Call> calls, List<Transaction.Notification> told) {
         try {
             if (longWay.carryOut(calls, told, LockWait.BRIEF)) {
@@ -191,7 +252,7 @@ public final class ServerLane implements Batcher.Trip {
         }
     }
 
-    @GuardedBy("this")
+    @GuardedBy("lock")
     private void noteAwaited(List<Call> calls) {
         if (awaited.size() > MOST_KNOWN) {
             awaited.clear();
@@ -208,7 +269,7 @@ public final class ServerLane implements Batcher.Trip {
     }
 
     /** Tells whether it could be answered. */
-    @GuardedBy("this")
+    @GuardedBy("lock")
     private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Notification> told) {
         LockSkippingPoll around = new LockSkippingPoll(poll, names);
         try {
@@ -228,7 +289,7 @@ public final class ServerLane implements Batcher.Trip {
      *
      * @return the others that are not answered yet
      */
-    @GuardedBy("this")
+    @GuardedBy("lock")
     private List<Call> refuse(List<Call> calls, RowsBusyException why, List<Transaction.Notification> told) {
         if (locked.size() > MOST_KNOWN) {
             locked.clear();
@@ -258,7 +319,7 @@ public final class ServerLane implements Batcher.Trip {
     /**
      * Nobody waits a second time here for a row that was found locked: what is about it is refused until it is free.
      */
-    @GuardedBy("this")
+    @GuardedBy("lock")
     private List<Call> withoutLocked(List<Call> calls, List<Transaction.Notification> told) {
         if (locked.isEmpty()) {
             return calls;
@@ -294,11 +355,11 @@ public final class ServerLane implements Batcher.Trip {
      */
     public void end(long id) {
         List<Transaction.Notification> told = new ArrayList<>(0);
+        lock.lock();
         try {
-            synchronized (this) {
-                endings.end(id, told);
-            }
+            endings.end(id, told);
         } finally {
+            lock.unlock();
             tell(told);
         }
     }

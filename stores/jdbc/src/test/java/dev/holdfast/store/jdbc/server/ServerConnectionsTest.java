@@ -7,6 +7,7 @@ import dev.holdfast.store.jdbc.server.ServerConnections.Use;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -62,5 +63,46 @@ class ServerConnectionsTest {
         now.addAndGet(ServerConnections.IDLE.toNanos() + 1);
         assertThat(connections.get(Use.LOCKS)).isSameAs(first);
         assertWorks(first);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TestDatabase.class,
+            names = {"POSTGRES", "MARIADB"})
+    void readsForACallerWaitNoLongerThanTheCallerAndThoseAfterItAsLongAsEver(TestDatabase database) throws Exception {
+        Connection only = open(database);
+        only.setNetworkTimeout(Runnable::run, 40_000);
+        assertThat(connections.getWithin(Use.LOCKS, TimeUnit.SECONDS.toNanos(41)))
+                .isSameAs(only);
+        assertThat(only.getNetworkTimeout()).isEqualTo(40_000);
+        assertThat(connections.getWithin(Use.LOCKS, TimeUnit.SECONDS.toNanos(2)))
+                .isSameAs(only);
+        assertThat(only.getNetworkTimeout()).isEqualTo(2_000);
+        assertThat(connections.getWithin(Use.LOCKS, TimeUnit.MILLISECONDS.toNanos(1_950)))
+                .isSameAs(only);
+        assertThat(only.getNetworkTimeout()).as("is not set for little").isEqualTo(2_000);
+        assertThat(connections.getWithin(Use.LOCKS, TimeUnit.MILLISECONDS.toNanos(50)))
+                .isSameAs(only);
+        assertThat(only.getNetworkTimeout()).isEqualTo(50);
+        assertThat(connections.get(Use.LOCKS)).isSameAs(only);
+        assertThat(only.getNetworkTimeout()).isEqualTo(40_000);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TestDatabase.class,
+            names = {"POSTGRES", "MARIADB"})
+    void callerHasNoneThatIsToBeMadeOrAskedFirst(TestDatabase database) throws Exception {
+        Connection first = open(database);
+        long second = TimeUnit.SECONDS.toNanos(1);
+        assertThat(connections.getWithin(Use.SESSIONS, second)).isNull();
+        assertThat(connections.getWithin(Use.LOCKS, 900_000)).as("in no time").isNull();
+        assertThat(connections.getWithin(Use.LOCKS, -1)).isNull();
+        now.addAndGet(ServerConnections.IDLE.toNanos() + 1);
+        assertThat(connections.getWithin(Use.LOCKS, second)).isNull();
+        assertThat(connections.get(Use.LOCKS)).isSameAs(first);
+        assertThat(connections.getWithin(Use.LOCKS, second)).isSameAs(first);
+        connections.discard(Use.LOCKS);
+        assertThat(connections.getWithin(Use.LOCKS, second)).isNull();
     }
 }
