@@ -23,6 +23,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.AfterEach;
@@ -132,5 +133,24 @@ class LateAnswersTest {
         awaitTimeOuts();
         network.heal();
         assertThat(heard()).isEqualTo(ended.value());
+    }
+
+    /** Its time is long, and so is that of the connection: it ends soon only if that is asked again. */
+    @Test
+    void endOfASessionThatIsLostOnItsWayIsSentAgain() throws Exception {
+        SessionId session =
+                answer(late.openSession(Duration.ofMinutes(1), "closed")).id();
+        network.blackHole();
+        assertThatThrownBy(() -> answer(late.closeSession(session).thenApply(done -> true)))
+                .hasMessageContaining("did not answer within 1 s");
+        assertThat(answer(prompt.sessions(Set.of(session)))).hasSize(1);
+        network.heal();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!answer(prompt.sessions(Set.of(session))).isEmpty()) {
+            assertThat(System.nanoTime() - deadline)
+                    .as("the session ends before its time")
+                    .isNegative();
+            LockSupport.parkNanos(20_000_000);
+        }
     }
 }

@@ -18,11 +18,14 @@ import dev.holdfast.store.zookeeper.client.OwnHandle;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -36,6 +39,8 @@ import org.junit.jupiter.api.Test;
 class LayoutNodesTest {
 
     private static final ResourceName NAME = new ResourceName("somewhere");
+
+    private static final int LEFTOVERS = Integer.getInteger("holdfast.zookeeper.leftovers", 100);
 
     private final NodeLayout layout = new NodeLayout("/locks");
     private final ZooKeeperServer server = ZooKeeperServer.start();
@@ -190,6 +195,29 @@ class LayoutNodesTest {
             assertThat(answer(adapter.sessions(dead))).isEmpty();
             assertThat(answer(adapter.sessions(Set.of(living)))).hasSize(1);
             assertThat(answer(adapter.claims(living, Optional.empty(), 10))).isPresent();
+        }
+    }
+
+    @Test
+    void turnsToCleanUpRemoveManyLeftovers() throws Exception {
+        try (RegisterAdapter adapter = open()) {
+            try (ZooKeeper zooKeeper = new ZooKeeper(server.connectString(), 60_000, event -> {})) {
+                for (int i = 0; i < LEFTOVERS; i++) {
+                    SessionId dead = new SessionId(String.format(Locale.ROOT, "1-%032x", i));
+                    zooKeeper.multi(layout.helperNodes(dead).stream()
+                            .map(path ->
+                                    Op.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT))
+                            .toList());
+                }
+            }
+            assertThat(helpers()).isEqualTo(LEFTOVERS);
+            long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
+            while (helpers() > 0) {
+                assertThat(System.nanoTime() - deadline)
+                        .as("what is left is removed in time")
+                        .isNegative();
+                assertThat(answer(adapter.takeTurn(Duration.ZERO))).isPresent();
+            }
         }
     }
 }
