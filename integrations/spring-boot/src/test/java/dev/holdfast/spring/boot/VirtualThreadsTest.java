@@ -118,7 +118,7 @@ class VirtualThreadsTest {
         @Async
         @Locked("nothing")
         public void nothing() throws InterruptedException {
-            assertThat(work()).isTrue();
+            var unused = work();
         }
 
         @Async
