@@ -9,6 +9,8 @@ import dev.holdfast.benchmarks.workload.local.Reentrancy;
 import dev.holdfast.benchmarks.workload.local.Sharing;
 import dev.holdfast.benchmarks.workload.local.SqlitePairs;
 import dev.holdfast.benchmarks.workload.local.Waiters;
+import dev.holdfast.benchmarks.workload.server.Busy;
+import dev.holdfast.benchmarks.workload.server.Cold;
 import dev.holdfast.benchmarks.workload.server.Field;
 import dev.holdfast.benchmarks.workload.server.HeldLocks;
 import dev.holdfast.benchmarks.workload.server.NewNames;
@@ -37,30 +39,40 @@ final class Workloads {
             Rivals.onRedis(CellMain::start),
             HeldLocks.onRedis(),
             QueuedThreads.onRedis(),
+            new Cold(Field.REDIS, 1),
+            new Busy(Field.REDIS),
             OwnLocks.onSql(Field.POSTGRESQL),
             NewNames.onSql(Field.POSTGRESQL),
             SharedLock.on(Field.POSTGRESQL),
             Rivals.onPostgresql(CellMain::start),
             HeldLocks.onSql(Field.POSTGRESQL),
             QueuedThreads.onSql(Field.POSTGRESQL, OptionalDouble.empty()),
+            new Cold(Field.POSTGRESQL, 1.2),
+            new Busy(Field.POSTGRESQL),
             OwnLocks.onSql(Field.MARIADB),
             NewNames.onSql(Field.MARIADB),
             SharedLock.on(Field.MARIADB),
             Rivals.onMariaDb(CellMain::start),
             HeldLocks.onSql(Field.MARIADB),
             QueuedThreads.onSql(Field.MARIADB, OptionalDouble.of(50)),
+            new Cold(Field.MARIADB, 1.2),
+            new Busy(Field.MARIADB),
             OwnLocks.onRegister(Field.ETCD, 0.95),
             NewNames.onRegister(Field.ETCD, 0.95),
             SharedLock.on(Field.ETCD),
             Rivals.onRegister(Field.ETCD, CellMain::start),
             HeldLocks.onRegister(Field.ETCD),
             QueuedThreads.onRegister(Field.ETCD),
+            new Cold(Field.ETCD, 1.2),
+            new Busy(Field.ETCD),
             OwnLocks.onRegister(Field.ZOOKEEPER, 3),
             NewNames.onRegister(Field.ZOOKEEPER, 3),
             SharedLock.on(Field.ZOOKEEPER),
             Rivals.onRegister(Field.ZOOKEEPER, CellMain::start),
             HeldLocks.onRegister(Field.ZOOKEEPER),
-            QueuedThreads.onRegister(Field.ZOOKEEPER));
+            QueuedThreads.onRegister(Field.ZOOKEEPER),
+            new Cold(Field.ZOOKEEPER, 1.2),
+            new Busy(Field.ZOOKEEPER));
 
     private Workloads() {}
 
