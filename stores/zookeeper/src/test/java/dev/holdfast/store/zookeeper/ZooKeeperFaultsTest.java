@@ -11,12 +11,20 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.servers.ZooKeeperEnsemble;
 import dev.holdfast.servers.ZooKeeperServer;
 import dev.holdfast.servers.sql.ChildProcess;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.register.DeadHolder;
 import dev.holdfast.store.zookeeper.client.OwnHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -32,6 +40,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** What becomes of locks when servers, the network between them, or clients fail. */
 @Tag("server")
 class ZooKeeperFaultsTest {
+
+    private static final int ATTEMPTS = 1_000;
 
     @SuppressWarnings("NullAway.Init")
     private static ZooKeeperEnsemble ensemble;
@@ -209,5 +219,33 @@ class ZooKeeperFaultsTest {
             ensemble.awaitService();
             until("the client is connected again", () -> Trial.canAcquireAbove(token, second, "majority"));
         }
+    }
+
+    @Test
+    void sessionsThatWereRefusedDuringAnOutageCostTheServerNothingAfterIt() {
+        try (ZooKeeperServer server = ZooKeeperServer.start();
+                ZooKeeperStore store = Trial.store(server.connectString(), root)) {
+            server.kill();
+            until("an attempt is refused", () -> failureOfOpening(store).equals(Optional.of(Effect.NONE)));
+            for (int i = 0; i < ATTEMPTS; i++) {
+                assertThat(failureOfOpening(store)).contains(Effect.NONE);
+            }
+            server.restart();
+            until("a session is opened", () -> failureOfOpening(store).isEmpty());
+            // What a client sends when it is connected arrives before what it sends after an answer.
+            assertThat(failureOfOpening(store)).isEmpty();
+            assertThat(server.requests()).isLessThan(ATTEMPTS / 2);
+        }
+    }
+
+    /** What an attempt to open a session may have done that failed; empty if it did not fail. */
+    private static Optional<Effect> failureOfOpening(ZooKeeperStore store) {
+        CompletionStage<Reply> attempt =
+                store.execute(new Command.OpenSession(Duration.ofSeconds(4), "refused"), CallerMode.ASYNC);
+        return attempt.handle((reply, failure) -> Optional.ofNullable(failure)
+                        .map(thrown -> thrown instanceof CompletionException ? thrown.getCause() : thrown)
+                        .map(thrown -> ((StoreException) thrown).effect()))
+                .toCompletableFuture()
+                .join();
     }
 }

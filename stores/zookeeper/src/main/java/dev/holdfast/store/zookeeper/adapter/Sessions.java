@@ -152,8 +152,14 @@ final class Sessions {
                 })
                 .handle((epoch, failure) -> {
                     if (failure != null || epoch.isEmpty()) {
-                        var unused = end(id); // it may be open all the same, and nobody would end it
-                        throw failure == null ? contended("a session that was opened") : asStoreException(failure);
+                        StoreException reason =
+                                failure == null ? contended("a session that was opened") : asStoreException(failure);
+                        // It may be open all the same, and nobody would end it. One that was never sent leaves nothing:
+                        // callers who try again and again in an outage would leave more than the servers can bear.
+                        if (own.containsKey(id) || reason.effect() == Effect.UNKNOWN) {
+                            var unused = end(id);
+                        }
+                        throw reason;
                     }
                     return new OpenedSession(id, ttl);
                 });
