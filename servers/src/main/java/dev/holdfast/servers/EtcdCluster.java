@@ -1,7 +1,9 @@
 package dev.holdfast.servers;
 
+import dev.holdfast.servers.FaultProxy.Direction;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -11,7 +13,7 @@ import java.util.stream.Collectors;
  *
  * <p><b>Thread-safety:</b> for one thread at a time.
  */
-public final class EtcdCluster implements AutoCloseable {
+public final class EtcdCluster implements Cluster<EtcdServer> {
 
     private static final int SIZE = 3;
 
@@ -43,7 +45,16 @@ public final class EtcdCluster implements AutoCloseable {
 
     /** Starts three servers that {@link #isolate} can cut off from each other, and returns when all of them serve. */
     public static EtcdCluster startWithNetworks() {
-        return start(member -> {}, true);
+        return startWithNetworks(member -> {});
+    }
+
+    /**
+     * As {@link #startWithNetworks()}.
+     *
+     * @param setting sets what differs from the usual
+     */
+    public static EtcdCluster startWithNetworks(Consumer<EtcdServer.Builder> setting) {
+        return start(setting, true);
     }
 
     private static EtcdCluster start(Consumer<EtcdServer.Builder> setting, boolean hasNetworks) {
@@ -96,7 +107,7 @@ public final class EtcdCluster implements AutoCloseable {
         return "member-" + member;
     }
 
-    /** The members. */
+    @Override
     public List<EtcdServer> members() {
         return List.copyOf(members);
     }
@@ -115,6 +126,7 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /** The member that leads; waits until there is exactly one that says so. */
+    @Override
     public EtcdServer leader() {
         List<EtcdServer> leaders = new ArrayList<>();
         Until.await("a member leads", () -> {
@@ -132,30 +144,64 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     /**
-     * Cuts a member off from the others, without a word to either; its clients reach it still.
+     * {@inheritDoc}
      *
      * @throws IllegalStateException if there are no networks between them
      */
-    public void isolate(EtcdServer member) {
+    @Override
+    public void swallow(EtcdServer member, Set<Direction> ways) {
         if (networks.isEmpty()) {
             throw new IllegalStateException("The members of this cluster reach each other directly");
         }
         // What it asks of others tells from whom it is.
-        String sender = "X-Server-From: " + member.memberId();
+        String sender = "X-Server-From: " + Long.toHexString(member.memberId());
         FaultProxy own = networks.get(members.indexOf(member));
-        networks.stream().filter(network -> network != own).forEach(network -> network.blackHole(sender));
-        own.blackHole();
+        for (Direction way : ways) {
+            own.swallow(way);
+            Direction back = way == Direction.TO_SERVER ? Direction.TO_CLIENT : Direction.TO_SERVER;
+            networks.stream().filter(network -> network != own).forEach(network -> network.swallow(back, sender));
+        }
     }
 
-    /** Lets all members reach each other again. */
+    @Override
     public void heal() {
         networks.forEach(FaultProxy::heal);
+    }
+
+    @Override
+    public void replace(EtcdServer member) {
+        String id = Long.toUnsignedString(member.memberId());
+        String url = "http://127.0.0.1:" + networks.get(members.indexOf(member)).port();
+        member.kill();
+        EtcdServer leader = leader();
+        change(leader, "remove", "{\"ID\": \"" + id + "\"}");
+        member.deleteData();
+        change(leader, "add", "{\"peerURLs\": [\"" + url + "\"]}");
+        member.restartWith("initial-cluster-state", "existing");
+    }
+
+    /** The leader refuses while it has not been connected with the others for some time. */
+    private static void change(EtcdServer leader, String how, String what) {
+        Until.await("a member is to " + how, () -> {
+            try {
+                leader.call("/v3/cluster/member/" + how, what);
+                return true;
+            } catch (IllegalStateException e) {
+                return false;
+            }
+        });
     }
 
     /** Starts those members again that were ended, and returns when all serve that run. */
     public void restart() {
         members.stream().filter(member -> !member.process().isAlive()).forEach(EtcdServer::relaunch);
         awaitService();
+    }
+
+    @Override
+    public void restore() {
+        heal();
+        restart();
     }
 
     @Override

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Thread-safety:</b> {@link #call} may be called from any thread, the rest from one at a time.
  */
-public final class EtcdServer implements AutoCloseable {
+public final class EtcdServer implements Member {
 
     private static final int TIMEOUT_MILLIS = 10_000;
 
@@ -124,7 +124,7 @@ public final class EtcdServer implements AutoCloseable {
         return builder().start();
     }
 
-    /** Its port for clients on 127.0.0.1. */
+    @Override
     public int port() {
         return port;
     }
@@ -134,7 +134,7 @@ public final class EtcdServer implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
-    /** Its process. */
+    @Override
     public ServerProcess process() {
         return process;
     }
@@ -144,10 +144,17 @@ public final class EtcdServer implements AutoCloseable {
         process.kill();
     }
 
-    /** Starts it again on the same port with its data, after it was ended. Returns when it answers. */
+    @Override
     public void restart() {
         relaunch();
         awaitService();
+    }
+
+    @Override
+    public void restartWith(String name, String value) {
+        command.removeIf(argument -> argument.startsWith("--" + name + "="));
+        command.add("--" + name + "=" + value);
+        restart();
     }
 
     /** Deletes its data, after it was ended: started again it is a new server with the same names and numbers. */
@@ -222,13 +229,13 @@ public final class EtcdServer implements AutoCloseable {
         return version.group(1);
     }
 
-    /** Its number among the members of its cluster, as it writes it. */
-    String memberId() {
+    /** Its number among the members of its cluster. */
+    long memberId() {
         Matcher id = Pattern.compile("\"member_id\": *\"(\\d+)\"").matcher(call("/v3/maintenance/status", "{}"));
         if (!id.find()) {
             throw new IllegalStateException("etcd does not tell its number");
         }
-        return Long.toHexString(Long.parseUnsignedLong(id.group(1)));
+        return Long.parseUnsignedLong(id.group(1));
     }
 
     /** What it counts, of the metric of this name without labels; empty if it does not answer. */

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -51,8 +52,8 @@ public final class FaultProxy implements AutoCloseable {
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
-    /** Texts of the first requests of connections that are swallowed. */
-    private final Set<String> banned = ConcurrentHashMap.newKeySet();
+    /** Texts of the first requests of connections that are swallowed that way. */
+    private final Map<Direction, Set<String>> banned = new EnumMap<>(Direction.class);
 
     private final Map<Direction, AtomicLong> forwarded = new EnumMap<>(Direction.class);
     private final AtomicReference<@Nullable String> cutAfter = new AtomicReference<>();
@@ -72,6 +73,7 @@ public final class FaultProxy implements AutoCloseable {
         this.listener = listener;
         for (Direction direction : Direction.values()) {
             forwarded.put(direction, new AtomicLong());
+            banned.put(direction, ConcurrentHashMap.newKeySet());
         }
     }
 
@@ -137,11 +139,11 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Swallows both ways on connections whose first request has this text, such as the name of who asks; on those that
-     * are open as well.
+     * Swallows what goes that way on connections whose first request has this text, such as the name of who asks; on
+     * those that are open as well.
      */
-    public void blackHole(String text) {
-        banned.add(text);
+    public void swallow(Direction direction, String text) {
+        texts(direction).add(text);
     }
 
     /**
@@ -187,8 +189,10 @@ public final class FaultProxy implements AutoCloseable {
                 reset();
             }
             swallowed.clear();
-            links.stream().filter(Link::isBanned).forEach(Link::reset);
-            banned.clear();
+            for (Direction direction : Direction.values()) {
+                links.stream().filter(link -> link.isBanned(direction)).forEach(Link::reset);
+                texts(direction).clear();
+            }
             crumbled.clear();
             delay = Duration.ZERO;
             refusing = false;
@@ -204,11 +208,11 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     private AtomicLong bytes(Direction direction) {
-        AtomicLong count = forwarded.get(direction);
-        if (count == null) {
-            throw new AssertionError(direction);
-        }
-        return count;
+        return Objects.requireNonNull(forwarded.get(direction));
+    }
+
+    private Set<String> texts(Direction direction) {
+        return Objects.requireNonNull(banned.get(direction));
     }
 
     private void change(Runnable how) {
@@ -377,7 +381,7 @@ public final class FaultProxy implements AutoCloseable {
                     if (isRequest && firstRequest.isEmpty()) {
                         firstRequest = new String(chunk, StandardCharsets.ISO_8859_1);
                     }
-                    if (!letThrough(direction, next.arrival) || isSilent || isBanned()) {
+                    if (!letThrough(direction, next.arrival) || isSilent || isBanned(direction)) {
                         continue;
                     }
                     if (isRequest) {
@@ -410,8 +414,8 @@ public final class FaultProxy implements AutoCloseable {
             }
         }
 
-        boolean isBanned() {
-            return banned.stream().anyMatch(firstRequest::contains);
+        boolean isBanned(Direction direction) {
+            return texts(direction).stream().anyMatch(firstRequest::contains);
         }
 
         private void lookForCut(byte[] chunk) {

@@ -1,8 +1,10 @@
 package dev.holdfast.servers;
 
+import dev.holdfast.servers.FaultProxy.Direction;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Thread-safety:</b> for one thread at a time.
  */
-public final class ZooKeeperEnsemble implements AutoCloseable {
+public final class ZooKeeperEnsemble implements Cluster<ZooKeeperServer> {
 
     private static final int SIZE = 3;
 
@@ -93,8 +95,8 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         Until.await("a node leads", () -> findLeader() != null);
     }
 
-    /** The nodes. */
-    public List<ZooKeeperServer> nodes() {
+    @Override
+    public List<ZooKeeperServer> members() {
         return List.copyOf(nodes);
     }
 
@@ -103,7 +105,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         return nodes.stream().map(ZooKeeperServer::connectString).collect(Collectors.joining(","));
     }
 
-    /** The node that leads; waits for one. */
+    @Override
     public ZooKeeperServer leader() {
         Until.await("a node leads", () -> findLeader() != null);
         ZooKeeperServer leader = findLeader();
@@ -123,20 +125,39 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         return nodes.stream().filter(node -> node != leader).toList();
     }
 
-    /** Cuts a follower off from whoever leads, without a word to either; its clients reach it still. */
-    public void isolate(ZooKeeperServer follower) {
-        networks.get(nodes.indexOf(follower)).forEach(FaultProxy::blackHole);
+    /** {@inheritDoc} Elections are not disturbed, but who is elected can't lead. */
+    @Override
+    public void swallow(ZooKeeperServer node, Set<Direction> ways) {
+        int own = nodes.indexOf(node);
+        for (Direction way : ways) {
+            Direction back = way == Direction.TO_SERVER ? Direction.TO_CLIENT : Direction.TO_SERVER;
+            for (int other = 0; other < SIZE; other++) {
+                if (other != own) {
+                    network(other, own).swallow(way);
+                    network(own, other).swallow(back);
+                }
+            }
+        }
     }
 
-    /** Lets all nodes reach each other again. */
+    /** What a node reaches another one through. */
+    private FaultProxy network(int from, int to) {
+        return networks.get(from).get(to < from ? to : to - 1);
+    }
+
+    @Override
     public void heal() {
         networks.forEach(network -> network.forEach(FaultProxy::heal));
     }
 
-    /**
-     * Takes back what tests have done to it: lets all nodes reach each other, starts those again that were ended or
-     * have a full disk, and returns when all serve.
-     */
+    @Override
+    public void replace(ZooKeeperServer node) {
+        node.kill();
+        node.deleteData();
+        node.restart();
+    }
+
+    @Override
     public void restore() {
         heal();
         nodes.stream()

@@ -20,7 +20,7 @@ import java.util.Map;
  *
  * <p><b>Thread-safety:</b> {@link #ask} may be called from any thread, the rest from one at a time.
  */
-public final class ZooKeeperServer implements AutoCloseable {
+public final class ZooKeeperServer implements Member {
 
     private static final int ASK_TIMEOUT_MILLIS = 30_000;
 
@@ -149,7 +149,7 @@ public final class ZooKeeperServer implements AutoCloseable {
         return builder().start();
     }
 
-    /** Its port on 127.0.0.1. */
+    @Override
     public int port() {
         return port;
     }
@@ -164,7 +164,7 @@ public final class ZooKeeperServer implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
-    /** Its process. */
+    @Override
     public ServerProcess process() {
         return process;
     }
@@ -233,13 +233,14 @@ public final class ZooKeeperServer implements AutoCloseable {
         process.kill();
     }
 
-    /** Starts it again on the same port with its data, after it was ended. Returns when it answers. */
+    @Override
     public void restart() {
         relaunch();
         awaitService();
     }
 
-    /** As {@link #restart()}, with another value of a line of its configuration file. */
+    /** {@inheritDoc} It is a line of its configuration file. */
+    @Override
     public void restartWith(String name, String value) {
         try {
             Files.writeString(
@@ -264,6 +265,11 @@ public final class ZooKeeperServer implements AutoCloseable {
         Trees.delete(directory.resolve("data"));
         Trees.copy(directory.resolve("backup"), directory.resolve("data"));
         restart();
+    }
+
+    /** Deletes its data, after it was ended: started again, it has what the others of its ensemble tell it. */
+    void deleteData() {
+        Trees.delete(directory.resolve("data").resolve("version-2"));
     }
 
     void relaunch() {

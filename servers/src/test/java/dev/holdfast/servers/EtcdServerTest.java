@@ -3,6 +3,8 @@ package dev.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.servers.FaultProxy.Direction;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +46,22 @@ class EtcdServerTest {
             second.process().resume();
             cluster.awaitService();
             assertThat(cluster.followers()).hasSize(2);
+        }
+    }
+
+    @Test
+    void leaderThatHearsNobodyLeadsNoMoreAndMemberIsReplaced() {
+        try (EtcdCluster cluster = EtcdCluster.startWithNetworks()) {
+            EtcdServer first = cluster.leader();
+            first.call("/v3/kv/put", PUT);
+            cluster.swallow(first, Set.of(Direction.TO_SERVER));
+            Until.await("another leads", () -> cluster.leader() != first);
+            cluster.restore();
+            EtcdServer follower = cluster.followers().get(0);
+            long before = follower.memberId();
+            cluster.replace(follower);
+            assertThat(follower.memberId()).isNotEqualTo(before);
+            assertThat(follower.call("/v3/kv/range", GET)).contains("\"value\":\"MQ==\"");
         }
     }
 }

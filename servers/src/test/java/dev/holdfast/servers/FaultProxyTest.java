@@ -99,6 +99,20 @@ class FaultProxyTest {
     }
 
     @Test
+    void swallowsOneWayOfConnectionsThatBeginWithAText() throws IOException {
+        proxy.swallow(FaultProxy.Direction.TO_CLIENT, "SET a");
+        try (Socket named = new Socket("127.0.0.1", proxy.port())) {
+            named.getOutputStream().write("SET a 1\r\n".getBytes(StandardCharsets.US_ASCII));
+            Until.await(
+                    "the request has taken effect",
+                    () -> server.command("EXISTS", "a").contains(1L));
+            assertThat(client.command("GET", "a")).containsExactly("1");
+            proxy.heal();
+            assertThatThrownBy(() -> named.getInputStream().read()).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
     void silencesWhatIsOpenAndLetsNewConnectionsThrough() throws IOException {
         byte[] ping = "PING\r\n".getBytes(StandardCharsets.US_ASCII);
         try (Socket open = new Socket("127.0.0.1", proxy.port())) {

@@ -3,7 +3,9 @@ package dev.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.servers.FaultProxy.Direction;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -54,6 +56,21 @@ class ZooKeeperServerTest {
             ensemble.heal();
             ensemble.awaitService();
             assertThat(follower.mode()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void leaderThatHearsNobodyLeadsNoMoreAndFollowerIsReplaced() {
+        try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
+            ZooKeeperServer first = ensemble.leader();
+            ensemble.swallow(first, Set.of(Direction.TO_SERVER));
+            Until.await("it has given up leading", () -> !first.mode().equals("leader"));
+            ensemble.restore();
+            ZooKeeperServer follower = ensemble.followers().get(0);
+            int nodes = follower.nodes();
+            ensemble.replace(follower);
+            assertThat(follower.mode()).isEqualTo("follower");
+            assertThat(follower.nodes()).isEqualTo(nodes);
         }
     }
 }

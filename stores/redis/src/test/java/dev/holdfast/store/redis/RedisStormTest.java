@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.RedisSentinels;
 import dev.holdfast.servers.RedisServer;
+import dev.holdfast.servers.storm.Resource;
+import dev.holdfast.servers.storm.Worker;
 import dev.holdfast.spi.LockStore;
 import io.lettuce.core.RedisException;
 import java.io.IOException;
@@ -35,6 +37,8 @@ class RedisStormTest {
     private static final int ROUNDS = Integer.getInteger("holdfast.faults.rounds", 9);
     private static final long SEED = Long.getLong("holdfast.faults.seed", new Random().nextInt(1_000_000));
     private static final int WORKERS = 3;
+    private static final int THREADS = 3;
+    private static final Duration INTERRUPT_EVERY = Duration.ofMillis(20);
 
     private final Random random = new Random(SEED);
     private final Resource resource = new Resource();
@@ -115,7 +119,7 @@ class RedisStormTest {
             case HOLDER_KILLED -> {
                 Worker holder = workers.get(whose);
                 resource.whenIn(holder.pid(), holder::kill).get(1, TimeUnit.MINUTES);
-                Worker next = new Worker(uri(proxy), TTL.toString(), "" + resource.port(), "storm");
+                Worker next = worker(uri(proxy));
                 workers.set(whose, next);
                 next.awaitStart();
             }
@@ -182,7 +186,11 @@ class RedisStormTest {
     }
 
     private void start(String uri) throws Exception {
-        workers.add(new Worker(uri, TTL.toString(), "" + resource.port(), "storm"));
+        workers.add(worker(uri));
+    }
+
+    private Worker worker(String uri) throws IOException {
+        return new Worker(uri, TTL, resource, INTERRUPT_EVERY, 1, Collections.nCopies(THREADS, "storm"));
     }
 
     private void work() throws Exception {

@@ -115,7 +115,7 @@ class ZooKeeperFaultsTest {
                 Holdfast second = client(ensemble.connectString())) {
             Hold hold = first.lock("full").acquire();
             long token = hold.fencingToken();
-            ensemble.nodes().forEach(node -> node.process().fillDisk());
+            ensemble.members().forEach(node -> node.process().fillDisk());
             assertThatThrownBy(() -> second.lock("full").acquire(Duration.ofSeconds(1)))
                     .isInstanceOf(HoldfastException.class);
             until("the hold is lost", () -> !hold.isHeld());

@@ -1,4 +1,4 @@
-package dev.holdfast.store.redis;
+package dev.holdfast.servers.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,28 +9,43 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A test's hand on a {@link WorkerMain}. */
-final class Worker implements AutoCloseable {
+public final class Worker implements AutoCloseable {
 
     private final Process process;
     private final PrintStream in;
     private final BufferedReader out;
 
-    /** Starts it, and returns without waiting for it. */
-    Worker(String... arguments) throws IOException {
+    /**
+     * Starts it, and returns without waiting for it.
+     *
+     * @param uri of the store
+     * @param ttl of the sessions
+     * @param interruptEvery after how long, at most, it interrupts another of its threads; zero for never
+     * @param clients how many it has
+     * @param names of locks: each client has a thread for each
+     */
+    public Worker(String uri, Duration ttl, Resource resource, Duration interruptEvery, int clients, List<String> names)
+            throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx96m",
+                "-Xmx256m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                WorkerMain.class.getName()));
-        command.addAll(List.of(arguments));
+                WorkerMain.class.getName(),
+                uri,
+                ttl.toString(),
+                String.valueOf(resource.port()),
+                interruptEvery.toString(),
+                String.valueOf(clients)));
+        command.addAll(names);
         this.process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
@@ -39,12 +54,12 @@ final class Worker implements AutoCloseable {
     }
 
     /** Waits until it works. */
-    void awaitStart() throws IOException {
+    public void awaitStart() throws IOException {
         assertThat(out.readLine()).isEqualTo("working");
     }
 
     /** Has it end in order; what it says at last. */
-    String end() throws IOException, InterruptedException {
+    public String end() throws IOException, InterruptedException {
         in.println("ended");
         String last = out.readLine();
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -52,21 +67,26 @@ final class Worker implements AutoCloseable {
         return String.valueOf(last);
     }
 
-    long pid() {
+    public long pid() {
         return process.pid();
     }
 
+    /** Whether it runs; one that fails does not. */
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
     /** Returns when it does nothing any more. */
-    void pause() {
+    public void pause() {
         Signals.pause(process.toHandle());
     }
 
-    void resume() {
+    public void resume() {
         Signals.resume(process.toHandle());
     }
 
     /** As kill -9. */
-    void kill() {
+    public void kill() {
         process.destroyForcibly();
         try {
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
