@@ -50,6 +50,10 @@ public final class LeaderContact {
     @GuardedBy("this")
     private Duration timeout = Duration.ZERO;
 
+    /** Computed once for each connection: every answer needs it, and dividing a duration makes many objects. */
+    @GuardedBy("this")
+    private Duration reportTime;
+
     /** Some of the packets that were answered through the present connection, the oldest first. */
     @GuardedBy("this")
     private final Deque<Packet> packets = new ArrayDeque<>();
@@ -71,6 +75,7 @@ public final class LeaderContact {
         this.tick = tick;
         this.ticks = ticks;
         this.wallMillis = wallMillis;
+        this.reportTime = reportTime(tick, timeout);
     }
 
     /** Notes that a session is about to be made, which the leader does itself. */
@@ -88,6 +93,7 @@ public final class LeaderContact {
      */
     public synchronized void connected(Duration negotiated) {
         timeout = negotiated;
+        reportTime = reportTime(tick, negotiated);
         packets.clear();
     }
 
@@ -95,7 +101,7 @@ public final class LeaderContact {
     synchronized void answered(long sent, long now) {
         noteSleep();
         Packet last = packets.peekLast();
-        boolean isDense = last != null && sent - last.sent() < reportTime().toNanos() / RESOLUTION;
+        boolean isDense = last != null && sent - last.sent() < reportTime.toNanos() / RESOLUTION;
         if (isDense || sent - awakeSince < 0) {
             return;
         }
@@ -145,6 +151,10 @@ public final class LeaderContact {
      * time-out below two ticks, so a short one tells that they have short ticks.
      */
     public synchronized Duration reportTime() {
+        return reportTime;
+    }
+
+    private static Duration reportTime(Optional<Duration> tick, Duration timeout) {
         Duration quarter = timeout.dividedBy(4);
         return tick.orElse(quarter.compareTo(USUAL_TICK) < 0 ? quarter : USUAL_TICK);
     }
