@@ -15,9 +15,20 @@ public record SessionId(String value) {
      * @throws IllegalArgumentException if it is empty, too long or holds anything but printable ASCII
      */
     public SessionId {
-        if (value.isEmpty() || value.length() > 256 || !value.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+        if (value.isEmpty() || value.length() > 256 || !isPrintable(value)) {
             throw new IllegalArgumentException("A session id is 1 to 256 printable ASCII characters");
         }
+    }
+
+    /** A loop, since every record and every command names sessions. */
+    private static boolean isPrintable(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c <= ' ' || c >= 0x7f) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override
