@@ -144,6 +144,9 @@ public final class Facts {
 
     /** The leases that were opened for the steps on these facts. */
     public Set<SessionId> openedLeases() {
+        if (leases.isEmpty()) {
+            return Set.of();
+        }
         Set<SessionId> ids = new HashSet<>();
         leases.values().forEach(lease -> ids.add(lease.id()));
         return ids;

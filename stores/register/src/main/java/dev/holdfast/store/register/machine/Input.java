@@ -51,17 +51,22 @@ final class Input {
     }
 
     String text() throws Malformed {
-        return new String(octets(), StandardCharsets.UTF_8);
+        int from = begin();
+        return new String(bytes, from, at - from, StandardCharsets.UTF_8);
     }
 
     byte[] octets() throws Malformed {
+        return Arrays.copyOfRange(bytes, begin(), at);
+    }
+
+    /** Passes a value that begins with its length, and returns where it begins. */
+    private int begin() throws Malformed {
         int length = number(0, bytes.length);
         if (length > bytes.length - at) {
             throw new Malformed("it ends before byte " + ((long) at + length) + ", in the middle of a value");
         }
-        byte[] octets = Arrays.copyOfRange(bytes, at, at + length);
         at += length;
-        return octets;
+        return at - length;
     }
 
     void end() throws Malformed {

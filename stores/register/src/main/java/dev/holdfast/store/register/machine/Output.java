@@ -1,25 +1,30 @@
 package dev.holdfast.store.register.machine;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** An output of compact numbers, texts and octets. Not thread-safe. */
 final class Output {
 
-    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(96);
+    /** Enough for the state of a resource that one client holds. */
+    private static final int USUAL_BYTES = 192;
+
+    private byte[] bytes = new byte[USUAL_BYTES];
+    private int size;
 
     void octet(int value) {
-        bytes.write(value);
+        makeRoom(1);
+        bytes[size++] = (byte) value;
     }
 
     /** Seven bits to the octet, the lowest first; any value, short ones for small numbers that are not negative. */
     void number(long value) {
         long rest = value;
         while ((rest & ~0x7fL) != 0) {
-            bytes.write((int) ((rest & 0x7f) | 0x80));
+            octet((int) ((rest & 0x7f) | 0x80));
             rest >>>= 7;
         }
-        bytes.write((int) rest);
+        octet((int) rest);
     }
 
     void text(String text) {
@@ -28,10 +33,18 @@ final class Output {
 
     void octets(byte[] octets) {
         number(octets.length);
-        bytes.writeBytes(octets);
+        makeRoom(octets.length);
+        System.arraycopy(octets, 0, bytes, size, octets.length);
+        size += octets.length;
     }
 
     byte[] toBytes() {
-        return bytes.toByteArray();
+        return Arrays.copyOf(bytes, size);
+    }
+
+    private void makeRoom(int more) {
+        if (more > bytes.length - size) {
+            bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, size + more));
+        }
     }
 }

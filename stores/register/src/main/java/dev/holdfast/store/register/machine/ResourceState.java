@@ -100,6 +100,11 @@ final class ResourceState {
         return grants.size() + queue.size();
     }
 
+    /** The oldest grant, or the head where there is none; there is one of them. */
+    ClaimEntry first() {
+        return (grants.isEmpty() ? queue : grants).values().iterator().next();
+    }
+
     void forEach(Consumer<ClaimEntry> action) {
         grants.values().forEach(action);
         queue.values().forEach(action);
@@ -110,17 +115,24 @@ final class ResourceState {
         return declared != null && held() >= capacity && !isCounting();
     }
 
-    /** The sessions of some claims, and their leases that the server keeps; each once, in the order of the claims. */
-    static Set<SessionId> sessions(Collection<ClaimEntry> claims) {
+    /**
+     * The sessions of some claims, and their leases that the server keeps; each once, in the order of the claims.
+     *
+     * @param most so many at most
+     */
+    static Set<SessionId> sessions(Collection<ClaimEntry> claims, int most) {
+        if (claims.isEmpty()) {
+            return Set.of();
+        }
         Set<SessionId> ids = new LinkedHashSet<>();
-        claims.forEach(claim -> {
-            if (!claim.outlivesSession()) {
+        for (ClaimEntry claim : claims) {
+            if (ids.size() < most && !claim.outlivesSession()) {
                 ids.add(claim.session.id());
             }
-            if (claim.leaseId != null) {
+            if (ids.size() < most && claim.leaseId != null) {
                 ids.add(claim.leaseId);
             }
-        });
+        }
         return ids;
     }
 }

@@ -77,14 +77,22 @@ final class StateCodec {
     }
 
     private static Map<SessionEntry, Integer> sessions(Output out, ResourceState state) {
-        Map<SessionEntry, Integer> numbers = new LinkedHashMap<>();
-        state.forEach(claim -> numbers.putIfAbsent(claim.session, numbers.size()));
+        Map<SessionEntry, Integer> numbers = numbers(state);
         out.number(numbers.size());
         for (SessionEntry session : numbers.keySet()) {
             out.text(session.id().value());
             out.text(session.label());
             out.number(session.ttlMicros());
         }
+        return numbers;
+    }
+
+    private static Map<SessionEntry, Integer> numbers(ResourceState state) {
+        if (state.parties() == 1) {
+            return Map.of(state.first().session, 0);
+        }
+        Map<SessionEntry, Integer> numbers = new LinkedHashMap<>();
+        state.forEach(claim -> numbers.putIfAbsent(claim.session, numbers.size()));
         return numbers;
     }
 
@@ -186,7 +194,7 @@ final class StateCodec {
     }
 
     private static List<SessionEntry> sessions(Input in) throws Malformed {
-        List<SessionEntry> sessions = new ArrayList<>();
+        List<SessionEntry> sessions = new ArrayList<>(1);
         for (int left = in.number(0, Integer.MAX_VALUE); left > 0; left--) {
             sessions.add(new SessionEntry(new SessionId(in.text()), in.text(), in.number()));
         }

@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +57,18 @@ public final class Step {
 
     /** How many parties there were before it. */
     private final int partiesBefore;
+
+    /** What its commands come to; null until it is asked for, and again after the next command. */
+    private @Nullable Outcome outcome;
+
+    /**
+     * What the commands of a step come to.
+     *
+     * @param state the encoded state; null for no record
+     * @param index the changes of the index
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Outcome(byte @Nullable [] state, List<IndexChange> index) {}
 
     /** How many commands were carried out. */
     private int commands;
@@ -113,6 +124,7 @@ public final class Step {
     /** Carries out a command on the resource. */
     public Answer execute(Command.OnResource command) {
         commands++;
+        outcome = null;
         return command.accept(executor);
     }
 
@@ -148,6 +160,7 @@ public final class Step {
      * @param calls how many commands are to follow
      */
     public void takeIn(Collection<Arrival> announced, int calls) {
+        outcome = null;
         int room = server.maxStateBytes() / 2;
         for (Arrival arrival : announced) {
             room -= bytesOf(arrival);
@@ -189,15 +202,24 @@ public final class Step {
     /** Looks up the present state of a claim, for its claimant. */
     public Answer poll(ClaimRef claim) {
         commands++;
+        outcome = null;
         return executor.poll(claim);
     }
 
     /** Whether it has changed the record, or what waits beside it. */
     public boolean isChange() {
-        return !arrivals.isEmpty() || !Arrays.equals(before, after());
+        return !arrivals.isEmpty() || !Arrays.equals(before, outcome().state());
     }
 
-    /** The new state; null for no record. */
+    private Outcome outcome() {
+        Outcome known = outcome;
+        if (known == null) {
+            known = new Outcome(after(), indexChanges());
+            outcome = known;
+        }
+        return known;
+    }
+
     private byte @Nullable [] after() {
         boolean isFresh = before == null && !moves.hasReserved && state.latch == null && !state.isInUse();
         return isFresh || (before != null && isForgettable()) ? null : StateCodec.encode(state);
@@ -205,7 +227,7 @@ public final class Step {
 
     /** The state that the write leaves; empty for no record. */
     public Optional<byte[]> state() {
-        return Optional.ofNullable(after());
+        return Optional.ofNullable(outcome().state());
     }
 
     /** Whether nothing is lost with the record: nobody uses the resource, and new tokens will be above all others. */
@@ -241,10 +263,13 @@ public final class Step {
 
     /** What becomes of the index. */
     public List<IndexChange> index() {
+        return outcome().index();
+    }
+
+    private List<IndexChange> indexChanges() {
         List<IndexChange> changes = new ArrayList<>(2);
-        Map<ClaimRef, Boolean> left = new HashMap<>(claimsBefore);
         state.forEach(claim -> {
-            Boolean wasHeld = left.remove(claim.ref);
+            Boolean wasHeld = claimsBefore.get(claim.ref);
             if (wasHeld == null) {
                 changes.add(new IndexChange(claim.ref, claim.isHeld() ? Kind.GRANTED : Kind.QUEUED));
             } else if (wasHeld != claim.isHeld()) {
@@ -252,15 +277,29 @@ public final class Step {
             }
         });
         // The index of a session ends with it.
-        left.entrySet().stream()
-                .filter(claim -> !facts.isGone(claim.getKey().session()))
-                .forEach(claim -> changes.add(
-                        new IndexChange(claim.getKey(), claim.getValue() ? Kind.RELEASED : Kind.WITHDRAWN)));
+        claimsBefore.forEach((claim, wasHeld) -> {
+            if (state.claim(claim) == null && !facts.isGone(claim.session())) {
+                changes.add(new IndexChange(claim, wasHeld ? Kind.RELEASED : Kind.WITHDRAWN));
+            }
+        });
         return changes;
+    }
+
+    /** Whether it changes what the index of a session says. */
+    public boolean changesIndexOf(SessionId session) {
+        for (IndexChange change : index()) {
+            if (change.claim().session().equals(session)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** What claimants are to learn of their claims; of one that has ended again since, nothing. */
     public List<Notice> notices() {
+        if (moves.notices.isEmpty()) {
+            return List.of();
+        }
         return moves.notices.stream()
                 .filter(notice -> notice.kind() != Notice.Kind.GRANTED || state.grants.containsKey(notice.claim()))
                 .toList();
@@ -273,8 +312,12 @@ public final class Step {
 
     /** The leases of the server's that no claim has any more. */
     public Set<SessionId> endedLeases() {
+        Set<SessionId> opened = facts.openedLeases();
+        if (leasesBefore.isEmpty() && opened.isEmpty()) {
+            return Set.of();
+        }
         Set<SessionId> ended = new HashSet<>(leasesBefore);
-        ended.addAll(facts.openedLeases());
+        ended.addAll(opened);
         state.forEach(claim -> {
             if (claim.leaseId != null) {
                 ended.remove(claim.leaseId);
@@ -289,13 +332,17 @@ public final class Step {
      * @param most of each, so many at most
      */
     public Set<SessionId> parties(int most) {
-        Set<SessionId> ids = first(ResourceState.sessions(state.grants.values()), most);
-        ids.addAll(first(ResourceState.sessions(state.queue.values()), most));
+        Set<SessionId> holders = holders(most);
+        if (state.queue.isEmpty()) {
+            return holders;
+        }
+        Set<SessionId> ids = new LinkedHashSet<>(holders);
+        ids.addAll(ResourceState.sessions(state.queue.values(), most));
         return ids;
     }
 
-    private static Set<SessionId> first(Set<SessionId> ids, int most) {
-        return ids.stream().limit(most).collect(Collectors.toCollection(LinkedHashSet::new));
+    private Set<SessionId> holders(int most) {
+        return ResourceState.sessions(state.grants.values(), most);
     }
 
     /**
@@ -305,7 +352,7 @@ public final class Step {
      * @param turn counted by whoever asks
      */
     public Set<SessionId> holdersInTurn(int most, int turn) {
-        List<SessionId> all = List.copyOf(ResourceState.sessions(state.grants.values()));
+        List<SessionId> all = List.copyOf(holders(Integer.MAX_VALUE));
         int turns = Math.max(1, (all.size() + most - 1) / most);
         int from = Math.floorMod(turn, turns) * most;
         return Set.copyOf(all.subList(from, Math.min(from + most, all.size())));
@@ -319,9 +366,7 @@ public final class Step {
      */
     public Set<SessionId> decisive(int most) {
         boolean isOnlyQueued = commands > 0 && executor.enqueued == commands;
-        return isOnlyQueued && state.isHeldWhole()
-                ? first(ResourceState.sessions(state.grants.values()), most)
-                : parties(most);
+        return isOnlyQueued && state.isHeldWhole() ? holders(most) : parties(most);
     }
 
     /** Whether it has left something to the next step that a write had no room for. */
