@@ -10,20 +10,14 @@ import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.register.machine.Answer;
 import dev.holdfast.store.register.machine.Facts;
-import dev.holdfast.store.register.machine.MailCodec;
-import dev.holdfast.store.register.machine.Notice;
 import dev.holdfast.store.register.machine.Step;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,24 +40,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Round {
 
-    /** The liveness of this many holders and waiters is checked in each round, and they are watched. */
-    private static final int MOST_DECISIVE = 16;
-
-    /** Of the other holders, this many are checked by each round that changes nothing, in turn. */
-    private static final int MOST_IN_TURN = 64;
-
     /** After so long the calls fail, and had no effect, if others were always quicker. */
     private static final long MOST_NANOS = 60_000_000_000L;
 
-    /** Who is admitted is told the state of the record, if it is no longer, and not more than so many are. */
-    private static final int LONGEST_TOLD = 4_096;
-
-    private static final int MOST_TOLD_STATE = 4;
-
     /** Who holds and goes on tries again at once so often. */
     private static final int MOST_CONFLICTS_AT_ONCE = 3;
-
-    private static final byte[] UNTOLD = {};
 
     /** The longest pause after a conflict is a write's time doubled so many times. */
     private static final int MOST_DOUBLINGS = 8;
@@ -86,6 +67,7 @@ final class Round {
     private final List<Call> calls;
     private final Facts facts;
     private final FactQueries queries;
+    private final LivenessChecks liveness;
     private final Announcements announcements;
     private final IntakeWait intake;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
@@ -124,6 +106,7 @@ final class Round {
         this.calls = calls;
         this.facts = new Facts(context.sessions());
         this.queries = new FactQueries(context, facts);
+        this.liveness = new LivenessChecks(context, lane, calls, queries);
         this.announcements = new Announcements(context, lane, calls);
         this.intake = new IntakeWait(context, lane);
         this.startedAt = context.now();
@@ -257,31 +240,13 @@ final class Round {
 
     // Who must live
 
-    /** Those on whose life the outcome depends, and of whom nobody would say that they have ended. */
     private Set<SessionId> unverified(Step step, boolean isChange) {
-        Set<SessionId> ids = new HashSet<>(step.decisive(MOST_DECISIVE));
-        if (isChange || isAnnounced()) {
-            // The write itself fails if the session of a command has ended, or one whose claim it changes. So did the
-            // write of another client that carried these commands out.
-            ids.removeIf(this::isToldOf);
-            step.index().forEach(change -> ids.remove(change.claim().session()));
-        } else {
-            ids.addAll(step.writers().keySet());
-            calls.forEach(call -> call.session().ifPresent(ids::add));
-            ids.addAll(step.holdersInTurn(MOST_IN_TURN, lane.checks()));
-        }
-        ids.removeIf(queries::isSettled);
-        return ids;
+        return isChange || isAnnounced() ? liveness.beforeWrite(step) : liveness.beforeAnswer(step);
     }
 
     /** Whether it is all about claims that were announced. */
     private boolean isAnnounced() {
         return isQueuing && announcements.areMade() && calls.stream().noneMatch(Call::isPoll);
-    }
-
-    /** Whether this client is told when a session ends. */
-    private boolean isToldOf(SessionId id) {
-        return context.sessions().isOwn(id) || context.watches().isWatched(id);
     }
 
     private void verify(Set<SessionId> ids, boolean isRecordKnown) {
@@ -298,7 +263,7 @@ final class Round {
     // The write
 
     private void write(RegisterRecord record, Step step, List<Answer> answers) {
-        ConditionalWrite write = step.write(mail(step));
+        ConditionalWrite write = step.write(NoticeDelivery.mail(context, facts, step));
         long sentAt = context.now();
         CompletionStage<WriteResult> sent = adapter.write(write);
         CompletionStage<?> left = queries.remaining();
@@ -448,32 +413,13 @@ final class Round {
         }
     }
 
-    private Map<SessionId, byte[]> mail(Step step) {
-        Map<SessionId, List<Notice>> others = step.notices().stream()
-                .filter(notice -> !context.sessions().isOwn(notice.claim().session()))
-                .filter(notice -> !facts.isGone(notice.claim().session()))
-                .collect(Collectors.groupingBy(notice -> notice.claim().session()));
-        boolean isToldState = others.size() <= MOST_TOLD_STATE
-                && others.values().stream().flatMap(List::stream).anyMatch(Round::isGrant);
-        byte[] state = isToldState ? step.state().orElse(UNTOLD) : UNTOLD;
-        byte[] told = state.length <= LONGEST_TOLD ? state : UNTOLD;
-        Map<SessionId, byte[]> mail = new HashMap<>();
-        others.forEach((session, notices) -> mail.put(
-                session, MailCodec.encode(notices, notices.stream().anyMatch(Round::isGrant) ? told : UNTOLD)));
-        return mail;
-    }
-
-    private static boolean isGrant(Notice notice) {
-        return notice.kind() == Notice.Kind.GRANTED;
-    }
-
     // The answers
 
     private void answer(RegisterRecord present, Step step, List<Answer> answers) {
         CompletionStage<?> left = step.isChange() ? CompletableFuture.completedFuture(null) : queries.remaining();
         then(left, all -> {
             long base = step.base(present);
-            lane.learn(step.view(), step.parties(MOST_DECISIVE));
+            lane.learn(step.view(), step.parties(LivenessChecks.MOST_DECISIVE));
             boolean metOthers = conflicts > 0 || announcements.areMade() || announcements.sawOthers();
             if (isWriting || isQueuing) {
                 lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
@@ -489,7 +435,7 @@ final class Round {
             if (!step.isChange() && !isAnnounced()) {
                 lane.checked();
             }
-            tell(step, base);
+            NoticeDelivery.signal(context, step, base);
             if (step.isUnfinished()) {
                 lane.look();
             }
@@ -497,12 +443,6 @@ final class Round {
             // Last, so that what the next round answers comes after this.
             done.complete(null);
         });
-    }
-
-    private void tell(Step step, long base) {
-        step.notices().stream()
-                .filter(notice -> context.sessions().isOwn(notice.claim().session()))
-                .forEach(notice -> context.listeners().accept(MailCodec.signal(notice, base)));
     }
 
     private void endLeases(Set<SessionId> leases) {
