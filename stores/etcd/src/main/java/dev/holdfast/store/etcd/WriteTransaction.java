@@ -12,10 +12,8 @@ import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * A conditional write as one transaction. If a comparison fails, it reads all that was compared instead, so that the
@@ -35,10 +33,7 @@ final class WriteTransaction {
     WriteTransaction(KeyLayout keys, ConditionalWrite write) {
         this.keys = keys;
         this.write = write;
-        Set<SessionId> involved = new LinkedHashSet<>(write.writers().keySet());
-        involved.addAll(write.mail().keySet());
-        write.index().forEach(change -> involved.add(change.claim().session()));
-        this.sessions = List.copyOf(involved);
+        this.sessions = List.copyOf(write.sessions());
     }
 
     Transaction request() {

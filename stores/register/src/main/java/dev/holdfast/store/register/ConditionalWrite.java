@@ -2,9 +2,11 @@ package dev.holdfast.store.register;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * One atomic write: either all of it happens, or nothing.
@@ -39,5 +41,25 @@ public record ConditionalWrite(
         mail = Map.copyOf(mail);
         index = List.copyOf(index);
         arrivals = List.copyOf(arrivals);
+    }
+
+    /** All whose sessions must live, each once: writers first, then those that have mail, then those of the index. */
+    public Set<SessionId> sessions() {
+        if (mail.isEmpty() && isIndexOfWriters()) {
+            return writers.keySet();
+        }
+        Set<SessionId> all = new LinkedHashSet<>(writers.keySet());
+        all.addAll(mail.keySet());
+        index.forEach(change -> all.add(change.claim().session()));
+        return all;
+    }
+
+    private boolean isIndexOfWriters() {
+        for (IndexChange change : index) {
+            if (!writers.containsKey(change.claim().session())) {
+                return false;
+            }
+        }
+        return true;
     }
 }

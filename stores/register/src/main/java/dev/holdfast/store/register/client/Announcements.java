@@ -86,7 +86,7 @@ final class Announcements {
 
     /** Whether others were seen that wait to be taken in. */
     boolean sawOthers() {
-        return !waiting.stream().allMatch(this::isOwn);
+        return !waiting.isEmpty() && !waiting.stream().allMatch(this::isOwn);
     }
 
     /**
@@ -200,10 +200,14 @@ final class Announcements {
      * others find themselves in the record at the same time.
      */
     void takeInto(Step step, boolean takesNoticed) {
-        List<Arrival> others = new ArrayList<>();
         if (!matter()) {
-            others.addAll(takesNoticed && !leavesNoticed ? noticed(step) : List.of());
-        } else if (takesAll || isWaiting()) {
+            if (takesNoticed && !leavesNoticed) {
+                step.takeIn(noticed(step), calls.size());
+            }
+            return;
+        }
+        List<Arrival> others = new ArrayList<>();
+        if (takesAll || isWaiting()) {
             for (Arrival arrival : waiting) {
                 if (isOwn(arrival)) {
                     step.remove(arrival);
@@ -222,8 +226,12 @@ final class Announcements {
 
     /** What this client was notified of and the record does not show yet. */
     private List<Arrival> noticed(Step step) {
+        List<Arrival> present = lane.notices().present(context.now());
+        if (present.isEmpty()) {
+            return present;
+        }
         lane.notices()
-                .drop(lane.notices().present(context.now()).stream()
+                .drop(present.stream()
                         .filter(arrival -> step.containsSince(arrival.claim()))
                         .toList());
         return lane.notices().present(context.now());
@@ -234,7 +242,7 @@ final class Announcements {
     }
 
     private boolean isWaiting() {
-        return waiting.stream().anyMatch(this::isOwn);
+        return !waiting.isEmpty() && waiting.stream().anyMatch(this::isOwn);
     }
 
     /** Whether another client, that of the first arrival, is about to take in what waits. */

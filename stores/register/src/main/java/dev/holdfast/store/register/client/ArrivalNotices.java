@@ -55,6 +55,9 @@ final class ArrivalNotices {
     }
 
     synchronized List<Arrival> present(long now) {
+        if (received.isEmpty()) {
+            return List.of();
+        }
         dropOld(now);
         return received.values().stream().map(Received::arrival).toList();
     }

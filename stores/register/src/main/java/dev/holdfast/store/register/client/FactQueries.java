@@ -72,8 +72,12 @@ final class FactQueries {
 
     /** Asks what is left of the sessions of which an answer says it; of those that were asked lately it is known. */
     CompletionStage<Void> remaining() {
+        Set<SessionId> missing = facts.missingRemaining();
+        if (missing.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
         Set<SessionId> ids = new HashSet<>();
-        for (SessionId id : facts.missingRemaining()) {
+        for (SessionId id : missing) {
             context.sessions()
                     .left(id, context.now())
                     .ifPresentOrElse(left -> facts.remaining(id, left), () -> ids.add(id));

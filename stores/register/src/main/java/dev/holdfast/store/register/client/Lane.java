@@ -17,7 +17,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -347,20 +346,25 @@ final class Lane {
      */
     void learnWriters(StateView view) {
         long now = context.now();
-        Stream.of(view.waiting(), view.held())
-                .forEach(claims -> claims.stream()
-                        .map(ClaimRef::session)
-                        .filter(id -> !context.sessions().isOwn(id))
-                        .limit(MOST_WRITERS / 2)
-                        .forEach(id -> {
-                            writers.remove(id);
-                            writers.put(id, now);
-                        }));
+        learnWriters(view.waiting(), now);
+        learnWriters(view.held(), now);
         writers.values().removeIf(seen -> now - seen > LINGER_NANOS);
         while (writers.size() > MOST_WRITERS) {
             writers.remove(writers.keySet().iterator().next());
         }
         parties = view.parties();
+    }
+
+    private void learnWriters(List<ClaimRef> claims, long now) {
+        int room = MOST_WRITERS / 2;
+        for (int i = 0; i < claims.size() && room > 0; i++) {
+            SessionId id = claims.get(i).session();
+            if (!context.sessions().isOwn(id)) {
+                writers.remove(id);
+                writers.put(id, now);
+                room--;
+            }
+        }
     }
 
     /** The sessions to notify of an announced claim: of the clients that write next, unless these read it anyway. */
@@ -381,20 +385,33 @@ final class Lane {
         }
         Set<SessionId> sessionsNow = new HashSet<>();
         own.forEach(place -> sessionsNow.add(place.claim().session()));
-        view.held().stream().map(ClaimRef::session).filter(sessions::isOwn).forEach(sessionsNow::add);
+        for (ClaimRef claim : view.held()) {
+            if (sessions.isOwn(claim.session())) {
+                sessionsNow.add(claim.session());
+            }
+        }
         places = own;
         users = sessionsNow;
         decisive = decisiveNow;
         if (!sessionsNow.isEmpty()) {
-            Set<SessionId> others = new HashSet<>(decisiveNow);
+            Set<SessionId> others = new HashSet<>();
             if (isContended() && watched.size() < MOST_LINGERING) {
-                others.addAll(watched);
+                watched.stream().filter(this::isOther).forEach(others::add);
             }
-            others.removeIf(id -> sessions.isOwn(id) || sessions.isGone(id));
+            for (SessionId id : decisiveNow) {
+                if (isOther(id)) {
+                    others.add(id);
+                }
+            }
             watch(others);
         } else if (!watched.isEmpty()) {
             linger();
         }
+    }
+
+    /** Whether a session is of another client, and is not known to have ended. */
+    private boolean isOther(SessionId id) {
+        return !context.sessions().isOwn(id) && !context.sessions().isGone(id);
     }
 
     private void watch(Set<SessionId> others) {

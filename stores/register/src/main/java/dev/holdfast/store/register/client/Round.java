@@ -110,9 +110,14 @@ final class Round {
         this.announcements = new Announcements(context, lane, calls);
         this.intake = new IntakeWait(context, lane);
         this.startedAt = context.now();
-        this.isWriting = calls.stream().anyMatch(Call::isUrgent);
-        this.isQueuing =
-                !isWriting && calls.stream().anyMatch(call -> call.queuing().isPresent());
+        boolean isUrgent = false;
+        boolean hasClaim = false;
+        for (Call call : calls) {
+            isUrgent |= call.isUrgent();
+            hasClaim |= call.queuing().isPresent();
+        }
+        this.isWriting = isUrgent;
+        this.isQueuing = hasClaim && !isUrgent;
         this.wasContended = lane.isContended();
     }
 
@@ -206,7 +211,8 @@ final class Round {
         }
         boolean isChange = step.isChange();
         boolean hasHolder = (wasContended || hasLost()) && step.partiesBefore() > 0;
-        boolean isNew = isQueuing && announcements.canBeMade(step);
+        boolean mayAnnounce = isQueuing && (intake.isGlance() || (hasHolder && !hasAnnounced));
+        boolean isNew = mayAnnounce && announcements.canBeMade(step);
         if (intake.isGlance() && isNew) {
             // Not all of it is there yet. Without a holder, the clients of the arrivals take them in.
             if (hasHolder) {
@@ -295,7 +301,7 @@ final class Round {
             hasWritten = true;
             lane.notices().drop(write.arrivals());
             // What is left of sessions is for hints alone: whether or not it could be told.
-            var unused = left.whenComplete((all, failure) -> answer(present, step, answers));
+            var unused = left.whenComplete((all, failure) -> goOn(() -> answer(present, step, answers)));
         } else if (result instanceof WriteResult.Conflict conflict) {
             boolean isUnchanged = conflict.present().version().equals(record.version());
             if (isUnchanged && !write.arrivals().isEmpty() && !announcements.matter()) {
@@ -404,7 +410,7 @@ final class Round {
         }
     }
 
-    /** Goes on after a pause, on a thread that knows nothing of the round. */
+    /** Goes on where nobody else would notice a failure. */
     private void goOn(Runnable next) {
         try {
             next.run();
@@ -416,33 +422,40 @@ final class Round {
     // The answers
 
     private void answer(RegisterRecord present, Step step, List<Answer> answers) {
-        CompletionStage<?> left = step.isChange() ? CompletableFuture.completedFuture(null) : queries.remaining();
-        then(left, all -> {
-            long base = step.base(present);
-            lane.learn(step.view(), step.parties(LivenessChecks.MOST_DECISIVE));
-            boolean metOthers = conflicts > 0 || announcements.areMade() || announcements.sawOthers();
-            if (isWriting || isQueuing) {
-                lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
-            }
-            if (isQueuing && !wasContended) {
-                lane.competed(hasLost());
-            }
-            List<Reply> replies =
-                    answers.stream().map(answer -> answer.on(base)).toList();
-            for (int i = 0; i < calls.size(); i++) {
-                calls.get(i).reply().complete(replies.get(i));
-            }
-            if (!step.isChange() && !isAnnounced()) {
-                lane.checked();
-            }
-            NoticeDelivery.signal(context, step, base);
-            if (step.isUnfinished()) {
-                lane.look();
-            }
-            endLeases(step.endedLeases());
-            // Last, so that what the next round answers comes after this.
-            done.complete(null);
-        });
+        if (step.isChange()) {
+            finish(present, step, answers);
+        } else {
+            then(queries.remaining(), all -> finish(present, step, answers));
+        }
+    }
+
+    private void finish(RegisterRecord present, Step step, List<Answer> answers) {
+        long base = step.base(present);
+        lane.learn(step.view(), step.parties(LivenessChecks.MOST_DECISIVE));
+        boolean metOthers = conflicts > 0 || announcements.areMade() || announcements.sawOthers();
+        if (isWriting || isQueuing) {
+            lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
+        }
+        if (isQueuing && !wasContended) {
+            lane.competed(hasLost());
+        }
+        List<Reply> replies = new ArrayList<>(answers.size());
+        for (Answer answer : answers) {
+            replies.add(answer.on(base));
+        }
+        for (int i = 0; i < calls.size(); i++) {
+            calls.get(i).reply().complete(replies.get(i));
+        }
+        if (!step.isChange() && !isAnnounced()) {
+            lane.checked();
+        }
+        NoticeDelivery.signal(context, step, base);
+        if (step.isUnfinished()) {
+            lane.look();
+        }
+        endLeases(step.endedLeases());
+        // Last, so that what the next round answers comes after this.
+        done.complete(null);
     }
 
     private void endLeases(Set<SessionId> leases) {

@@ -44,14 +44,15 @@ public final class Facts {
 
     private ServerTime time = ServerTime.NONE;
 
-    private final Set<SessionId> gone = new HashSet<>();
-    private final Map<SessionId, SessionRecord> sessions = new HashMap<>();
-    private final Map<LeaseKey, OpenedSession> leases = new HashMap<>();
-    private final Map<SessionId, Duration> remaining = new HashMap<>();
+    // Most steps need nothing but what was heard: each collection is made when something is added to it.
+    private Set<SessionId> gone = Set.of();
+    private Map<SessionId, SessionRecord> sessions = Map.of();
+    private Map<LeaseKey, OpenedSession> leases = Map.of();
+    private Map<SessionId, Duration> remaining = Map.of();
 
-    private final Set<SessionId> missingSessions = new HashSet<>();
-    private final Set<LeaseKey> missingLeases = new HashSet<>();
-    private final Set<SessionId> missingRemaining = new HashSet<>();
+    private Set<SessionId> missingSessions = Set.of();
+    private Set<LeaseKey> missingLeases = Set.of();
+    private Set<SessionId> missingRemaining = Set.of();
 
     /** Whether others have announced claims that the step does not take in. */
     private boolean areOthersAnnounced;
@@ -91,6 +92,7 @@ public final class Facts {
 
     /** Notes that a session or a lease has ended. */
     public void gone(SessionId id) {
+        gone = toFill(gone);
         gone.add(id);
     }
 
@@ -101,6 +103,7 @@ public final class Facts {
 
     /** Notes what the server says of a session that lives. */
     public void session(SessionId id, SessionRecord record) {
+        sessions = toFill(sessions);
         sessions.merge(id, record, (old, now) -> old.epoch() > now.epoch() ? old : now);
     }
 
@@ -108,6 +111,7 @@ public final class Facts {
     public void epoch(SessionId id, long epoch) {
         SessionRecord known = session(id);
         if (known != null && known.epoch() < epoch) {
+            sessions = toFill(sessions);
             sessions.put(id, new SessionRecord(epoch, known.label(), known.ttl()));
         }
     }
@@ -120,6 +124,7 @@ public final class Facts {
             known = hearsay.session(id);
         }
         if (known == null) {
+            missingSessions = toFill(missingSessions);
             missingSessions.add(id);
         }
         return known;
@@ -127,8 +132,9 @@ public final class Facts {
 
     /** Notes a lease that was opened for a claim. */
     public void lease(LeaseKey key, OpenedSession lease) {
+        leases = toFill(leases);
         leases.put(key, lease);
-        remaining.put(lease.id(), key.length());
+        remaining(lease.id(), key.length());
     }
 
     /** The lease that was opened for a claim; otherwise it is missing. */
@@ -136,6 +142,7 @@ public final class Facts {
     SessionId lease(LeaseKey key) {
         OpenedSession opened = leases.get(key);
         if (opened == null) {
+            missingLeases = toFill(missingLeases);
             missingLeases.add(key);
             return null;
         }
@@ -154,12 +161,14 @@ public final class Facts {
 
     /** Notes what is left of a session or a lease without a renewal. */
     public void remaining(SessionId id, Duration left) {
+        remaining = toFill(remaining);
         remaining.put(id, left);
     }
 
     /** Notes that an answer has to say what is left of a session or lease. */
     void needsRemaining(SessionId id) {
         if (!remaining.containsKey(id)) {
+            missingRemaining = toFill(missingRemaining);
             missingRemaining.add(id);
         }
     }
@@ -169,11 +178,19 @@ public final class Facts {
         return remaining.getOrDefault(id, Duration.ZERO);
     }
 
+    private static <T> Set<T> toFill(Set<T> set) {
+        return set.isEmpty() ? new HashSet<>() : set;
+    }
+
+    private static <K, V> Map<K, V> toFill(Map<K, V> map) {
+        return map.isEmpty() ? new HashMap<>() : map;
+    }
+
     /** Begins a step: nothing is missing yet. */
     public void begin() {
-        missingSessions.clear();
-        missingLeases.clear();
-        missingRemaining.clear();
+        missingSessions = Set.of();
+        missingLeases = Set.of();
+        missingRemaining = Set.of();
     }
 
     /** Whether the step found all that it needed; its answers may need what is left of leases besides. */

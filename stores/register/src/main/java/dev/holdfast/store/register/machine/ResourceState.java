@@ -121,11 +121,11 @@ final class ResourceState {
      * @param most so many at most
      */
     static Set<SessionId> sessions(Collection<ClaimEntry> claims, int most) {
-        if (claims.isEmpty()) {
-            return Set.of();
-        }
         Set<SessionId> ids = new LinkedHashSet<>();
         for (ClaimEntry claim : claims) {
+            if (claims.size() == 1 && !claim.hasOwnLease()) {
+                return Set.of(claim.session.id());
+            }
             if (ids.size() < most && !claim.outlivesSession()) {
                 ids.add(claim.session.id());
             }

@@ -47,8 +47,8 @@ public final class Step {
     private final RegisterRecord record;
     private final Facts facts;
     private final byte @Nullable [] before;
-    private final Map<ClaimRef, Boolean> claimsBefore = new HashMap<>();
-    private final Set<SessionId> leasesBefore = new HashSet<>();
+    private final Map<ClaimRef, Boolean> claimsBefore;
+    private final Set<SessionId> leasesBefore = new HashSet<>(0);
     private final ResourceState state;
     private final Moves moves;
     private final CommandExecutor executor;
@@ -88,8 +88,8 @@ public final class Step {
         if (before == null) {
             state.lastToken = record.floor();
         }
+        this.claimsBefore = claims(state);
         state.forEach(claim -> {
-            claimsBefore.put(claim.ref, claim.isHeld());
             if (claim.leaseId != null) {
                 leasesBefore.add(claim.leaseId);
             }
@@ -105,6 +105,19 @@ public final class Step {
                 server.maxChanges() / 4);
         this.executor = new CommandExecutor(moves, server.maxStateBytes());
         moves.expire();
+    }
+
+    /** The claims, each with whether it holds. */
+    private static Map<ClaimRef, Boolean> claims(ResourceState state) {
+        if (state.parties() == 0) {
+            return Map.of();
+        }
+        if (state.parties() == 1) {
+            return Map.of(state.first().ref, state.first().isHeld());
+        }
+        Map<ClaimRef, Boolean> claims = new HashMap<>();
+        state.forEach(claim -> claims.put(claim.ref, claim.isHeld()));
+        return claims;
     }
 
     /** What tokens are relative to in a record of this version. */

@@ -64,9 +64,21 @@ final class NodeLayout {
     private static final char PART_END = '~';
 
     private final String root;
+    private final String records;
+    private final String[] shards = new String[SHARDS];
+    private final String sessions;
+    private final String beats;
+    private final String helpers;
 
     NodeLayout(String root) {
         this.root = root;
+        this.records = root + "/r";
+        this.sessions = root + "/s";
+        this.beats = root + "/b";
+        this.helpers = root + "/h";
+        for (int i = 0; i < SHARDS; i++) {
+            shards[i] = records + '/' + HEX.toHexDigits((byte) i);
+        }
     }
 
     String root() {
@@ -74,20 +86,20 @@ final class NodeLayout {
     }
 
     String records() {
-        return root + "/r";
+        return records;
     }
 
     String sessions() {
-        return root + "/s";
+        return sessions;
     }
 
     String beats() {
-        return root + "/b";
+        return beats;
     }
 
     /** The parents of what hangs on sessions. */
     String helpers() {
-        return root + "/h";
+        return helpers;
     }
 
     String helpers(int shard) {
@@ -151,7 +163,7 @@ final class NodeLayout {
     }
 
     String shard(int number) {
-        return records() + '/' + HEX.toHexDigits((byte) number);
+        return shards[number];
     }
 
     String shard(ResourceName name) {
@@ -173,17 +185,17 @@ final class NodeLayout {
     }
 
     String session(SessionId id) {
-        return sessions() + '/' + id;
+        return sessions + '/' + id;
     }
 
     String beat(SessionId id) {
-        return beats() + '/' + id;
+        return beats + '/' + id;
     }
 
     /** The parent of what hangs on a session, whose id ends with a random digit. */
     String helper(SessionId id) {
         String text = id.value();
-        return helpers() + '/' + text.charAt(text.length() - 1) + '/' + text;
+        return helpers + '/' + text.charAt(text.length() - 1) + '/' + text;
     }
 
     /** All that hangs on a session from its beginning, parents first. */
@@ -202,7 +214,15 @@ final class NodeLayout {
     /** The path of an entry that says that its claim waits, or holds. */
     String entry(ClaimRef claim, IndexChange.State state) {
         int bucket = (Long.hashCode(claim.claim()) * 0x9E3779B9) >>> 31;
-        return bucket(claim.session(), bucket)
+        String session = claim.session().value();
+        // The path of the bucket is written out: a part that is put together first is a copy that nobody needs.
+        return helpers
+                + '/'
+                + session.charAt(session.length() - 1)
+                + '/'
+                + session
+                + '/'
+                + bucket
                 + '/'
                 + (state == IndexChange.State.HELD ? HELD : WAITING)
                 + Long.toHexString(claim.claim())
@@ -247,7 +267,11 @@ final class NodeLayout {
 
     /** A name without characters that paths can't have, or that mean something there. */
     static String encoded(ResourceName name) {
-        StringBuilder text = new StringBuilder();
+        String value = name.value();
+        if (isPlain(value)) {
+            return value;
+        }
+        StringBuilder text = new StringBuilder(3 * value.length());
         for (byte b : name.utf8()) {
             if (isPlain(b)) {
                 text.append((char) b);
@@ -258,9 +282,18 @@ final class NodeLayout {
         return text.toString();
     }
 
-    private static boolean isPlain(byte b) {
-        boolean isLetter = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z');
-        return isLetter || (b >= '0' && b <= '9') || b == '-' || b == '_';
+    private static boolean isPlain(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (!isPlain(text.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isPlain(int c) {
+        boolean isLetter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        return isLetter || (c >= '0' && c <= '9') || c == '-' || c == '_';
     }
 
     /** The name again; empty for what is no encoded name, which somebody else must have made. */

@@ -14,7 +14,6 @@ import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,11 +54,14 @@ final class WriteTransaction {
     private final PacketLimit limit;
     private final ConditionalWrite write;
 
+    /** The sessions that must be alive. */
+    private final Set<SessionId> involved;
+
     /** The versions of the nodes of the writers. */
     private final Map<SessionId, Integer> epochs = new HashMap<>();
 
     /** Index entries of living sessions that are not as the write supposes, because somebody meddled with them. */
-    private final Map<ClaimRef, State> entries = new HashMap<>();
+    private Map<ClaimRef, State> entries = Map.of();
 
     /** Whether the node is not there by which the record is told from a later one of its name. */
     private boolean isGuardGone;
@@ -85,17 +87,25 @@ final class WriteTransaction {
         this.limit = limit;
         this.write = write;
         this.after = write.expected();
+        this.involved = write.sessions();
     }
 
     CompletableFuture<WriteResult> run() {
-        Set<SessionId> unknown = new HashSet<>();
-        write.writers()
-                .forEach((id, epoch) -> sessions.knownEpoch(id)
-                        .filter(known -> known.epoch() <= epoch)
-                        .ifPresentOrElse(known -> epochs.put(id, known.version()), () -> unknown.add(id)));
         boolean isFloorKnown = records.knownFloor(write.resource()).isPresent();
         // What is to be known first is read as after a refusal, which tells as well if it is no use to send the write.
-        return unknown.isEmpty() && (isFloorKnown || !replacesFloor()) ? attempt(1) : diagnose(1);
+        return areEpochsKnown() && (isFloorKnown || !replacesFloor()) ? attempt(1) : diagnose(1);
+    }
+
+    /** Whether the versions of the nodes of all writers are known, as far as these have no higher epoch. */
+    private boolean areEpochsKnown() {
+        for (Map.Entry<SessionId, Long> writer : write.writers().entrySet()) {
+            Optional<OwnSession.Epoch> known = sessions.knownEpoch(writer.getKey());
+            if (known.isEmpty() || known.get().epoch() > writer.getValue()) {
+                return false;
+            }
+            epochs.put(writer.getKey(), known.get().version());
+        }
+        return true;
     }
 
     private CompletableFuture<WriteResult> attempt(int number) {
@@ -137,19 +147,9 @@ final class WriteTransaction {
     // What the write is made of.
 
     private void addSessions(List<Op> operations) {
-        involved().forEach(id -> {
-            String path = layout.session(id);
-            size += path.length() + OVERHEAD;
-            operations.add(Op.check(path, epochs.getOrDefault(id, -1)));
-        });
-    }
-
-    /** The sessions that must be alive. */
-    private Set<SessionId> involved() {
-        Set<SessionId> all = new HashSet<>(write.writers().keySet());
-        all.addAll(write.mail().keySet());
-        write.index().forEach(change -> all.add(change.claim().session()));
-        return all;
+        for (SessionId id : involved) {
+            operations.add(Op.check(sized(layout.session(id)), epochs.getOrDefault(id, -1)));
+        }
     }
 
     private void addMail(List<Op> operations) {
@@ -253,7 +253,7 @@ final class WriteTransaction {
 
     private CompletableFuture<WriteResult> diagnose(int attempt) {
         Map<SessionId, CompletableFuture<Optional<Sessions.Versioned>>> reads = new LinkedHashMap<>();
-        involved().forEach(id -> reads.put(id, sessions.readVersion(id)));
+        involved.forEach(id -> reads.put(id, sessions.readVersion(id)));
         CompletableFuture<RegisterRecord> record = records.readHere(write.resource());
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
                 .thenCompose(all -> record)
@@ -298,7 +298,9 @@ final class WriteTransaction {
                 requests.get(layout.guard(write.resource(), write.expected().incarnation()), null);
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
                 .thenCombine(guard, (all, found) -> {
-                    reads.forEach((claim, read) -> entries.put(claim, read.join()));
+                    Map<ClaimRef, State> states = new HashMap<>();
+                    reads.forEach((claim, read) -> states.put(claim, read.join()));
+                    entries = states;
                     isGuardGone = found.isEmpty();
                     return true;
                 });
