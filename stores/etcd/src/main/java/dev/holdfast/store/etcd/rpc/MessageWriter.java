@@ -1,7 +1,7 @@
 package dev.holdfast.store.etcd.rpc;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
 
 /**
  * Writes one message of Protocol Buffers, field by field; fields with the default value are left out.
@@ -14,7 +14,11 @@ final class MessageWriter {
     private static final int VARINT = 0;
     private static final int LENGTH_DELIMITED = 2;
 
-    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    /** Enough for most of the messages that a transaction is made of. */
+    private static final int USUAL_BYTES = 128;
+
+    private byte[] bytes = new byte[USUAL_BYTES];
+    private int size;
 
     @CanIgnoreReturnValue
     MessageWriter number(int field, long value) {
@@ -38,15 +42,21 @@ final class MessageWriter {
     /** A message, also one without fields: that it is there says something. */
     @CanIgnoreReturnValue
     MessageWriter message(int field, MessageWriter value) {
-        return present(field, value.toBytes());
+        return present(field, value.bytes, value.size);
     }
 
     /** A field that has a presence of its own, such as one of a union, which counts also if it is empty or 0. */
     @CanIgnoreReturnValue
     MessageWriter present(int field, byte[] value) {
+        return present(field, value, value.length);
+    }
+
+    private MessageWriter present(int field, byte[] value, int length) {
         tag(field, LENGTH_DELIMITED);
-        varint(value.length);
-        out.writeBytes(value);
+        varint(length);
+        makeRoom(length);
+        System.arraycopy(value, 0, bytes, size, length);
+        size += length;
         return this;
     }
 
@@ -58,7 +68,7 @@ final class MessageWriter {
     }
 
     byte[] toBytes() {
-        return out.toByteArray();
+        return Arrays.copyOf(bytes, size);
     }
 
     private void tag(int field, int type) {
@@ -68,9 +78,20 @@ final class MessageWriter {
     private void varint(long value) {
         long left = value;
         while ((left & ~0x7fL) != 0) {
-            out.write((int) ((left & 0x7f) | 0x80));
+            octet((int) ((left & 0x7f) | 0x80));
             left >>>= 7;
         }
-        out.write((int) left);
+        octet((int) left);
+    }
+
+    private void octet(int value) {
+        makeRoom(1);
+        bytes[size++] = (byte) value;
+    }
+
+    private void makeRoom(int more) {
+        if (more > bytes.length - size) {
+            bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, size + more));
+        }
     }
 }
