@@ -151,7 +151,7 @@ public final class LocalSynchronizer extends LocalResource {
         return claims.mayAsk(request) || hasIdleGrantFor(request);
     }
 
-    /** Whether there is a grant that nobody uses, and that serves a request once it is known to be still good. */
+    /** Whether an unused grant serves a request as soon as the store has confirmed it. */
     private boolean hasIdleGrantFor(Request request) {
         for (LocalGrant held = claims.firstGrant(); held != null; held = held.nextGrant) {
             if (held.isIdle() && held.state == Claim.State.HELD && held.suits(request)) {

@@ -3,12 +3,12 @@ package dev.holdfast.spi.support;
 /**
  * Whether it pays to stay awake for a moment before sleeping, as learned from how it went before. To put a thread to
  * sleep and to wake it takes about as long as a round trip to a server near by: where an answer comes at once, a thread
- * that looks out for it halves the time. Time that was spent in vain is made up for by sleeping: for
- * {@value #LEAST_REST} times as long at first, for twice as many with each further time in vain, up to
- * {@value #MOST_REST}, and for half as many after {@value #IN_A_ROW} times in a row that paid.
+ * that looks out for it halves the time. After a spin that did not pay there is none for {@value #LEAST_REST} times as
+ * long as it took. Each further one that does not pay doubles this factor, up to {@value #MOST_REST};
+ * {@value #IN_A_ROW} in a row that pay halve it.
  *
- * <p>The time counts, not the number of attempts, because a thread that lets others run on a busy processor may get it
- * back only after some milliseconds. It then finds that its answer has come long ago: that was in vain too.
+ * <p>The time counts, not the number of spins, because a thread that yields on a busy processor may run again only
+ * after some milliseconds. Its answer has arrived by then, but late, so that spin did not pay either.
  *
  * <p>That a wait learns from those before it is the idea of adaptive locks, as of the Java virtual machine's own
  * monitors.
@@ -30,7 +30,7 @@ public final class AdaptiveSpin {
     public AdaptiveSpin() {}
 
     /**
-     * Whether to stay awake this time. Whoever does tells what came of it.
+     * Returns whether to spin this time. The caller then reports how it went.
      *
      * @param now nanoseconds of a monotonic clock
      */
@@ -39,7 +39,7 @@ public final class AdaptiveSpin {
         return !isResting;
     }
 
-    /** What was looked out for came in time. */
+    /** Reports a spin during which the answer arrived. */
     public void paidOff() {
         if (++row == IN_A_ROW) {
             row = 0;
@@ -48,7 +48,7 @@ public final class AdaptiveSpin {
     }
 
     /**
-     * It did not come in time.
+     * Reports a spin that was too short for the answer, or took too long.
      *
      * @param now nanoseconds of a monotonic clock
      * @param took the nanoseconds that were spent

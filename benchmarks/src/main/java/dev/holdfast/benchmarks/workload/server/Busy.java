@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Locks that nobody else wants, on a machine whose processors other programs want too. */
+/** Uncontended locks on a machine whose processors are busy with other programs. */
 public final class Busy implements Workload {
 
     private static final int ONE = 1;

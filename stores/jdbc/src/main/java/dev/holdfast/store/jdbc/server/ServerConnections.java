@@ -150,7 +150,7 @@ public final class ServerConnections {
             usedAt = now;
         }
 
-        /** Has reads wait no longer than about that, if it is less than they wait anyway. */
+        /** Sets the read time-out to about that, but to no more than the connection was made with. */
         void bound(Connection present, int millis) throws SQLException {
             Integer own = ownTimeout;
             if (own == null) {
@@ -158,8 +158,9 @@ public final class ServerConnections {
                 ownTimeout = own;
                 timeout = own;
             }
-            if (timeout == 0 || timeout > millis + millis / SLACK) {
-                setTimeout(present, millis);
+            int wanted = own == 0 ? millis : Math.min(own, millis);
+            if (Math.abs((long) timeout - wanted) > wanted / SLACK) {
+                setTimeout(present, wanted);
             }
         }
 

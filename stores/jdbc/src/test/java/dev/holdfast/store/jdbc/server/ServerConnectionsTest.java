@@ -84,6 +84,11 @@ class ServerConnectionsTest {
         assertThat(connections.getWithin(Use.LOCKS, TimeUnit.MILLISECONDS.toNanos(50)))
                 .isSameAs(only);
         assertThat(only.getNetworkTimeout()).isEqualTo(50);
+        assertThat(connections.getWithin(Use.LOCKS, TimeUnit.SECONDS.toNanos(2)))
+                .isSameAs(only);
+        assertThat(only.getNetworkTimeout())
+                .as("a caller with more time is not cut off by that of another")
+                .isEqualTo(2_000);
         assertThat(connections.get(Use.LOCKS)).isSameAs(only);
         assertThat(only.getNetworkTimeout()).isEqualTo(40_000);
     }
