@@ -6,6 +6,9 @@ module dev.holdfast {
     requires org.slf4j;
 
     exports dev.holdfast;
+    exports dev.holdfast.admin;
+    exports dev.holdfast.election;
+    exports dev.holdfast.task;
     exports dev.holdfast.spi;
     exports dev.holdfast.spi.support;
 

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import dev.holdfast.engine.time.Durations;
 import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 import java.util.Optional;

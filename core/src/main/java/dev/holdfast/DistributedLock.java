@@ -2,7 +2,6 @@ package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -156,8 +155,7 @@ public interface DistributedLock extends Lock, Lockable {
     /** Does something under this lock, as {@link #callWhileHeld(AcquireOptions, LockedTask)}. */
     default <E extends Exception> void runWhileHeld(AcquireOptions options, LockedAction<E> action)
             throws E, InterruptedException {
-        Objects.requireNonNull(action, "action");
-        callWhileHeld(options, new ActionTask<>(action));
+        callWhileHeld(options, LockedTask.of(action));
     }
 
     /**

@@ -1,9 +1,17 @@
 package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.admin.ClientState;
+import dev.holdfast.admin.HealthReport;
+import dev.holdfast.admin.LockAdmin;
+import dev.holdfast.admin.LockInfo;
+import dev.holdfast.admin.LockPage;
+import dev.holdfast.admin.LockQuery;
+import dev.holdfast.election.LeaderElection;
 import dev.holdfast.engine.Engine;
 import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.execution.SystemEnvironment;
+import dev.holdfast.engine.time.Durations;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;
@@ -11,6 +19,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.task.ScheduledTaskLock;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,4 +18,14 @@ public interface LockedTask<T extends @Nullable Object, E extends Exception> {
      * @param hold the hold under which it runs; closed when it returns
      */
     T call(Hold hold) throws E;
+
+    /** An action as a task that returns null. */
+    @SuppressWarnings("NullAway") // the result is a type argument, which NullAway does not check on every JDK
+    static <E extends Exception> LockedTask<@Nullable Void, E> of(LockedAction<E> action) {
+        Objects.requireNonNull(action, "action");
+        return hold -> {
+            action.run(hold);
+            return null;
+        };
+    }
 }

@@ -1,10 +1,10 @@
 package dev.holdfast.cli;
 
-import dev.holdfast.DamagedLock;
-import dev.holdfast.LockAdmin;
-import dev.holdfast.LockInfo;
-import dev.holdfast.LockPage;
-import dev.holdfast.LockQuery;
+import dev.holdfast.admin.DamagedLock;
+import dev.holdfast.admin.LockAdmin;
+import dev.holdfast.admin.LockInfo;
+import dev.holdfast.admin.LockPage;
+import dev.holdfast.admin.LockQuery;
 import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.console.DurationText;
 import dev.holdfast.cli.console.ExitCode;

@@ -1,7 +1,7 @@
 package dev.holdfast.cli;
 
-import dev.holdfast.LockAdmin;
-import dev.holdfast.LockInfo;
+import dev.holdfast.admin.LockAdmin;
+import dev.holdfast.admin.LockInfo;
 import dev.holdfast.cli.console.CliException;
 import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.console.ExitCode;

@@ -1,7 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
-import dev.holdfast.LockAdmin;
+import dev.holdfast.admin.LockAdmin;
 import dev.holdfast.engine.admin.ClientMonitor;
 import dev.holdfast.engine.admin.HealthProbe;
 import dev.holdfast.engine.admin.StoreAdmin;

@@ -5,10 +5,9 @@ import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.DistributedSemaphore;
-import dev.holdfast.LeaderElection;
 import dev.holdfast.Lockable;
 import dev.holdfast.MultiLock;
-import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.election.LeaderElection;
 import dev.holdfast.engine.barrier.EngineBarrier;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.election.Elections;
@@ -33,6 +32,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
+import dev.holdfast.task.ScheduledTaskLock;
 import java.util.Collection;
 
 /** The locks and other primitives of one client, made as they are asked for. Thread-safe. */

@@ -8,10 +8,10 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.LockQuery;
 import dev.holdfast.Permits;
-import dev.holdfast.TaskHold;
-import dev.holdfast.TaskOptions;
+import dev.holdfast.admin.LockQuery;
+import dev.holdfast.task.TaskHold;
+import dev.holdfast.task.TaskOptions;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 

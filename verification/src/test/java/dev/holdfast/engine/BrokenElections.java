@@ -1,12 +1,12 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.Campaign;
-import dev.holdfast.CampaignOptions;
-import dev.holdfast.Candidate;
-import dev.holdfast.LeaderElection;
-import dev.holdfast.LeaderView;
-import dev.holdfast.Leadership;
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.CampaignOptions;
+import dev.holdfast.election.Candidate;
+import dev.holdfast.election.LeaderElection;
+import dev.holdfast.election.LeaderView;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.election.TermEnd;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
 import java.lang.reflect.InvocationTargetException;

@@ -1,11 +1,11 @@
 package dev.holdfast.examples;
 
-import dev.holdfast.ClientState;
-import dev.holdfast.HealthReport;
 import dev.holdfast.Holdfast;
-import dev.holdfast.LockInfo;
-import dev.holdfast.LockPage;
-import dev.holdfast.LockQuery;
+import dev.holdfast.admin.ClientState;
+import dev.holdfast.admin.HealthReport;
+import dev.holdfast.admin.LockInfo;
+import dev.holdfast.admin.LockPage;
+import dev.holdfast.admin.LockQuery;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -1,14 +1,14 @@
 package dev.holdfast.examples;
 
 import dev.holdfast.AcquireOptions;
-import dev.holdfast.Campaign;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Leadership;
 import dev.holdfast.LockOptions;
 import dev.holdfast.MultiHold;
 import dev.holdfast.Permits;
-import dev.holdfast.TaskOptions;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.task.TaskOptions;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;

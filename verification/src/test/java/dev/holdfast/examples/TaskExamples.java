@@ -1,9 +1,9 @@
 package dev.holdfast.examples;
 
 import dev.holdfast.Holdfast;
-import dev.holdfast.ScheduledTaskLock;
-import dev.holdfast.TaskOptions;
-import dev.holdfast.TaskRun;
+import dev.holdfast.task.ScheduledTaskLock;
+import dev.holdfast.task.TaskOptions;
+import dev.holdfast.task.TaskRun;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

@@ -1,8 +1,8 @@
 package dev.holdfast.cli.run;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.LockAdmin;
-import dev.holdfast.LockInfo;
+import dev.holdfast.admin.LockAdmin;
+import dev.holdfast.admin.LockInfo;
 import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.console.Printable;
 import dev.holdfast.cli.store.Holders;

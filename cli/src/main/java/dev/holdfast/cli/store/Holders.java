@@ -1,6 +1,6 @@
 package dev.holdfast.cli.store;
 
-import dev.holdfast.LockInfo;
+import dev.holdfast.admin.LockInfo;
 import dev.holdfast.cli.console.DurationText;
 import dev.holdfast.cli.console.Printable;
 

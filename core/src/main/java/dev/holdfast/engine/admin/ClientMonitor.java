@@ -1,7 +1,7 @@
 package dev.holdfast.engine.admin;
 
-import dev.holdfast.ClientState;
-import dev.holdfast.ClientState.Status;
+import dev.holdfast.admin.ClientState;
+import dev.holdfast.admin.ClientState.Status;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.LocalSynchronizer;

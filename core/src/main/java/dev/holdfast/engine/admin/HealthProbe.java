@@ -1,8 +1,8 @@
 package dev.holdfast.engine.admin;
 
-import dev.holdfast.ClientState;
 import dev.holdfast.Environment;
-import dev.holdfast.HealthReport;
+import dev.holdfast.admin.ClientState;
+import dev.holdfast.admin.HealthReport;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.BoundedWait;
 import dev.holdfast.engine.session.Partition;

@@ -1,10 +1,10 @@
 package dev.holdfast.engine.admin;
 
-import dev.holdfast.DamagedLock;
-import dev.holdfast.LockAdmin;
-import dev.holdfast.LockInfo;
-import dev.holdfast.LockPage;
-import dev.holdfast.LockQuery;
+import dev.holdfast.admin.DamagedLock;
+import dev.holdfast.admin.LockAdmin;
+import dev.holdfast.admin.LockInfo;
+import dev.holdfast.admin.LockPage;
+import dev.holdfast.admin.LockQuery;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.Failures;
 import dev.holdfast.engine.client.LockViews;

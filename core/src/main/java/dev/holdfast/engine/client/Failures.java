@@ -1,10 +1,10 @@
 package dev.holdfast.engine.client;
 
 import dev.holdfast.ClientClosedException;
-import dev.holdfast.LockInfo;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.admin.LockInfo;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.DurationFormat;

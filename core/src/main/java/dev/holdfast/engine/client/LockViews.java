@@ -1,6 +1,6 @@
 package dev.holdfast.engine.client;
 
-import dev.holdfast.LockInfo;
+import dev.holdfast.admin.LockInfo;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.StoreTraits.TokenSource;

@@ -1,10 +1,10 @@
 package dev.holdfast.engine.election;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.holdfast.Campaign.State;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.Campaign.State;
+import dev.holdfast.election.TermEnd;
 import dev.holdfast.spi.support.LossInterrupt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;

@@ -1,6 +1,6 @@
 package dev.holdfast.engine.election;
 
-import dev.holdfast.CampaignOptions;
+import dev.holdfast.election.CampaignOptions;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Once;

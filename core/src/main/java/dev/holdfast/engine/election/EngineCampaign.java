@@ -1,15 +1,15 @@
 package dev.holdfast.engine.election;
 
-import dev.holdfast.Campaign;
-import dev.holdfast.CampaignOptions;
-import dev.holdfast.Candidate;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
-import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.CampaignOptions;
+import dev.holdfast.election.Candidate;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.election.TermEnd;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.local.AcquireTerms;

@@ -1,10 +1,10 @@
 package dev.holdfast.engine.election;
 
-import dev.holdfast.Campaign;
-import dev.holdfast.CampaignOptions;
-import dev.holdfast.Candidate;
-import dev.holdfast.LeaderElection;
-import dev.holdfast.LeaderView;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.CampaignOptions;
+import dev.holdfast.election.Candidate;
+import dev.holdfast.election.LeaderElection;
+import dev.holdfast.election.LeaderView;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;

@@ -1,10 +1,10 @@
 package dev.holdfast.engine.election;
 
 import dev.holdfast.Hold;
-import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.election.TermEnd;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.spi.support.LossInterrupt;
 import java.time.Duration;

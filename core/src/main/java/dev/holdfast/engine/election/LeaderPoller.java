@@ -2,8 +2,8 @@ package dev.holdfast.engine.election;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.Environment;
-import dev.holdfast.LeaderElection;
-import dev.holdfast.LeaderView;
+import dev.holdfast.election.LeaderElection;
+import dev.holdfast.election.LeaderView;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.time.Jitter;

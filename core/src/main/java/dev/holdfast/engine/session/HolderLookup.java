@@ -1,6 +1,6 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.LockInfo;
+import dev.holdfast.admin.LockInfo;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.BoundedWait;
 import dev.holdfast.engine.time.TotalWait;

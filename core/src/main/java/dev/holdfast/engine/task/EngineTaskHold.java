@@ -2,8 +2,6 @@ package dev.holdfast.engine.task;
 
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
-import dev.holdfast.TaskHold;
-import dev.holdfast.TaskOptions;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LocalGrant;
@@ -12,6 +10,8 @@ import dev.holdfast.engine.local.LocalResource;
 import dev.holdfast.engine.local.Request;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.spi.CallerMode;
+import dev.holdfast.task.TaskHold;
+import dev.holdfast.task.TaskOptions;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;

@@ -1,11 +1,11 @@
 package com.example.leader;
 
-import dev.holdfast.Campaign;
-import dev.holdfast.Candidate;
 import dev.holdfast.Holdfast;
-import dev.holdfast.LeaderElection;
-import dev.holdfast.Leadership;
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.Candidate;
+import dev.holdfast.election.LeaderElection;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.election.TermEnd;
 import java.time.Duration;
 
 /**

@@ -3,7 +3,7 @@ package dev.holdfast.shedlock;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.LockLostException;
-import dev.holdfast.TaskHold;
+import dev.holdfast.task.TaskHold;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

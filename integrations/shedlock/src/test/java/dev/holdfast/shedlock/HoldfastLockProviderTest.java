@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.TaskOptions;
+import dev.holdfast.task.TaskOptions;
 import dev.holdfast.test.HoldfastExtension;
 import dev.holdfast.test.TestStore;
 import java.time.Duration;

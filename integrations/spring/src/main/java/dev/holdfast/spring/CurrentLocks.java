@@ -1,10 +1,10 @@
 package dev.holdfast.spring;
 
 import dev.holdfast.Hold;
-import dev.holdfast.TaskHold;
-import dev.holdfast.TaskOptions;
 import dev.holdfast.spring.execution.HeldLocks;
 import dev.holdfast.spring.execution.HeldStack;
+import dev.holdfast.task.TaskHold;
+import dev.holdfast.task.TaskOptions;
 import java.util.List;
 
 /**

@@ -1,7 +1,7 @@
 package dev.holdfast.spring;
 
-import dev.holdfast.TaskOptions;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.task.TaskOptions;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

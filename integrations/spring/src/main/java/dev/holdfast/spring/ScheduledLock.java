@@ -17,7 +17,7 @@ import org.springframework.core.annotation.AliasFor;
  * void report() { ... }
  * </pre>
  *
- * <p>It is a {@link dev.holdfast.ScheduledTaskLock} with all that it promises: nobody waits; who comes while another
+ * <p>It is a {@link dev.holdfast.task.ScheduledTaskLock} with all that it promises: nobody waits; who comes while another
  * runs the method, or less than {@link #atLeast()} after it has begun, returns without running it. After {@link
  * #atMost()} others may run it, whatever became of the process that did, and shortly before that the method is
  * interrupted and ends with {@link dev.holdfast.LockLostException}. A skipped method returns what stands for nothing,

@@ -1,9 +1,9 @@
 package dev.holdfast.test;
 
-import dev.holdfast.ClientState;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastException;
+import dev.holdfast.admin.ClientState;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.ResourceInfo;
 import java.time.Duration;

@@ -10,7 +10,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.StoreUnavailableException;
-import dev.holdfast.TaskOptions;
+import dev.holdfast.task.TaskOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

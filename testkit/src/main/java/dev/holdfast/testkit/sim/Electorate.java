@@ -1,6 +1,6 @@
 package dev.holdfast.testkit.sim;
 
-import dev.holdfast.Leadership;
+import dev.holdfast.election.Leadership;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -28,7 +28,7 @@ final class Rules {
 
     /** What shows operators since when a lock is held; nothing is decided by it. */
     private static final Set<String> SHOW_DATES =
-            Set.of("dev.holdfast.LockInfo$Holder", "dev.holdfast.engine.client.LockViews");
+            Set.of("dev.holdfast.admin.LockInfo$Holder", "dev.holdfast.engine.client.LockViews");
 
     private static final Set<String> DATES = Set.of(
             "java.time.Clock",

@@ -1,11 +1,11 @@
 package dev.holdfast.verification.client;
 
-import dev.holdfast.Campaign;
-import dev.holdfast.CampaignOptions;
-import dev.holdfast.Candidate;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Leadership;
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.CampaignOptions;
+import dev.holdfast.election.Candidate;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.election.TermEnd;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;

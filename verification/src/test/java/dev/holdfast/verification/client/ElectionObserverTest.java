@@ -3,11 +3,11 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.Campaign;
 import dev.holdfast.Hold;
-import dev.holdfast.LeaderElection;
-import dev.holdfast.LeaderView;
 import dev.holdfast.StoreRefusedException;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.LeaderElection;
+import dev.holdfast.election.LeaderView;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.verification.world.FaultyLink;

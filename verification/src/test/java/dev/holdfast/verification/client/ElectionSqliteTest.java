@@ -2,10 +2,10 @@ package dev.holdfast.verification.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.Campaign;
 import dev.holdfast.Holdfast;
-import dev.holdfast.LeaderView;
-import dev.holdfast.Leadership;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.LeaderView;
+import dev.holdfast.election.Leadership;
 import dev.holdfast.verification.world.Eventually;
 import java.nio.file.Path;
 import java.util.ArrayList;

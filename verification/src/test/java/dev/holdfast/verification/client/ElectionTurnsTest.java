@@ -2,9 +2,9 @@ package dev.holdfast.verification.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.Campaign;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Leadership;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.Leadership;
 import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.World;

@@ -3,11 +3,11 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.ClientState;
-import dev.holdfast.ClientState.Status;
-import dev.holdfast.HealthReport;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.admin.ClientState;
+import dev.holdfast.admin.ClientState.Status;
+import dev.holdfast.admin.HealthReport;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException.Effect;

@@ -3,14 +3,14 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.AcquireOptions;
-import dev.holdfast.Campaign;
-import dev.holdfast.Candidate;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Leadership;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.Candidate;
+import dev.holdfast.election.Leadership;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.SmallStacks;

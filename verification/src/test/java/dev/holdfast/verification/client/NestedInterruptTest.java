@@ -3,13 +3,13 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.Campaign;
-import dev.holdfast.CampaignOptions;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockedTask;
-import dev.holdfast.TaskOptions;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.CampaignOptions;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.task.TaskOptions;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;

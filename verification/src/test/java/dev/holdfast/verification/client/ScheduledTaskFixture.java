@@ -2,9 +2,9 @@ package dev.holdfast.verification.client;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.ScheduledTaskLock;
-import dev.holdfast.TaskOptions;
-import dev.holdfast.TaskRun;
+import dev.holdfast.task.ScheduledTaskLock;
+import dev.holdfast.task.TaskOptions;
+import dev.holdfast.task.TaskRun;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;

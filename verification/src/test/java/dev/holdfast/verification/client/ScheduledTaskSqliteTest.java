@@ -3,9 +3,9 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Holdfast;
-import dev.holdfast.ScheduledTaskLock;
-import dev.holdfast.TaskOptions;
-import dev.holdfast.TaskRun;
+import dev.holdfast.task.ScheduledTaskLock;
+import dev.holdfast.task.TaskOptions;
+import dev.holdfast.task.TaskRun;
 import dev.holdfast.verification.world.Eventually;
 import java.nio.file.Path;
 import java.time.Duration;

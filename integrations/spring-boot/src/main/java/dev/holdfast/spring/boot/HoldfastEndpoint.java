@@ -1,9 +1,9 @@
 package dev.holdfast.spring.boot;
 
 import dev.holdfast.Holdfast;
-import dev.holdfast.LockInfo;
-import dev.holdfast.LockPage;
-import dev.holdfast.LockQuery;
+import dev.holdfast.admin.LockInfo;
+import dev.holdfast.admin.LockPage;
+import dev.holdfast.admin.LockQuery;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;

@@ -1,8 +1,8 @@
 package dev.holdfast.spring.boot;
 
-import dev.holdfast.ClientState;
-import dev.holdfast.HealthReport;
 import dev.holdfast.Holdfast;
+import dev.holdfast.admin.ClientState;
+import dev.holdfast.admin.HealthReport;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,11 +1,11 @@
 package dev.holdfast.spring.integration;
 
-import dev.holdfast.Candidate;
-import dev.holdfast.Leadership;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.Candidate;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.election.TermEnd;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,8 +1,8 @@
 package dev.holdfast.spring.integration;
 
-import dev.holdfast.Campaign;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Leadership;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.Leadership;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;

@@ -1,6 +1,6 @@
 package dev.holdfast.spring.integration;
 
-import dev.holdfast.Leadership;
+import dev.holdfast.election.Leadership;
 import java.util.Optional;
 import org.springframework.integration.leader.Context;
 

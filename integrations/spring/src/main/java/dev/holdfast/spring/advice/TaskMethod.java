@@ -1,17 +1,17 @@
 package dev.holdfast.spring.advice;
 
 import dev.holdfast.HoldfastException;
-import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
-import dev.holdfast.TaskOptions;
-import dev.holdfast.TaskRun;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spring.LockLostEvent;
 import dev.holdfast.spring.LockedWork;
 import dev.holdfast.spring.ScheduledLock;
 import dev.holdfast.spring.execution.AsyncExecution;
 import dev.holdfast.spring.execution.TaskExecution;
+import dev.holdfast.task.ScheduledTaskLock;
+import dev.holdfast.task.TaskOptions;
+import dev.holdfast.task.TaskRun;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;

@@ -1,6 +1,6 @@
 package dev.holdfast.spring.execution;
 
-import dev.holdfast.TaskHold;
+import dev.holdfast.task.TaskHold;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

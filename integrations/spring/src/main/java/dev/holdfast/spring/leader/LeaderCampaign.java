@@ -1,11 +1,11 @@
 package dev.holdfast.spring.leader;
 
-import dev.holdfast.Campaign;
-import dev.holdfast.CampaignOptions;
-import dev.holdfast.Candidate;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Leadership;
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.CampaignOptions;
+import dev.holdfast.election.Candidate;
+import dev.holdfast.election.Leadership;
+import dev.holdfast.election.TermEnd;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;

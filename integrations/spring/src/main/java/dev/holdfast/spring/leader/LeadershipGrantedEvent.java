@@ -1,6 +1,6 @@
 package dev.holdfast.spring.leader;
 
-import dev.holdfast.Leadership;
+import dev.holdfast.election.Leadership;
 
 /**
  * This application leads from now on. Published on the thread of the candidate, which is interrupted if the term ends

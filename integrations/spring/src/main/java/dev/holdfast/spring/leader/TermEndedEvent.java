@@ -1,6 +1,6 @@
 package dev.holdfast.spring.leader;
 
-import dev.holdfast.TermEnd;
+import dev.holdfast.election.TermEnd;
 
 /**
  * A term of this application is over, whatever ended it. Published once for each {@link LeadershipGrantedEvent} and

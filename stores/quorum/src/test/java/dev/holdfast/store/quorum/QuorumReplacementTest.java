@@ -2,10 +2,10 @@ package dev.holdfast.store.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.Campaign;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Leadership;
+import dev.holdfast.election.Campaign;
+import dev.holdfast.election.Leadership;
 import dev.holdfast.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;

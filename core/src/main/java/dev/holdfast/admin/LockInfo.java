@@ -1,5 +1,6 @@
-package dev.holdfast;
+package dev.holdfast.admin;
 
+import dev.holdfast.Holdfast;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import java.io.Serializable;

@@ -1,5 +1,6 @@
-package dev.holdfast;
+package dev.holdfast.election;
 
+import dev.holdfast.Holdfast;
 import java.util.Optional;
 
 /**

@@ -1,4 +1,8 @@
-package dev.holdfast;
+package dev.holdfast.task;
+
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.StoreUnavailableException;
 
 /**
  * What its owner has in hand while a scheduled task runs that was {@linkplain ScheduledTaskLock#tryBegin begun by

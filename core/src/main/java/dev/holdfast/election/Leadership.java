@@ -1,6 +1,9 @@
-package dev.holdfast;
+package dev.holdfast.election;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;

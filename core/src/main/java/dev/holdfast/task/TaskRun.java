@@ -1,4 +1,4 @@
-package dev.holdfast;
+package dev.holdfast.task;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
-package dev.holdfast;
+package dev.holdfast.task;
 
+import dev.holdfast.engine.time.Durations;
 import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 

@@ -1,4 +1,4 @@
-package dev.holdfast;
+package dev.holdfast.admin;
 
 import java.util.Optional;
 

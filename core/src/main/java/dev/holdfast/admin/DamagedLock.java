@@ -1,4 +1,4 @@
-package dev.holdfast;
+package dev.holdfast.admin;
 
 /**
  * A name whose record in the store is damaged: its holders and waiters are unknown, and no request for it is granted.

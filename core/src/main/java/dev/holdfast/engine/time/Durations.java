@@ -1,18 +1,18 @@
-package dev.holdfast;
+package dev.holdfast.engine.time;
 
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 
 /** The checks on durations that come from users. */
-final class Durations {
+public final class Durations {
 
     /** The shortest lease: below it the margin would eat most of it. */
-    static final Duration MIN_LEASE = Duration.ofMillis(200);
+    public static final Duration MIN_LEASE = Duration.ofMillis(200);
 
     private Durations() {}
 
-    static Duration lease(String what, Duration lease) {
+    public static Duration lease(String what, Duration lease) {
         if (lease.compareTo(MIN_LEASE) < 0 || lease.compareTo(Command.MAX_DURATION) > 0) {
             throw new IllegalArgumentException(what + " must be " + DurationFormat.format(MIN_LEASE) + " to "
                     + DurationFormat.format(Command.MAX_DURATION) + ", but was " + DurationFormat.format(lease));
@@ -20,7 +20,7 @@ final class Durations {
         return lease;
     }
 
-    static Duration positive(String what, Duration duration) {
+    public static Duration positive(String what, Duration duration) {
         if (duration.isNegative() || duration.isZero() || duration.compareTo(Command.MAX_DURATION) > 0) {
             throw new IllegalArgumentException(what + " must be longer than zero and at most "
                     + DurationFormat.format(Command.MAX_DURATION) + ", but was " + DurationFormat.format(duration));

@@ -1,5 +1,6 @@
-package dev.holdfast;
+package dev.holdfast.election;
 
+import dev.holdfast.Loss;
 import java.util.Optional;
 
 /**

@@ -1,7 +1,14 @@
-package dev.holdfast;
+package dev.holdfast.task;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import java.util.Objects;
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.LockedAction;
+import dev.holdfast.LockedTask;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -47,8 +54,7 @@ public interface ScheduledTaskLock {
     @CanIgnoreReturnValue
     default <E extends Exception> TaskRun<@Nullable Void> runIfDue(TaskOptions options, LockedAction<E> action)
             throws E {
-        Objects.requireNonNull(action, "action");
-        return callIfDue(options, new ActionTask<>(action));
+        return callIfDue(options, LockedTask.of(action));
     }
 
     /**

@@ -1,6 +1,10 @@
-package dev.holdfast;
+package dev.holdfast.election;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 

@@ -1,4 +1,4 @@
-package dev.holdfast;
+package dev.holdfast.election;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.Optional;

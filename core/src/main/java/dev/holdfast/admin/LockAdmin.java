@@ -1,7 +1,13 @@
-package dev.holdfast;
+package dev.holdfast.admin;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.Holdfast;
+import dev.holdfast.Loss;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.engine.admin.StoreAdmin;
+import dev.holdfast.engine.time.Durations;
 import dev.holdfast.spi.LockStore;
 import java.time.Duration;
 import java.util.Optional;

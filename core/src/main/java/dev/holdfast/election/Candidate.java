@@ -1,4 +1,12 @@
-package dev.holdfast;
+package dev.holdfast.election;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.LockedTask;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
 
 /**
  * What somebody who campaigns does when elected.
