@@ -57,11 +57,10 @@ public interface Environment {
     }
 
     /**
-     * For how many nanoseconds a thread that expects the answer of a store at once may stay awake before it is parked,
-     * letting others run by {@link Thread#yield()} meanwhile; 0, the default, if none may. Whether it does is decided
-     * by how that went before.
+     * The most nanoseconds that a thread may spin, calling {@link Thread#yield()}, for a store's reply that it expects
+     * at once, before it parks. Whether it spins depends on how earlier spins went. By default 0: no thread spins.
      */
-    default long wakefulNanos() {
+    default long maxSpinNanos() {
         return 0;
     }
 

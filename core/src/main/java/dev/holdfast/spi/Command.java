@@ -117,11 +117,11 @@ public sealed interface Command {
      *
      * @param epoch from now on, every {@code Acquire}, {@code Yield}, {@code KeepAlive}, {@code Resize} and
      *     {@code SetCount} below it is stale
-     * @param patience how long the client waits for the answer before it sends another. A store with connections makes
-     *     sure that the next one does not wait behind a connection that has been silent for so long
+     * @param responseTimeout how long the client waits for a reply before it sends another keep-alive. A store with
+     *     connections ensures that the next one does not wait behind a connection that was silent for this long
      */
-    record KeepAlive(SessionId session, long epoch, Duration patience) implements OnSession {
-        /** Waits for an answer as long as the store does. */
+    record KeepAlive(SessionId session, long epoch, Duration responseTimeout) implements OnSession {
+        /** With no time-out but that of the store. */
         public KeepAlive(SessionId session, long epoch) {
             this(session, epoch, MAX_DURATION);
         }

@@ -51,8 +51,8 @@ public final class FailsafeEnvironment implements Environment {
     }
 
     @Override
-    public long wakefulNanos() {
-        return real.wakefulNanos();
+    public long maxSpinNanos() {
+        return real.maxSpinNanos();
     }
 
     @Override

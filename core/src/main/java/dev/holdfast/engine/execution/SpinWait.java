@@ -30,7 +30,7 @@ public final class SpinWait {
     @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
     public void until(BooleanSupplier isOver, long longest) {
         Trampoline.flush();
-        long worthwhile = environment.wakefulNanos();
+        long worthwhile = environment.maxSpinNanos();
         long most = Math.min(worthwhile, longest);
         if (most <= 0 || isOver.getAsBoolean() || !turn.tryLock()) {
             return;

@@ -150,7 +150,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     }
 
     @Override
-    public long wakefulNanos() {
+    public long maxSpinNanos() {
         return WAKEFUL_NANOS;
     }
 

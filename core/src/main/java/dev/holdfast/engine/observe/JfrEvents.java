@@ -81,12 +81,12 @@ final class JfrEvents implements AcquisitionListener {
     }
 
     /** A lock went from thread to thread in memory. */
-    @Name("dev.holdfast.HandOff")
-    @Label("Lock Hand-Off")
+    @Name("dev.holdfast.HandOver")
+    @Label("Lock Hand-Over")
     @Description("A lock came from another thread of this process, without a way to the store")
     @Enabled(false)
     @StackTrace(false)
-    static final class HandOff extends OfResource {}
+    static final class HandOver extends OfResource {}
 
     private final AcquireRequest request;
     private final Wait wait = new Wait();
@@ -103,10 +103,10 @@ final class JfrEvents implements AcquisitionListener {
         token = itsToken;
         endWait("granted");
         hold.begin();
-        HandOff handOff = new HandOff();
-        if (source == GrantSource.LOCAL_HAND_OVER && handOff.shouldCommit()) {
-            handOff.describe(request, token);
-            handOff.commit();
+        HandOver handOver = new HandOver();
+        if (source == GrantSource.LOCAL_HAND_OVER && handOver.shouldCommit()) {
+            handOver.describe(request, token);
+            handOver.commit();
         }
     }
 

@@ -21,7 +21,7 @@ class SpinWaitTest {
         }
 
         @Override
-        public long wakefulNanos() {
+        public long maxSpinNanos() {
             return most;
         }
 

@@ -28,7 +28,7 @@ class FlightRecordingTest {
         long token;
         try (World world = World.live();
                 Recording recording = new Recording()) {
-            for (String event : List.of("Wait", "Hold", "HandOff", "Loss")) {
+            for (String event : List.of("Wait", "Hold", "HandOver", "Loss")) {
                 recording.enable("dev.holdfast." + event).withoutThreshold();
             }
             recording.start();
@@ -51,7 +51,7 @@ class FlightRecordingTest {
                 .filter(event -> event.hasField("resource") && "recorded".equals(event.getString("resource")))
                 .toList();
         assertThat(named(events, "Wait")).hasSize(3).allMatch(event -> "granted".equals(event.getString("outcome")));
-        assertThat(named(events, "HandOff")).singleElement().matches(event -> event.getLong("token") == token);
+        assertThat(named(events, "HandOver")).singleElement().matches(event -> event.getLong("token") == token);
         assertThat(named(events, "Hold"))
                 .extracting(event -> event.getString("outcome"))
                 .containsExactlyInAnyOrder("released", "released", "lost");

@@ -74,7 +74,7 @@ class UnansweredKeepAliveTest {
         world.advance(ttl);
         assertThat(link.sent(KeepAlive.class))
                 .isNotEmpty()
-                .allSatisfy(sent -> assertThat(sent.patience()).isPositive().isLessThan(ttl.dividedBy(3)));
+                .allSatisfy(sent -> assertThat(sent.responseTimeout()).isPositive().isLessThan(ttl.dividedBy(3)));
         hold.close();
     }
 

@@ -68,7 +68,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
             return stale(session);
         }
         session.epoch = command.epoch();
-        new KeepAliveRound(quorum, repairs, session, command.patience(), future).begin();
+        new KeepAliveRound(quorum, repairs, session, command.responseTimeout(), future).begin();
         return future;
     }
 

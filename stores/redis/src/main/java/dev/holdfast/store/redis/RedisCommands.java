@@ -220,7 +220,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
     @Override
     public CompletionStage<Reply> keepAlive(Command.KeepAlive keepAlive) {
         CompletionStage<Reply> answered = answered(keepAlive, ScriptCall.keepAlive(keepAlive));
-        Duration patience = keepAlive.patience();
+        Duration patience = keepAlive.responseTimeout();
         if (patience.compareTo(commandTimeout) < 0) {
             CommandPipeline pipeline = buckets.pipeline(buckets.of(keepAlive));
             try {

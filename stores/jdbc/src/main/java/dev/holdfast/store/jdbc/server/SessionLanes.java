@@ -82,7 +82,7 @@ public final class SessionLanes implements AutoCloseable {
     /** As {@link Batcher#submit}. */
     public CompletionStage<Reply> submit(Command command, CallerMode caller) {
         if (command instanceof Command.KeepAlive keepAlive) {
-            patienceNanos = keepAlive.patience().toNanos();
+            patienceNanos = keepAlive.responseTimeout().toNanos();
         }
         return chosen().submit(command, caller);
     }

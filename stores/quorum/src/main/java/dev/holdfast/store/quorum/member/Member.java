@@ -67,7 +67,7 @@ public final class Member {
         underWay.add(trip);
         watch();
         if (command instanceof Command.KeepAlive keepAlive) {
-            hurry(trip, keepAlive.patience().toNanos());
+            hurry(trip, keepAlive.responseTimeout().toNanos());
         }
         CompletionStage<Reply> stage;
         try {

@@ -53,7 +53,7 @@ final class SessionCommands {
     private CompletionStage<Reply> renew(Command.KeepAlive command) {
         SessionId session = command.session();
         return context.adapter()
-                .keepAlive(session, command.epoch(), command.patience())
+                .keepAlive(session, command.epoch(), command.responseTimeout())
                 .thenApply(present -> reply(learn(session, present), command.epoch()));
     }
 
