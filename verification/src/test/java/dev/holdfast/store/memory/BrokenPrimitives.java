@@ -32,10 +32,10 @@ public final class BrokenPrimitives {
     public static SimStore readerBesideWriter() {
         return BrokenStores.of(new State() {
             @Override
-            boolean grant(Claim claim) {
+            boolean grant(MemoryClaim claim) {
                 boolean isGranted = super.grant(claim);
                 if (isGranted && claim.weight == Integer.MAX_VALUE) {
-                    claim.resource.held--;
+                    claim.resource.heldWeight--;
                 }
                 return isGranted;
             }
@@ -46,10 +46,10 @@ public final class BrokenPrimitives {
     public static SimStore weightIgnored() {
         return BrokenStores.of(new State() {
             @Override
-            boolean grant(Claim claim) {
+            boolean grant(MemoryClaim claim) {
                 boolean isGranted = super.grant(claim);
                 if (isGranted && claim.resource.declared.kind() == Kind.SEMAPHORE) {
-                    claim.resource.held -= claim.weight - 1;
+                    claim.resource.heldWeight -= claim.weight - 1;
                 }
                 return isGranted;
             }
@@ -60,8 +60,8 @@ public final class BrokenPrimitives {
     public static SimStore readersFirst() {
         return BrokenStores.of(new State() {
             @Override
-            void settle(Resource resource) {
-                List<Claim> writers = new ArrayList<>(resource.queue.values());
+            void settle(MemoryResource resource) {
+                List<MemoryClaim> writers = new ArrayList<>(resource.queue.values());
                 writers.removeIf(claim -> claim.weight == 1);
                 writers.forEach(claim -> {
                     resource.queue.remove(claim.ref);
@@ -116,7 +116,7 @@ public final class BrokenPrimitives {
         private boolean isResizing;
 
         @Override
-        void drop(Claim claim) {
+        void drop(MemoryClaim claim) {
             if (!isResizing || !claim.resource.queue.containsKey(claim.ref)) {
                 super.drop(claim);
             }
@@ -155,8 +155,8 @@ public final class BrokenPrimitives {
     public static SimStore passBeforeZero() {
         return BrokenStores.of(new State() {
             @Override
-            void settle(Resource resource) {
-                Latch latch = resource.latch;
+            void settle(MemoryResource resource) {
+                MemoryLatch latch = resource.latch;
                 boolean isEarly = latch != null && latch.remaining == 1 && !resource.queue.isEmpty();
                 if (isEarly) {
                     resource.latch = null;
@@ -173,8 +173,8 @@ public final class BrokenPrimitives {
     public static SimStore onePasses() {
         return BrokenStores.of(new State() {
             @Override
-            void settle(Resource resource) {
-                List<Claim> others = List.of();
+            void settle(MemoryResource resource) {
+                List<MemoryClaim> others = List.of();
                 if (resource.latch != null && resource.queue.size() > 1) {
                     others = new ArrayList<>(resource.queue.values()).subList(1, resource.queue.size());
                 }
@@ -243,10 +243,10 @@ public final class BrokenPrimitives {
     public static SimStore twoLeaders() {
         return BrokenStores.of(new State() {
             @Override
-            boolean grant(Claim claim) {
+            boolean grant(MemoryClaim claim) {
                 boolean isGranted = super.grant(claim);
                 if (isGranted && claim.resource.declared.kind() == Kind.ELECTION) {
-                    claim.resource.held = 0;
+                    claim.resource.heldWeight = 0;
                 }
                 return isGranted;
             }

@@ -53,7 +53,7 @@ public final class BrokenStores {
     public static SimStore blocksWithoutEnd() {
         return of(new State() {
             @Override
-            TokenBlock reserve(Resource resource, long atLeast, int want) {
+            TokenBlock reserve(MemoryResource resource, long atLeast, int want) {
                 long first = Math.max(Math.max(resource.lastToken, atLeast) + 1, Tokens.floor(now()));
                 resource.lastToken = first + TokenBlock.MAX_SIZE - 1;
                 return new TokenBlock(first, resource.lastToken);
@@ -65,9 +65,9 @@ public final class BrokenStores {
     public static SimStore tokensForgottenWithTheLock() {
         return of(new State() {
             @Override
-            void rest(Resource resource) {
+            void setAside(MemoryResource resource) {
                 resource.lastToken = 0;
-                super.rest(resource);
+                super.setAside(resource);
             }
         });
     }
@@ -77,7 +77,7 @@ public final class BrokenStores {
         return of(new State() {
             @Override
             void expire() {
-                for (Session session : sessions.values()) {
+                for (MemorySession session : sessions.values()) {
                     boolean isWaiting = session.claims.stream().anyMatch(claim -> claim.tokens == null);
                     if (isWaiting && session.live) {
                         renew(session);
@@ -100,7 +100,7 @@ public final class BrokenStores {
     public static SimStore sessionsEndEarly() {
         return of(new State() {
             @Override
-            void renew(Session session) {
+            void renew(MemorySession session) {
                 endAt(session, now() + session.ttl / 5 * 4);
             }
         });
@@ -110,8 +110,8 @@ public final class BrokenStores {
     public static SimStore lastComeFirstServed() {
         return of(new State() {
             @Override
-            void settle(Resource resource) {
-                List<Claim> turned = new ArrayList<>(resource.queue.values());
+            void settle(MemoryResource resource) {
+                List<MemoryClaim> turned = new ArrayList<>(resource.queue.values());
                 resource.queue.clear();
                 for (int i = turned.size() - 1; i >= 0; i--) {
                     resource.queue.put(turned.get(i).ref, turned.get(i));
@@ -245,8 +245,8 @@ public final class BrokenStores {
 
     private static final class Reviving extends State {
         private final boolean withGrants;
-        private final Map<SessionId, Session> graves = new HashMap<>();
-        private final Map<SessionId, List<Claim>> estates = new HashMap<>();
+        private final Map<SessionId, MemorySession> graves = new HashMap<>();
+        private final Map<SessionId, List<MemoryClaim>> estates = new HashMap<>();
         private boolean isClosing;
         private boolean isRenewing;
 
@@ -255,14 +255,14 @@ public final class BrokenStores {
         }
 
         @Override
-        void end(Session session) {
+        void end(MemorySession session) {
             isClosing = true;
             super.end(session);
             isClosing = false;
         }
 
         @Override
-        void end(Session session, Set<Resource> touched) {
+        void end(MemorySession session, Set<MemoryResource> touched) {
             if (!isClosing) {
                 graves.put(session.id, session);
                 estates.put(
@@ -275,9 +275,9 @@ public final class BrokenStores {
         }
 
         @Override
-        Session liveSession(SessionId id) {
-            Session live = super.liveSession(id);
-            Session dead = live == null && isRenewing ? graves.remove(id) : null;
+        MemorySession liveSession(SessionId id) {
+            MemorySession live = super.liveSession(id);
+            MemorySession dead = live == null && isRenewing ? graves.remove(id) : null;
             if (dead == null) {
                 return live;
             }
@@ -290,11 +290,11 @@ public final class BrokenStores {
             return dead;
         }
 
-        private void restore(Claim claim) {
-            Resource resource = use(claim.resource.name, claim.resource.declared);
+        private void restore(MemoryClaim claim) {
+            MemoryResource resource = use(claim.resource.name, claim.resource.declared);
             if (resource == claim.resource) {
                 resource.grants.put(claim.ref, claim);
-                resource.held += claim.weight;
+                resource.heldWeight += claim.weight;
                 claim.session.claims.add(claim);
             }
         }

@@ -41,7 +41,7 @@ public final class PassiveStore implements SimStore {
 
         @Override
         void expire() {
-            Set<Resource> touched = new LinkedHashSet<>();
+            Set<MemoryResource> touched = new LinkedHashSet<>();
             if (concerned instanceof Command.KeepAlive alive) {
                 endIfOver(alive.session(), touched);
             } else if (concerned instanceof Command.Audit audit) {
@@ -61,31 +61,31 @@ public final class PassiveStore implements SimStore {
 
         /** Who is admitted must live, wherever it is that this step has made room. */
         @Override
-        void settle(Resource resource) {
-            Set<Resource> touched = new LinkedHashSet<>();
+        void settle(MemoryResource resource) {
+            Set<MemoryResource> touched = new LinkedHashSet<>();
             expire(resource.name, touched);
             touched.remove(resource);
             super.settle(resource);
             touched.forEach(this::settle);
         }
 
-        private void endIfOver(SessionId id, Set<Resource> touched) {
-            Session session = sessions.get(id);
+        private void endIfOver(SessionId id, Set<MemoryResource> touched) {
+            MemorySession session = sessions.get(id);
             if (session != null && session.live && session.endsAt <= now()) {
                 end(session, touched);
             }
         }
 
-        private void expire(ResourceName name, Set<Resource> touched) {
-            Resource resource = inUse(name);
+        private void expire(ResourceName name, Set<MemoryResource> touched) {
+            MemoryResource resource = inUse(name);
             if (resource == null) {
                 return;
             }
-            List<Claim> present = new ArrayList<>(resource.grants.values());
+            List<MemoryClaim> present = new ArrayList<>(resource.grants.values());
             present.addAll(resource.queue.values());
-            for (Claim claim : present) {
+            for (MemoryClaim claim : present) {
                 endIfOver(claim.session.id, touched);
-                boolean isOver = claim.hasOwnLease() && claim.pickedUp && claim.endsAt <= now();
+                boolean isOver = claim.hasFixedLease() && claim.pickedUp && claim.endsAt <= now();
                 if (isOver && resource.grants.containsKey(claim.ref)) {
                     drop(claim);
                     touched.add(resource);

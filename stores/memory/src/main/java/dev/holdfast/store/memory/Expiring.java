@@ -2,19 +2,19 @@ package dev.holdfast.store.memory;
 
 import java.util.Comparator;
 
-/** Something that ends at a moment unless that is moved: a session, or a grant with a lease of its own. */
+/** Something with a deadline that can be moved: a session, or a grant with a fixed lease. */
 abstract class Expiring {
 
-    /** The earliest end first; of those that end together, the oldest. */
+    /** Earliest deadline first; equal deadlines in order of age. */
     static final Comparator<Expiring> BY_END =
             Comparator.<Expiring>comparingLong(e -> e.endsAt).thenComparingLong(e -> e.number);
 
-    /** Rises with every session and claim that the machine makes: the order in which they came. */
+    /** Increases with every session and claim: their order of creation. */
     final long number;
 
     /**
-     * In microseconds by the store's clock. At this very moment it is over. Changed only while it is not in the set of
-     * deadlines.
+     * In microseconds by the store's clock; expired from that microsecond on. Changed only while it is not in the set
+     * of deadlines, which is sorted by it.
      */
     long endsAt;
 
@@ -22,7 +22,7 @@ abstract class Expiring {
         this.number = number;
     }
 
-    /** The microseconds that are left; at least one, since what is over is dropped before anything looks. */
+    /** The microseconds until it ends; at least one, because each step first drops what has expired. */
     long left(long now) {
         return Math.max(1, endsAt - now);
     }

@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Opens {@code memory:}, a store of its own each time, and {@code memory:NAME}, one store for all who open that name in
- * this JVM; it lasts while somebody has it open.
+ * Opens {@code memory:}, a new store each time, and {@code memory:NAME}, one store shared by all who open that name in
+ * this JVM. A named store exists while at least one connection to it is open.
  */
 public final class MemoryStoreProvider implements StoreProvider {
 
-    /** The named stores that are open. What a name stands for in a JVM has no other place to be. Guarded by itself. */
+    /** The open named stores. Static, because a name means the same store everywhere in a JVM. Guarded by itself. */
     private static final Map<String, Named> NAMED = new HashMap<>();
 
     private static final class Named {

@@ -7,12 +7,12 @@ import dev.holdfast.spi.Signal;
 import java.util.List;
 
 /**
- * The executable specification of a store: a state machine that answers each command from the state, the command and
- * the time, and from nothing else. Two machines that are given the same commands at the same times answer the same.
+ * The executable specification of a store: a state machine whose reply depends on the state, the command and the time,
+ * and on nothing else. Two machines that get the same commands at the same times return the same replies.
  *
- * <p>Each step first ends everything whose time has come, in the whole store, and admits who can go on; {@link #expire}
- * does that alone. A store may do it later, at the latest in the next command that looks at the resource or the
- * session: but for the values of tokens and the moment of signals nobody can tell.
+ * <p>Each step first ends everything that has expired, in the whole store, and grants the claims that then fit;
+ * {@link #expire} does only that. A store may do it later, at the latest in the next command on that resource or
+ * session: only the values of tokens and the times of signals show the difference.
  *
  * <p>Time may go back: leases then last longer, and what has ended stays ended.
  *
@@ -21,21 +21,21 @@ import java.util.List;
 public final class ReferenceMachine {
 
     private final State state;
-    private final CommandExecutor executor;
+    private final ReferenceExecutor executor;
 
     /** Makes an empty store. */
     public ReferenceMachine() {
         this(new State());
     }
 
-    /** Makes an empty store that keeps sessions in partitions. */
+    /** Makes an empty store with partitioned sessions. */
     public ReferenceMachine(int partitions) {
         this(new State(partitions));
     }
 
     ReferenceMachine(State state) {
         this.state = state;
-        this.executor = new CommandExecutor(state);
+        this.executor = new ReferenceExecutor(state);
     }
 
     /** As {@link dev.holdfast.spi.LockStore#partitions()}. */
@@ -49,15 +49,15 @@ public final class ReferenceMachine {
     }
 
     /**
-     * What came of a step.
+     * The result of a step.
      *
-     * @param reply the answer to the command
-     * @param signals what a store that pushes tells, in order; each goes to the client whose session it names
+     * @param reply the reply to the command
+     * @param signals the signals of a store that pushes, in order; each goes to the client whose session it names
      */
     public record Outcome(Reply reply, List<Signal> signals) {}
 
     /**
-     * Carries out one command.
+     * Executes one command.
      *
      * @param unixMicros the store's clock, in microseconds since 1970
      */
@@ -67,7 +67,10 @@ public final class ReferenceMachine {
         return new Outcome(reply, state.takeSignals());
     }
 
-    /** Ends everything whose time has come, and admits who can go on; returns what a store that pushes tells. */
+    /**
+     * Ends everything that has expired, and grants the claims that then fit; returns the signals of a store that
+     * pushes.
+     */
     public List<Signal> expire(long unixMicros) {
         state.begin(unixMicros);
         return state.takeSignals();

@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The reference store: a {@link ReferenceMachine} behind a lock, in the memory of this process.
  *
- * <p>One object is one client's connection; {@link #connect()} gives another one to the same store. It has no threads
- * and does no I/O: every command is answered before {@code execute} returns, and a holder that dies is noticed by the
- * next command, or by {@link #expire()}.
+ * <p>One object is one client's connection; {@link #connect()} opens another one to the same store. It has no threads
+ * and does no I/O: every command is answered before {@code execute} returns, and the next command, or
+ * {@link #expire()}, notices a dead holder.
  *
- * <p>It forgets everything with the process. Of the resources that nobody uses it remembers the newest token of the
- * last 65,536, and of all others one floor below which no token is given.
+ * <p>It forgets everything with the process. It remembers the newest token of the 65,536 most recently used idle
+ * resources; a single floor, below which no token is issued, stands for all others.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -55,7 +55,7 @@ public final class ReferenceStore implements LockStore {
     private final Runnable onClose;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Makes an empty store on a clock that starts with the system's and never steps. */
+    /** Makes an empty store on a clock that starts at the system's time and never steps. */
     public ReferenceStore() {
         this(new SteadyClock());
     }
@@ -70,7 +70,7 @@ public final class ReferenceStore implements LockStore {
     }
 
     /**
-     * Makes an empty store that keeps sessions in partitions, as one that is spread over several servers does.
+     * Makes an empty store with partitioned sessions, like a store on several servers.
      *
      * @param unixMicros as above
      */
@@ -83,12 +83,12 @@ public final class ReferenceStore implements LockStore {
         this.onClose = onClose;
     }
 
-    /** Another connection to the same store, with a listener of its own. */
+    /** Opens another connection to the same store, with separate listeners. */
     public ReferenceStore connect() {
         return connect(() -> {});
     }
 
-    /** As {@link #connect()}; the action runs once, when that connection is closed. */
+    /** As {@link #connect()}; the action runs once, when the new connection is closed. */
     ReferenceStore connect(Runnable whenClosed) {
         return new ReferenceStore(shared, whenClosed);
     }
@@ -130,7 +130,10 @@ public final class ReferenceStore implements LockStore {
         return CompletableFuture.completedFuture(reply);
     }
 
-    /** Ends everything whose time has come, as a store may do at any moment, and admits and tells who can go on. */
+    /**
+     * Ends everything that has expired, as a store may do at any moment, then grants the claims that fit and signals
+     * that.
+     */
     public void expire() {
         shared.expire();
     }
@@ -148,19 +151,17 @@ public final class ReferenceStore implements LockStore {
         }
     }
 
-    /** What all connections have in common. */
+    /** The part shared by all connections. */
     private static final class Shared {
         private final LongSupplier clock;
 
         /** Guarded by this. */
         private final ReferenceMachine machine;
 
-        /** Whom to tell about a session: the connection that opened it. Guarded by this. */
+        /** Receives the signals of a session: the mailbox of the connection that opened it. Guarded by this. */
         private final Map<SessionId, Mailbox> owners = new HashMap<>();
 
-        /**
-         * In how many partitions the machine keeps sessions; it is asked for the partition of a name without a lock.
-         */
+        /** The machine's number of partitions, read without the lock to find the partition of a name. */
         private final int partitions;
 
         Shared(LongSupplier clock, int partitions) {
@@ -171,7 +172,7 @@ public final class ReferenceStore implements LockStore {
 
         Reply apply(Command command, Mailbox from) {
             Reply reply;
-            Set<Mailbox> told = Set.of();
+            Set<Mailbox> recipients = Set.of();
             synchronized (this) {
                 ReferenceMachine.Outcome outcome = machine.apply(command, clock.getAsLong());
                 reply = outcome.reply();
@@ -179,36 +180,36 @@ public final class ReferenceStore implements LockStore {
                     owners.put(opened.session(), from);
                 }
                 if (!outcome.signals().isEmpty()) {
-                    told = post(outcome.signals());
+                    recipients = post(outcome.signals());
                 }
             }
-            told.forEach(Mailbox::deliver);
+            recipients.forEach(Mailbox::deliver);
             return reply;
         }
 
         void expire() {
-            Set<Mailbox> told;
+            Set<Mailbox> recipients;
             synchronized (this) {
-                told = post(machine.expire(clock.getAsLong()));
+                recipients = post(machine.expire(clock.getAsLong()));
             }
-            told.forEach(Mailbox::deliver);
+            recipients.forEach(Mailbox::deliver);
         }
 
-        // Posted under the lock, so that each mailbox has its signals in the order of the steps.
+        // Called under the lock, so that each mailbox has its signals in the order of the steps.
         private Set<Mailbox> post(List<Signal> signals) {
-            Set<Mailbox> told = new LinkedHashSet<>();
+            Set<Mailbox> recipients = new LinkedHashSet<>();
             for (Signal signal : signals) {
                 SessionId session = sessionOf(signal);
                 Mailbox owner = session == null ? null : owners.get(session);
                 if (owner != null) {
                     owner.posted.add(signal);
-                    told.add(owner);
+                    recipients.add(owner);
                 }
                 if (signal instanceof Signal.SessionEnded ended) {
                     owners.remove(ended.session());
                 }
             }
-            return told;
+            return recipients;
         }
 
         private static @Nullable SessionId sessionOf(Signal signal) {
@@ -220,8 +221,8 @@ public final class ReferenceStore implements LockStore {
     }
 
     /**
-     * What one connection is to be told. Whoever posted something delivers what is there, unless somebody is at it: a
-     * listener that sends commands finds its own signals after it has returned, and never inside itself.
+     * The undelivered signals of one connection. The thread that posts also delivers, unless another one is delivering.
+     * So a listener that sends commands gets the resulting signals after it returns, never while it runs.
      */
     private static final class Mailbox {
         private final Queue<Signal> posted = new ConcurrentLinkedQueue<>();
@@ -229,8 +230,8 @@ public final class ReferenceStore implements LockStore {
         private final Listeners listeners = new Listeners();
 
         void deliver() {
-            // Who posts looks at the flag afterwards, and who lowers the flag looks at the mail afterwards: none is
-            // left behind.
+            // A poster checks the flag after posting, and a deliverer checks the queue after clearing the flag, so no
+            // signal is left behind.
             while (!posted.isEmpty() && delivering.compareAndSet(false, true)) {
                 try {
                     for (Signal signal = posted.poll(); signal != null; signal = posted.poll()) {

@@ -24,41 +24,41 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store knows, with the few moves that change it. What a command means is told in {@link CommandExecutor}.
+ * The store's state, with the few primitive changes. {@link ReferenceExecutor} says what each command means.
  *
- * <p>Not thread-safe. Not final, so that tests can break one move at a time and see it found out.
+ * <p>Not thread-safe. Not final, so that tests can break one change at a time and check that this is detected.
  */
 class State {
 
-    /** No session is shorter, in microseconds. */
+    /** The shortest session ttl, in microseconds. */
     static final long MIN_TTL = 1_000;
 
     /**
-     * How many resources that nobody uses keep a record of their own. Of the one that rested longest, only the floor
-     * remembers.
+     * How many idle resources keep a record. Beyond that the longest idle one is dropped, and only the floor covers its
+     * tokens.
      */
-    static final int MAX_RESTING = 65_536;
+    static final int MAX_IDLE = 65_536;
 
-    /** What is left of a resource that nobody uses. */
-    private record Rest(long lastToken, @Nullable Latch latch) {}
+    /** What is kept of an idle resource. */
+    private record IdleRecord(long lastToken, @Nullable MemoryLatch latch) {}
 
-    final Map<SessionId, Session> sessions = new HashMap<>();
-    private final Map<ResourceName, Resource> resources = new HashMap<>();
-    private final LinkedHashMap<ResourceName, Rest> resting = new LinkedHashMap<>();
+    final Map<SessionId, MemorySession> sessions = new HashMap<>();
+    private final Map<ResourceName, MemoryResource> resources = new HashMap<>();
+    private final LinkedHashMap<ResourceName, IdleRecord> idle = new LinkedHashMap<>();
     final TreeSet<Expiring> deadlines = new TreeSet<>(Expiring.BY_END);
 
-    /** No token of a resource without a record is above it. */
+    /** At least the newest token of every resource without a record. */
     private long floor;
 
-    /** In how many partitions the sessions are. */
+    /** The number of partitions. */
     private final int partitions;
 
     private long numbers;
 
-    /** The time of the step that is under way, in microseconds since 1970. */
+    /** The time of the current step, in microseconds since 1970. */
     private long now;
 
-    /** What the step that is under way tells. */
+    /** The signals of the current step. */
     private List<Signal> signals = new ArrayList<>(0);
 
     State() {
@@ -85,24 +85,24 @@ class State {
         return Math.floorMod(name.hashCode(), partitions);
     }
 
-    /** Begins a step: nothing that is over by now is seen by what follows. */
+    /** Starts a step at this time: ends what has expired, so that the command doesn't see it. */
     void begin(long unixMicros) {
         now = unixMicros;
         expire();
     }
 
-    /** What was to be told since the last call. */
+    /** Returns and clears the signals of the current step. */
     List<Signal> takeSignals() {
         if (signals.isEmpty()) {
             return List.of();
         }
-        List<Signal> taken = signals;
+        List<Signal> pending = signals;
         signals = new ArrayList<>(0);
-        return taken;
+        return pending;
     }
 
-    void tell(Signal signal) {
-        signals.add(signal);
+    void signal(Signal one) {
+        signals.add(one);
     }
 
     long now() {
@@ -111,61 +111,61 @@ class State {
 
     // Sessions
 
-    Session open(OpenSession command) {
+    MemorySession open(OpenSession command) {
         if (command.partition() >= partitions) {
             throw new IllegalArgumentException(
                     "There is no partition " + command.partition() + ": there are " + partitions);
         }
         long number = ++numbers;
-        // Unlike any id of a store that this JVM had before, as long as the clock goes on.
+        // Differs from the ids of every earlier store in this JVM, provided the clock never goes back.
         SessionId id = new SessionId("m" + Long.toString(now, 36) + "-" + Long.toString(number, 36));
-        Session session =
-                new Session(number, id, command.label(), Math.max(MIN_TTL, micros(command.ttl())), command.partition());
+        MemorySession session = new MemorySession(
+                number, id, command.label(), Math.max(MIN_TTL, micros(command.ttl())), command.partition());
         sessions.put(id, session);
         renew(session);
         return session;
     }
 
-    void renew(Session session) {
+    void renew(MemorySession session) {
         endAt(session, now + session.ttl);
     }
 
     @Nullable
-    Session liveSession(SessionId id) {
-        Session session = sessions.get(id);
+    MemorySession liveSession(SessionId id) {
+        MemorySession session = sessions.get(id);
         return session != null && session.live ? session : null;
     }
 
-    /** A session under which a resource may be asked for: one of its partition. */
+    /** The live session, if it is in the partition of this resource. */
     @Nullable
-    Session liveSession(SessionId id, ResourceName resource) {
-        Session session = liveSession(id);
+    MemorySession liveSession(SessionId id, ResourceName resource) {
+        MemorySession session = liveSession(id);
         return session != null && session.partition == partitionOf(resource) ? session : null;
     }
 
-    /** Also of a session that has ended, while detached grants of it last. */
-    Set<Claim> claimsOf(SessionId id) {
-        Session session = sessions.get(id);
+    /** Includes the detached grants of an ended session. */
+    Set<MemoryClaim> claimsOf(SessionId id) {
+        MemorySession session = sessions.get(id);
         return session == null ? Set.of() : session.claims;
     }
 
-    void end(Session session) {
-        Set<Resource> touched = new LinkedHashSet<>();
+    void end(MemorySession session) {
+        Set<MemoryResource> touched = new LinkedHashSet<>();
         end(session, touched);
         touched.forEach(this::settle);
     }
 
-    // Everything that is over is dropped before anybody is admitted, so that no claim is granted only to expire in the
+    // Drops everything that has expired before granting anything, so that no claim is granted only to expire in the
     // same step.
     void expire() {
         if (deadlines.isEmpty() || deadlines.first().endsAt > now) {
             return;
         }
-        Set<Resource> touched = new LinkedHashSet<>();
+        Set<MemoryResource> touched = new LinkedHashSet<>();
         while (!deadlines.isEmpty() && deadlines.first().endsAt <= now) {
-            if (deadlines.first() instanceof Session session) {
+            if (deadlines.first() instanceof MemorySession session) {
                 end(session, touched);
-            } else if (deadlines.first() instanceof Claim claim) {
+            } else if (deadlines.first() instanceof MemoryClaim claim) {
                 drop(claim);
                 touched.add(claim.resource);
             }
@@ -173,20 +173,20 @@ class State {
         touched.forEach(this::settle);
     }
 
-    void end(Session session, Set<Resource> touched) {
+    void end(MemorySession session, Set<MemoryResource> touched) {
         session.live = false;
         deadlines.remove(session);
-        for (Claim claim : List.copyOf(session.claims)) {
+        for (MemoryClaim claim : List.copyOf(session.claims)) {
             if (!claim.isDetached()) {
                 drop(claim);
                 touched.add(claim.resource);
             }
         }
         forgetIfUnused(session);
-        tell(new Signal.SessionEnded(session.id));
+        signal(new Signal.SessionEnded(session.id));
     }
 
-    private void forgetIfUnused(Session session) {
+    private void forgetIfUnused(MemorySession session) {
         if (!session.live && session.claims.isEmpty()) {
             sessions.remove(session.id);
         }
@@ -195,33 +195,35 @@ class State {
     // Resources
 
     @Nullable
-    Resource inUse(ResourceName name) {
+    MemoryResource inUse(ResourceName name) {
         return resources.get(name);
     }
 
-    Iterable<Resource> allInUse() {
+    Iterable<MemoryResource> allInUse() {
         return resources.values();
     }
 
-    /** The resource, taken out of its rest if nobody uses it; followed by {@link #settle} in the same step. */
-    Resource use(ResourceName name, ResourceSpec spec) {
-        Resource known = resources.get(name);
+    /** The resource, restored from its idle record if needed. The same step calls {@link #settle} afterwards. */
+    MemoryResource use(ResourceName name, ResourceSpec spec) {
+        MemoryResource known = resources.get(name);
         if (known != null) {
             return known;
         }
-        Rest rest = resting.remove(name);
-        Resource woken = rest == null
-                ? new Resource(name, spec, floor, null)
-                : new Resource(name, spec, rest.lastToken, rest.latch);
-        resources.put(name, woken);
-        return woken;
+        IdleRecord kept = idle.remove(name);
+        MemoryResource restored = kept == null
+                ? new MemoryResource(name, spec, floor, null)
+                : new MemoryResource(name, spec, kept.lastToken, kept.latch);
+        resources.put(name, restored);
+        return restored;
     }
 
-    /** Admits from the head of the queue what fits, tells it, and lets the resource rest if nobody uses it then. */
-    void settle(Resource resource) {
-        List<Claim> admitted = List.of();
+    /**
+     * Grants queued claims from the head while they fit, signals that, and sets the resource aside if it is then idle.
+     */
+    void settle(MemoryResource resource) {
+        List<MemoryClaim> admitted = List.of();
         while (!resource.queue.isEmpty()) {
-            Claim head = resource.queue.values().iterator().next();
+            MemoryClaim head = resource.queue.values().iterator().next();
             if (!resource.fits(head.weight)) {
                 break;
             }
@@ -231,22 +233,25 @@ class State {
                 admitted.add(head);
             } else {
                 head.session.claims.remove(head);
-                tell(new Signal.Changed(head.ref));
+                signal(new Signal.Changed(head.ref));
             }
         }
-        for (Claim claim : admitted) {
-            tell(claim.hasOwnLease() ? new Signal.Changed(claim.ref) : new Signal.Granted(claim.ref, granted(claim)));
+        for (MemoryClaim claim : admitted) {
+            signal(
+                    claim.hasFixedLease()
+                            ? new Signal.Changed(claim.ref)
+                            : new Signal.Granted(claim.ref, granted(claim)));
         }
         if (!resource.isInUse()) {
-            rest(resource);
+            setAside(resource);
         }
     }
 
-    void rest(Resource resource) {
+    void setAside(MemoryResource resource) {
         resources.remove(resource.name);
-        resting.put(resource.name, new Rest(resource.lastToken, resource.latch));
-        if (resting.size() > MAX_RESTING) {
-            var oldest = resting.entrySet().iterator();
+        idle.put(resource.name, new IdleRecord(resource.lastToken, resource.latch));
+        if (idle.size() > MAX_IDLE) {
+            var oldest = idle.entrySet().iterator();
             floor = Math.max(floor, oldest.next().getValue().lastToken);
             oldest.remove();
         }
@@ -255,28 +260,28 @@ class State {
     // Claims
 
     @Nullable
-    Claim claim(ClaimRef ref) {
-        Resource resource = resources.get(ref.resource());
+    MemoryClaim claim(ClaimRef ref) {
+        MemoryResource resource = resources.get(ref.resource());
         return resource == null ? null : resource.claim(ref);
     }
 
     @Nullable
-    Claim grant(ClaimRef ref) {
-        Resource resource = resources.get(ref.resource());
+    MemoryClaim grant(ClaimRef ref) {
+        MemoryResource resource = resources.get(ref.resource());
         return resource == null ? null : resource.grants.get(ref);
     }
 
-    Claim enqueue(Resource resource, Session session, Acquire request) {
-        Claim claim = new Claim(++numbers, request, resource, session);
+    MemoryClaim enqueue(MemoryResource resource, MemorySession session, Acquire request) {
+        MemoryClaim claim = new MemoryClaim(++numbers, request, resource, session);
         session.claims.add(claim);
         resource.queue.put(claim.ref, claim);
         return claim;
     }
 
-    /** Makes a claim and grants it; empty, and nothing was changed, if the token counter is spent. */
+    /** Makes a claim and grants it; returns null, with nothing changed, if the tokens are exhausted. */
     @Nullable
-    Claim admit(Resource resource, Session session, Acquire request) {
-        Claim claim = new Claim(++numbers, request, resource, session);
+    MemoryClaim admit(MemoryResource resource, MemorySession session, Acquire request) {
+        MemoryClaim claim = new MemoryClaim(++numbers, request, resource, session);
         if (!grant(claim)) {
             return null;
         }
@@ -284,20 +289,20 @@ class State {
         return claim;
     }
 
-    boolean grant(Claim claim) {
+    boolean grant(MemoryClaim claim) {
         TokenBlock block = reserve(claim.resource, 0, claim.tokensWanted);
         if (block == null) {
             return false;
         }
         claim.tokens = block;
         claim.resource.grants.put(claim.ref, claim);
-        claim.resource.held += claim.weight;
+        claim.resource.heldWeight += claim.weight;
         return true;
     }
 
-    /** Reserves the next tokens of a resource, above {@code atLeast}; null if its counter is spent. */
+    /** Reserves the next tokens of a resource, above {@code atLeast}; null if its tokens are exhausted. */
     @Nullable
-    TokenBlock reserve(Resource resource, long atLeast, int want) {
+    TokenBlock reserve(MemoryResource resource, long atLeast, int want) {
         long last = Math.max(resource.lastToken, atLeast);
         if (isSpent(last)) {
             return null;
@@ -311,21 +316,21 @@ class State {
         return lastToken >= TokenBlock.MAX_TOKEN || Tokens.floor(now) > TokenBlock.MAX_TOKEN;
     }
 
-    /** The claimant hears of its grant: a lease of its own begins, once. */
-    void pickUp(Claim claim) {
+    /** Records that the claimant gets its grant; the first time, a fixed lease starts. */
+    void pickUp(MemoryClaim claim) {
         if (!claim.pickedUp) {
             claim.pickedUp = true;
-            if (claim.hasOwnLease()) {
+            if (claim.hasFixedLease()) {
                 endAt(claim, now + micros(claim.lease.length()));
             }
         }
     }
 
-    /** Takes a claim out, whatever its state; followed by {@link #settle} in the same step. */
-    void drop(Claim claim) {
-        Resource resource = claim.resource;
+    /** Removes a claim in any state. The same step calls {@link #settle} afterwards. */
+    void drop(MemoryClaim claim) {
+        MemoryResource resource = claim.resource;
         if (resource.grants.remove(claim.ref) != null) {
-            resource.held -= claim.weight;
+            resource.heldWeight -= claim.weight;
         } else {
             resource.queue.remove(claim.ref);
         }
@@ -334,38 +339,38 @@ class State {
         forgetIfUnused(claim.session);
     }
 
-    void endAt(Expiring what, long unixMicros) {
-        deadlines.remove(what);
-        what.endsAt = unixMicros;
-        deadlines.add(what);
+    void endAt(Expiring expiring, long unixMicros) {
+        deadlines.remove(expiring);
+        expiring.endsAt = unixMicros;
+        deadlines.add(expiring);
     }
 
     // Answers
 
-    Reply.Granted granted(Claim claim) {
+    Reply.Granted granted(MemoryClaim claim) {
         TokenBlock tokens = claim.tokens;
         if (tokens == null) {
             throw new IllegalStateException("It waits: " + claim.ref);
         }
-        return new Reply.Granted(tokens, ownLeaseLeft(claim), !claim.resource.queue.isEmpty());
+        return new Reply.Granted(tokens, fixedLeaseLeft(claim), !claim.resource.queue.isEmpty());
     }
 
-    private Optional<Duration> ownLeaseLeft(Claim claim) {
-        if (!claim.hasOwnLease()) {
+    private Optional<Duration> fixedLeaseLeft(MemoryClaim claim) {
+        if (!claim.hasFixedLease()) {
             return Optional.empty();
         }
         return Optional.of(claim.pickedUp ? duration(claim.left(now)) : claim.lease.length());
     }
 
-    Reply.Queued queued(Claim waiter) {
+    Reply.Queued queued(MemoryClaim waiter) {
         long recheck = Math.max(1, waiter.session.ttl / 3);
-        for (Claim grant : waiter.resource.grants.values()) {
-            recheck = Math.min(recheck, grant.leftInAll(now));
+        for (MemoryClaim grant : waiter.resource.grants.values()) {
+            recheck = Math.min(recheck, grant.microsLeft(now));
         }
-        // Of those before it only the head: while that waits, the end of another lets nobody in.
-        Claim head = waiter.resource.queue.values().iterator().next();
+        // Of the waiters ahead only the head matters: while it waits, the end of another one grants nothing.
+        MemoryClaim head = waiter.resource.queue.values().iterator().next();
         if (head != waiter) {
-            recheck = Math.min(recheck, head.leftInAll(now));
+            recheck = Math.min(recheck, head.microsLeft(now));
         }
         return new Reply.Queued(duration(recheck));
     }
@@ -374,7 +379,7 @@ class State {
         return Duration.of(micros, ChronoUnit.MICROS);
     }
 
-    /** Rounded up: what is asked for never ends early. */
+    /** Rounded up, so that no lease is shorter than requested. */
     static long micros(Duration duration) {
         return Math.addExact(duration.toNanos(), 999) / 1_000;
     }

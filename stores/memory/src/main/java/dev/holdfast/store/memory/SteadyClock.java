@@ -5,9 +5,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The system's time as it was when this clock was made, in microseconds since 1970, going on steadily from there. The
- * store lives no longer than the process, so nobody can tell if the system's time is changed meanwhile, and no lease
- * ends early or late because of that.
+ * A clock in microseconds since 1970 that starts at the system's time and then follows the monotonic clock. So no lease
+ * ends early or late when the system's time is changed; the store ends with the process, so no other process sees the
+ * difference.
  */
 final class SteadyClock implements LongSupplier {
 

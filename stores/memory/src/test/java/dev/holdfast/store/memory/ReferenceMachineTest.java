@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What holds inside the machine between any two steps, whatever the commands and the times are. */
+/** Invariants of the machine's state between any two steps, for random commands and times. */
 class ReferenceMachineTest {
 
     private static final int STEPS = 20_000;
@@ -115,8 +115,8 @@ class ReferenceMachineTest {
 
     private void check(Command command) {
         Set<Expiring> mortal = new HashSet<>();
-        Set<Claim> recorded = new HashSet<>();
-        for (Resource resource : state.allInUse()) {
+        Set<MemoryClaim> recorded = new HashSet<>();
+        for (MemoryResource resource : state.allInUse()) {
             assertThat(resource.isInUse())
                     .as("%s is in use after %s", resource.name, command)
                     .isTrue();
@@ -124,7 +124,7 @@ class ReferenceMachineTest {
             recorded.addAll(resource.grants.values());
             recorded.addAll(resource.queue.values());
         }
-        for (Session session : state.sessions.values()) {
+        for (MemorySession session : state.sessions.values()) {
             assertThat(session.live || !session.claims.isEmpty()).isTrue();
             if (session.live) {
                 mortal.add(session);
@@ -133,12 +133,12 @@ class ReferenceMachineTest {
                     .as("claims of %s after %s", session.id, command)
                     .isTrue();
         }
-        for (Claim claim : recorded) {
+        for (MemoryClaim claim : recorded) {
             assertThat(claim.session.claims).contains(claim);
             assertThat(claim.session.live || claim.isDetached())
                     .as("%s lives after %s", claim.ref, command)
                     .isTrue();
-            if (claim.hasOwnLease() && claim.pickedUp) {
+            if (claim.hasFixedLease() && claim.pickedUp) {
                 mortal.add(claim);
             }
         }
@@ -146,7 +146,7 @@ class ReferenceMachineTest {
         assertThat(state.deadlines).allMatch(one -> one.endsAt > now);
     }
 
-    private static void checkResource(Resource resource, Command command) {
+    private static void checkResource(MemoryResource resource, Command command) {
         long held = 0;
         long lastOfOthers = 0;
         for (TokenBlock tokens : resource.grants.values().stream()
@@ -159,18 +159,18 @@ class ReferenceMachineTest {
             lastOfOthers = tokens.last();
         }
         assertThat(resource.lastToken).isGreaterThanOrEqualTo(lastOfOthers);
-        for (Claim grant : resource.grants.values()) {
+        for (MemoryClaim grant : resource.grants.values()) {
             held += grant.weight;
         }
-        assertThat(resource.held)
+        assertThat(resource.heldWeight)
                 .as("what is held of %s after %s", resource.name, command)
                 .isEqualTo(held);
-        for (Claim waiter : resource.queue.values()) {
+        for (MemoryClaim waiter : resource.queue.values()) {
             assertThat(waiter.tokens).isNull();
             assertThat(waiter.weight).isLessThanOrEqualTo(resource.capacity);
         }
         if (!resource.queue.isEmpty()) {
-            Claim head = resource.queue.values().iterator().next();
+            MemoryClaim head = resource.queue.values().iterator().next();
             assertThat(resource.fits(head.weight))
                     .as("the head of %s fits after %s", resource.name, command)
                     .isFalse();

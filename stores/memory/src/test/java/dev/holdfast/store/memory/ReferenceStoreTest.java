@@ -26,10 +26,7 @@ import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/**
- * What the conformance kit doesn't look at: connections, delivery of signals, and the provider. The rules themselves
- * are the kit's.
- */
+/** What the conformance kit doesn't cover: connections, delivery of signals, and the provider. */
 class ReferenceStoreTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -63,12 +60,12 @@ class ReferenceStoreTest {
     void listenerThatSendsCommandsIsNotEnteredAgain() {
         SessionId session = open(store);
         int length = 10_000;
-        List<ClaimRef> told = new ArrayList<>();
+        List<ClaimRef> granted = new ArrayList<>();
         int[] depth = {0};
         store.subscribe(signal -> {
             assertThat(++depth[0]).isEqualTo(1);
             ClaimRef claim = ((Signal.Granted) signal).claim();
-            told.add(claim);
+            granted.add(claim);
             assertThat(run(store, new Command.Release(claim))).isInstanceOf(Reply.Released.class);
             depth[0]--;
         });
@@ -77,14 +74,14 @@ class ReferenceStoreTest {
         }
         run(store, new Command.Release(new ClaimRef(NAME, session, 1)));
 
-        assertThat(told).hasSize(length - 1);
+        assertThat(granted).hasSize(length - 1);
         assertThat(inspect(store)).isEmpty();
     }
 
     @Test
     void expireActsWithoutACommand() {
-        List<Signal> told = new ArrayList<>();
-        store.subscribe(told::add);
+        List<Signal> signals = new ArrayList<>();
+        store.subscribe(signals::add);
         SessionId dies = open(store);
         micros.addAndGet(1);
         SessionId lives = open(store);
@@ -95,9 +92,9 @@ class ReferenceStoreTest {
         micros.addAndGet(TTL.toNanos() / 1_000 - 1);
         store.expire();
 
-        assertThat(told).hasSize(2);
-        assertThat(told.get(0)).isEqualTo(new Signal.SessionEnded(dies));
-        assertThat(told.get(1))
+        assertThat(signals).hasSize(2);
+        assertThat(signals.get(0)).isEqualTo(new Signal.SessionEnded(dies));
+        assertThat(signals.get(1))
                 .isInstanceOfSatisfying(
                         Signal.Granted.class,
                         granted -> assertThat(granted.claim()).isEqualTo(waits));
@@ -113,7 +110,7 @@ class ReferenceStoreTest {
                 .tokens()
                 .last();
         run(store, new Command.Release(first));
-        for (int i = 0; i < State.MAX_RESTING; i++) {
+        for (int i = 0; i < State.MAX_IDLE; i++) {
             ClaimRef other = new ClaimRef(new ResourceName("other-" + i), session, i + 2);
             acquire(store, other);
             run(store, new Command.Release(other));

@@ -32,8 +32,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Executes each command on the state and answers it; what is due has expired before. */
-final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
+/** Executes each command on the state and returns its reply. The caller has already expired what is due. */
+final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException> {
 
     /** The epoch of a retired session; commands stay below it. */
     private static final long RETIRED = Long.MAX_VALUE;
@@ -42,7 +42,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     private final State state;
 
-    CommandExecutor(State state) {
+    ReferenceExecutor(State state) {
         this.state = state;
     }
 
@@ -50,13 +50,13 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply openSession(OpenSession command) {
-        Session session = state.open(command);
+        MemorySession session = state.open(command);
         return new Reply.SessionOpened(session.id, State.duration(session.ttl));
     }
 
     @Override
     public Reply keepAlive(KeepAlive command) {
-        Session session = state.liveSession(command.session());
+        MemorySession session = state.liveSession(command.session());
         if (session == null) {
             return new Reply.SessionEnded();
         }
@@ -70,7 +70,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply retire(Retire command) {
-        Session session = state.liveSession(command.session());
+        MemorySession session = state.liveSession(command.session());
         if (session != null) {
             session.epoch = RETIRED;
         }
@@ -79,7 +79,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply closeSession(CloseSession command) {
-        Session session = state.liveSession(command.session());
+        MemorySession session = state.liveSession(command.session());
         if (session != null) {
             state.end(session);
         }
@@ -88,44 +88,44 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply audit(Audit command) {
-        return Reports.audit(state, command);
+        return ReferenceReports.audit(state, command);
     }
 
     // Claims
 
     @Override
     public Reply acquire(Acquire command) {
-        Session session = state.liveSession(command.claim().session(), command.resource());
+        MemorySession session = state.liveSession(command.claim().session(), command.resource());
         if (session == null) {
             return new Reply.SessionEnded();
         }
         if (command.epoch() < session.epoch) {
             return new Reply.Stale();
         }
-        Claim present = state.claim(command.claim());
+        MemoryClaim present = state.claim(command.claim());
         return present != null ? present(present) : make(session, command);
     }
 
-    private Reply make(Session session, Acquire command) {
-        Resource known = state.inUse(command.resource());
+    private Reply make(MemorySession session, Acquire command) {
+        MemoryResource known = state.inUse(command.resource());
         Reply.@Nullable Refused refused = refused(known, command);
         if (refused != null) {
             return refused;
         }
-        Resource resource = state.use(command.resource(), command.spec());
+        MemoryResource resource = state.use(command.resource(), command.spec());
         if (resource.admitsAtOnce(command.weight())) {
-            Claim granted = state.admit(resource, session, command);
+            MemoryClaim granted = state.admit(resource, session, command);
             state.settle(resource);
             return granted == null ? spent() : present(granted);
         }
         if (command.waiting() == Command.Waiting.TRY) {
-            return new Reply.Refused(Refusal.TAKEN, Reports.taken(state, resource));
+            return new Reply.Refused(Refusal.TAKEN, ReferenceReports.taken(state, resource));
         }
         return present(state.enqueue(resource, session, command));
     }
 
-    /** Why a claim can never be made as things are, room aside; null if it can. */
-    private static Reply.@Nullable Refused refused(@Nullable Resource known, Acquire command) {
+    /** Why a claim can't be made even with enough room; null if it can. */
+    private static Reply.@Nullable Refused refused(@Nullable MemoryResource known, Acquire command) {
         if (known != null && !known.declared.equals(command.spec())) {
             return mismatch(known);
         }
@@ -138,16 +138,16 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
         return null;
     }
 
-    private static Reply.Refused mismatch(Resource known) {
-        return new Reply.Refused(Refusal.MISMATCH, "it is in use as " + Reports.text(known.declared));
+    private static Reply.Refused mismatch(MemoryResource known) {
+        return new Reply.Refused(Refusal.MISMATCH, "it is in use as " + ReferenceReports.text(known.declared));
     }
 
     private static Reply.Refused spent() {
         return new Reply.Refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
     }
 
-    /** The state of a claim, for the claimant: where it is a grant, the claimant picks it up with this. */
-    private Reply.ClaimReply present(Claim claim) {
+    /** The state of a claim as reported to its claimant; reporting a grant picks it up. */
+    private Reply.ClaimReply present(MemoryClaim claim) {
         if (claim.tokens == null) {
             return state.queued(claim);
         }
@@ -159,7 +159,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
     public Reply poll(Poll command) {
         List<Reply.ClaimReply> states = new ArrayList<>(command.claims().size());
         for (ClaimRef ref : command.claims()) {
-            Claim claim = state.claim(ref);
+            MemoryClaim claim = state.claim(ref);
             states.add(claim == null ? new Reply.Absent() : present(claim));
         }
         return new Reply.Polled(states);
@@ -167,7 +167,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply withdraw(Withdraw command) {
-        Claim claim = state.claim(command.claim());
+        MemoryClaim claim = state.claim(command.claim());
         if (claim != null) {
             state.drop(claim);
             state.settle(claim.resource);
@@ -177,7 +177,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply release(Release command) {
-        Claim grant = state.grant(command.claim());
+        MemoryClaim grant = state.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
         }
@@ -188,7 +188,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply yieldFor(Yield command) {
-        Session session = state.liveSession(command.claim().session(), command.resource());
+        MemorySession session = state.liveSession(command.claim().session(), command.resource());
         if (session == null) {
             return new Reply.SessionEnded();
         }
@@ -196,7 +196,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
         if (next.epoch() < session.epoch) {
             return new Reply.Stale();
         }
-        Claim grant = state.grant(command.claim());
+        MemoryClaim grant = state.grant(command.claim());
         if (grant == null) {
             return acquire(next);
         }
@@ -212,7 +212,7 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply advance(Advance command) {
-        Claim grant = state.grant(command.claim());
+        MemoryClaim grant = state.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
         }
@@ -230,21 +230,21 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply shrinkTo(ShrinkTo command) {
-        Claim grant = state.grant(command.claim());
+        MemoryClaim grant = state.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
         }
-        int given = Math.max(0, grant.weight - command.weight());
-        grant.weight -= given;
-        grant.resource.held -= given;
+        int released = Math.max(0, grant.weight - command.weight());
+        grant.weight -= released;
+        grant.resource.heldWeight -= released;
         state.settle(grant.resource);
         return new Reply.Done();
     }
 
     @Override
     public Reply extend(Extend command) {
-        Claim grant = state.grant(command.claim());
-        if (grant == null || !grant.hasOwnLease()) {
+        MemoryClaim grant = state.grant(command.claim());
+        if (grant == null || !grant.hasFixedLease()) {
             return new Reply.Absent();
         }
         state.pickUp(grant);
@@ -259,20 +259,20 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply setCount(SetCount command) {
-        Session session = state.liveSession(command.session(), command.resource());
+        MemorySession session = state.liveSession(command.session(), command.resource());
         if (session == null) {
             return new Reply.SessionEnded();
         }
         if (command.epoch() < session.epoch) {
             return new Reply.Stale();
         }
-        Resource resource = state.use(command.resource(), LATCH);
+        MemoryResource resource = state.use(command.resource(), LATCH);
         if (resource.declared.kind() != Kind.LATCH) {
             return mismatch(resource);
         }
-        Latch latch = resource.latch;
+        MemoryLatch latch = resource.latch;
         if (latch == null) {
-            latch = new Latch();
+            latch = new MemoryLatch();
             resource.latch = latch;
         }
         if (latch.remaining == 0 && command.generation() > latch.generation) {
@@ -284,11 +284,11 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply countDown(CountDown command) {
-        Resource resource = state.use(command.resource(), LATCH);
+        MemoryResource resource = state.use(command.resource(), LATCH);
         if (resource.declared.kind() != Kind.LATCH) {
             return mismatch(resource);
         }
-        Latch latch = resource.latch;
+        MemoryLatch latch = resource.latch;
         if (latch != null && latch.generation == command.generation()) {
             latch.countDown(command.id(), command.n());
         }
@@ -298,14 +298,14 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply resize(Resize command) {
-        Session session = state.liveSession(command.session(), command.resource());
+        MemorySession session = state.liveSession(command.session(), command.resource());
         if (session == null) {
             return new Reply.SessionEnded();
         }
         if (command.epoch() < session.epoch) {
             return new Reply.Stale();
         }
-        Resource resource = state.inUse(command.resource());
+        MemoryResource resource = state.inUse(command.resource());
         if (resource == null) {
             return new Reply.Absent();
         }
@@ -313,10 +313,10 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
             return mismatch(resource);
         }
         resource.capacity = command.capacity();
-        for (Claim waiter : List.copyOf(resource.queue.values())) {
+        for (MemoryClaim waiter : List.copyOf(resource.queue.values())) {
             if (waiter.weight > resource.capacity) {
                 state.drop(waiter);
-                state.tell(new Signal.Changed(waiter.ref));
+                state.signal(new Signal.Changed(waiter.ref));
             }
         }
         state.settle(resource);
@@ -325,14 +325,14 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply forceRelease(ForceRelease command) {
-        Resource resource = state.inUse(command.resource());
+        MemoryResource resource = state.inUse(command.resource());
         if (resource == null) {
             return new Reply.Absent();
         }
-        for (Claim grant : resource.grants.values()) {
+        for (MemoryClaim grant : resource.grants.values()) {
             TokenBlock tokens = grant.tokens;
             if (tokens != null && tokens.first() <= command.token() && command.token() <= tokens.last()) {
-                state.tell(new Signal.Revoked(grant.ref));
+                state.signal(new Signal.Revoked(grant.ref));
                 state.drop(grant);
                 state.settle(grant.resource);
                 return new Reply.Released();
@@ -343,6 +343,6 @@ final class CommandExecutor implements CommandHandler<Reply, RuntimeException> {
 
     @Override
     public Reply inspect(Inspect command) {
-        return Reports.inspect(state, command);
+        return ReferenceReports.inspect(state, command);
     }
 }

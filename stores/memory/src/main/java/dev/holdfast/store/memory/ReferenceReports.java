@@ -16,27 +16,24 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/**
- * What the store tells about itself: pages of an audit and of an inspection, and the words of a refusal. Changes
- * nothing.
- */
-final class Reports {
+/** Builds the pages of audits and inspections, and the message of a refused try. Changes nothing. */
+final class ReferenceReports {
 
-    /** More waiters than this are counted but not named. */
+    /** At most this many waiters are listed; the others are only counted. */
     private static final int MAX_WAITERS_SHOWN = 100;
 
-    private Reports() {}
+    private ReferenceReports() {}
 
     /**
-     * The cursor is the number of the last claim of the page: claims that stay are told once, whatever comes and goes
-     * between the pages.
+     * The cursor is the number of the last claim on the page, so each lasting claim is listed exactly once even if
+     * others come and go between pages.
      */
     static Reply audit(State state, Audit command) {
         long after = command.cursor().map(Long::parseLong).orElse(0L);
         List<ClaimRef> held = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
         long last = after;
-        for (Claim claim : state.claimsOf(command.session())) {
+        for (MemoryClaim claim : state.claimsOf(command.session())) {
             if (claim.number <= after) {
                 continue;
             }
@@ -49,32 +46,32 @@ final class Reports {
         return new Reply.Audited(held, waiting, Optional.empty());
     }
 
-    /** The cursor is the last name of the page. All holders of a resource are told at once. */
+    /** The cursor is the last name on the page. A page lists all holders of a resource. */
     static Reply inspect(State state, Inspect command) {
         Optional<ResourceName> after = command.cursor().map(ResourceName::new);
-        List<Resource> found = new ArrayList<>();
-        for (Resource resource : state.allInUse()) {
+        List<MemoryResource> found = new ArrayList<>();
+        for (MemoryResource resource : state.allInUse()) {
             boolean isNext = after.isEmpty() || resource.name.compareTo(after.get()) > 0;
-            if (isNext && isAskedFor(resource.name.value(), command)) {
+            if (isNext && isInScope(resource.name.value(), command)) {
                 found.add(resource);
             }
         }
         found.sort(Comparator.comparing(resource -> resource.name));
         boolean more = found.size() > command.limit();
-        List<Resource> page = more ? found.subList(0, command.limit()) : found;
+        List<MemoryResource> page = more ? found.subList(0, command.limit()) : found;
         return new Reply.Inspected(
                 page.stream().map(resource -> info(state, resource)).toList(),
                 more ? Optional.of(page.get(page.size() - 1).name.value()) : Optional.empty());
     }
 
-    private static boolean isAskedFor(String name, Inspect command) {
+    private static boolean isInScope(String name, Inspect command) {
         return switch (command.scope()) {
             case PREFIX -> name.startsWith(command.prefix());
             case NAME -> name.equals(command.prefix());
         };
     }
 
-    private static ResourceInfo info(State state, Resource resource) {
+    private static ResourceInfo info(State state, MemoryResource resource) {
         ResourceSpec declared = resource.declared;
         return new ResourceInfo(
                 resource.name,
@@ -82,13 +79,13 @@ final class Reports {
                 declared.capacity(),
                 parties(state, resource.grants.values(), Integer.MAX_VALUE),
                 resource.grants.size(),
-                resource.held,
+                resource.heldWeight,
                 parties(state, resource.queue.values(), MAX_WAITERS_SHOWN),
                 resource.queue.size(),
                 resource.lastToken);
     }
 
-    private static List<Party> parties(State state, Collection<Claim> claims, int limit) {
+    private static List<Party> parties(State state, Collection<MemoryClaim> claims, int limit) {
         return claims.stream()
                 .limit(limit)
                 .map(claim -> new Party(
@@ -96,16 +93,16 @@ final class Reports {
                         claim.session.label,
                         claim.weight,
                         Optional.ofNullable(claim.tokens),
-                        State.duration(claim.leftInAll(state.now()))))
+                        State.duration(claim.microsLeft(state.now()))))
                 .toList();
     }
 
-    /** Who is in the way, in the words of the user's message. */
-    static String taken(State state, Resource resource) {
-        for (Claim grant : resource.grants.values()) {
+    /** What keeps a claim from being granted, as users see it. */
+    static String taken(State state, MemoryResource resource) {
+        for (MemoryClaim grant : resource.grants.values()) {
             TokenBlock tokens = grant.tokens;
             if (tokens != null && grant.weight > 0) {
-                long seconds = (grant.leftInAll(state.now()) + 999_999) / 1_000_000;
+                long seconds = (grant.microsLeft(state.now()) + 999_999) / 1_000_000;
                 return "'" + grant.session.label + "' holds it with token " + tokens.last() + " and about " + seconds
                         + "s of lease left";
             }

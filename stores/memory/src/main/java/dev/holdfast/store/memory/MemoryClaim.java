@@ -7,28 +7,28 @@ import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.TokenBlock;
 import org.jspecify.annotations.Nullable;
 
-/** A claim: it waits until it has tokens, and then is a grant. */
-final class Claim extends Expiring {
+/** A recorded claim: it waits until it has tokens, and is a grant from then on. */
+final class MemoryClaim extends Expiring {
 
     final ClaimRef ref;
-    final Resource resource;
-    final Session session;
+    final MemoryResource resource;
+    final MemorySession session;
     final Lease lease;
     final int tokensWanted;
 
     int weight;
 
-    /** Its newest block; null while it waits. */
+    /** Its newest token block; null while it waits. */
     @Nullable
     TokenBlock tokens;
 
-    /** Whether its claimant was told of the grant: then a lease of its own has begun. */
+    /** Whether a reply has reported the grant to the claimant: a fixed lease starts with that. */
     boolean pickedUp;
 
-    /** The sequence number of the last extension that acted. */
+    /** The sequence number of the last extension that had an effect. */
     long extension;
 
-    Claim(long number, Acquire request, Resource resource, Session session) {
+    MemoryClaim(long number, Acquire request, MemoryResource resource, MemorySession session) {
         super(number);
         this.ref = request.claim();
         this.resource = resource;
@@ -38,18 +38,18 @@ final class Claim extends Expiring {
         this.tokensWanted = request.tokens();
     }
 
-    boolean hasOwnLease() {
+    boolean hasFixedLease() {
         return lease.binding() != Binding.SESSION;
     }
 
-    /** Whether the end of the session leaves it alone. */
+    /** Whether it survives the end of its session. */
     boolean isDetached() {
         return lease.binding() == Binding.DETACHED && pickedUp;
     }
 
-    /** The microseconds after which it ends if nobody renews or extends anything. */
-    long leftInAll(long now) {
-        if (!hasOwnLease() || !pickedUp) {
+    /** The microseconds until it ends if neither its session nor its lease is extended. */
+    long microsLeft(long now) {
+        if (!hasFixedLease() || !pickedUp) {
             return session.left(now);
         }
         return isDetached() ? left(now) : Math.min(left(now), session.left(now));

@@ -3,16 +3,16 @@ package dev.holdfast.store.memory;
 import java.util.HashSet;
 import java.util.Set;
 
-/** The count of a latch: a hold that nobody owns, and that counting down shrinks. */
-final class Latch {
+/** The count of a latch: an ownerless hold that counting down shrinks. */
+final class MemoryLatch {
 
-    /** 0 until it is set for the first time. */
+    /** 0 until the count is first set. */
     long generation;
 
-    /** What is left to count; 0 when it is open. */
+    /** The count that is left; 0 while the latch is open. */
     long remaining;
 
-    /** The ids that counted in this generation, while that matters; at most as many as the count was. */
+    /** The ids that have counted in this generation, while the latch is closed. Bounded by the initial count. */
     final Set<String> counted = new HashSet<>();
 
     void begin(long newGeneration, long count) {

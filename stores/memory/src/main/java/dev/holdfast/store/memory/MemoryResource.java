@@ -9,33 +9,33 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A resource that is in use: somebody holds it or waits for it, or it is a latch that counts. */
-final class Resource {
+/** A resource in use: it has a holder or a waiter, or it is a closed latch. */
+final class MemoryResource {
 
     final ResourceName name;
 
-    /** What its first claim declared it to be. */
+    /** The declaration of its first claim. */
     final ResourceSpec declared;
 
-    /** The present capacity: the declared one until it is resized. */
+    /** The current capacity: as declared, unless resized. */
     int capacity;
 
     /** The sum of the weights of the grants. */
-    long held;
+    long heldWeight;
 
-    /** The newest token that was reserved for it. */
+    /** The newest token reserved for it. */
     long lastToken;
 
     @Nullable
-    Latch latch;
+    MemoryLatch latch;
 
-    /** Oldest grant first. */
-    final Map<ClaimRef, Claim> grants = new LinkedHashMap<>();
+    /** In the order of granting. */
+    final Map<ClaimRef, MemoryClaim> grants = new LinkedHashMap<>();
 
-    /** Head first. Between two commands the head never fits. */
-    final Map<ClaimRef, Claim> queue = new LinkedHashMap<>();
+    /** In queue order. Between two commands the head never fits. */
+    final Map<ClaimRef, MemoryClaim> queue = new LinkedHashMap<>();
 
-    Resource(ResourceName name, ResourceSpec declared, long lastToken, @Nullable Latch latch) {
+    MemoryResource(ResourceName name, ResourceSpec declared, long lastToken, @Nullable MemoryLatch latch) {
         this.name = name;
         this.declared = declared;
         this.capacity = declared.capacity();
@@ -43,12 +43,12 @@ final class Resource {
         this.latch = latch;
     }
 
-    /** Whether there is room, leaving the queue aside. */
+    /** Whether there is room, regardless of the queue. */
     boolean fits(int weight) {
-        return declared.kind() == Kind.LATCH ? !isCounting() : held + weight <= capacity;
+        return declared.kind() == Kind.LATCH ? !isCounting() : heldWeight + weight <= capacity;
     }
 
-    /** Whether a claim that comes now is admitted. */
+    /** Whether a new claim is granted at once. */
     boolean admitsAtOnce(int weight) {
         return fits(weight) && (queue.isEmpty() || declared.order() == Order.BARGING);
     }
@@ -62,8 +62,8 @@ final class Resource {
     }
 
     @Nullable
-    Claim claim(ClaimRef ref) {
-        Claim grant = grants.get(ref);
+    MemoryClaim claim(ClaimRef ref) {
+        MemoryClaim grant = grants.get(ref);
         return grant != null ? grant : queue.get(ref);
     }
 }
