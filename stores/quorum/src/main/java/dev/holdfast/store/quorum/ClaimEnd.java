@@ -9,13 +9,13 @@ import java.util.concurrent.CompletableFuture;
 final class ClaimEnd {
 
     private final Quorum quorum;
-    private final Claim claim;
+    private final QuorumClaim claim;
     private final boolean isRelease;
     private final CompletableFuture<Reply> future;
     private final Runnable watcher = this::decide;
     private boolean isLate;
 
-    private ClaimEnd(Quorum quorum, Claim claim, boolean isRelease, CompletableFuture<Reply> future) {
+    private ClaimEnd(Quorum quorum, QuorumClaim claim, boolean isRelease, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.claim = claim;
         this.isRelease = isRelease;
@@ -23,12 +23,12 @@ final class ClaimEnd {
     }
 
     /** Answers {@link Reply.Done}. */
-    static void withdraw(Quorum quorum, Claim claim, CompletableFuture<Reply> future) {
+    static void withdraw(Quorum quorum, QuorumClaim claim, CompletableFuture<Reply> future) {
         new ClaimEnd(quorum, claim, false, future).begin();
     }
 
     /** Answers {@link Reply.Released}, or {@link Reply.Absent} if a majority did not have it any more. */
-    static void release(Quorum quorum, Claim claim, CompletableFuture<Reply> future) {
+    static void release(Quorum quorum, QuorumClaim claim, CompletableFuture<Reply> future) {
         new ClaimEnd(quorum, claim, true, future).begin();
     }
 

@@ -15,18 +15,18 @@ import org.jspecify.annotations.Nullable;
 final class ClaimPoll {
 
     private final Quorum quorum;
-    private final Claim claim;
+    private final QuorumClaim claim;
     private final long askedAt;
     private final CompletableFuture<Reply> future;
 
     /** Those that have said so just now. */
-    private final List<Hold> seen = new ArrayList<>();
+    private final List<MemberHold> seen = new ArrayList<>();
 
     private final List<String> failures = new ArrayList<>();
     private int pending;
     private boolean isRaising;
 
-    private ClaimPoll(Quorum quorum, Claim claim, long askedAt, CompletableFuture<Reply> future) {
+    private ClaimPoll(Quorum quorum, QuorumClaim claim, long askedAt, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.claim = claim;
         this.askedAt = askedAt;
@@ -34,14 +34,14 @@ final class ClaimPoll {
     }
 
     /** Answers with the state of a claim that was granted: {@link Reply.Granted} or {@link Reply.Absent}. */
-    static CompletableFuture<Reply> at(Quorum quorum, Claim claim, long askedAt) {
+    static CompletableFuture<Reply> at(Quorum quorum, QuorumClaim claim, long askedAt) {
         CompletableFuture<Reply> future = new CompletableFuture<>();
         new ClaimPoll(quorum, claim, askedAt, future).begin();
         return future;
     }
 
     private void begin() {
-        for (Hold hold : List.copyOf(claim.holds)) {
+        for (MemberHold hold : List.copyOf(claim.holds)) {
             if (hold.isHeld()) {
                 ask(hold);
             }
@@ -49,7 +49,7 @@ final class ClaimPoll {
         quorum.loop.post(this::decide);
     }
 
-    private void ask(Hold hold) {
+    private void ask(MemberHold hold) {
         pending++;
         long sentAt = quorum.loop.now();
         hold.member().ask(new Command.Poll(List.of(hold.ref)), (reply, failure) -> {
@@ -63,7 +63,7 @@ final class ClaimPoll {
         });
     }
 
-    private void take(Hold hold, Reply.ClaimReply state, long sentAt) {
+    private void take(MemberHold hold, Reply.ClaimReply state, long sentAt) {
         if (state instanceof Reply.Granted granted) {
             hold.told(granted, sentAt);
             seen.add(hold);
@@ -76,9 +76,9 @@ final class ClaimPoll {
         if (future.isDone() || isRaising) {
             return;
         }
-        if (claim.state == Claim.State.OVER) {
+        if (claim.state == QuorumClaim.State.OVER) {
             future.complete(new Reply.Absent());
-        } else if (Claim.countHeld(seen) >= quorum.majority(seen.size())
+        } else if (QuorumClaim.countHeld(seen) >= quorum.majority(seen.size())
                 && (!claim.session.isTold || quorum.isCovered(claim, claim.holds, claim.session.toldSince))) {
             claim.isSuspect = false;
             if (claim.tokens != null) {
@@ -97,7 +97,7 @@ final class ClaimPoll {
     }
 
     private void haveTokens(@Nullable TokenBlock block) {
-        if (claim.state == Claim.State.OVER) {
+        if (claim.state == QuorumClaim.State.OVER) {
             future.complete(new Reply.Absent());
         } else if (block == null) {
             future.completeExceptionally(quorum.unavailable(
@@ -119,11 +119,11 @@ final class ClaimPoll {
     }
 
     /** What the client is told of a grant. */
-    static Reply.Granted granted(Quorum quorum, Claim claim, long askedAt) {
+    static Reply.Granted granted(Quorum quorum, QuorumClaim claim, long askedAt) {
         return granted(quorum, claim, claim.holds, askedAt);
     }
 
-    private static Reply.Granted granted(Quorum quorum, Claim claim, List<Hold> holds, long askedAt) {
+    private static Reply.Granted granted(Quorum quorum, QuorumClaim claim, List<MemberHold> holds, long askedAt) {
         TokenBlock tokens = claim.tokens;
         if (tokens == null) {
             throw new IllegalStateException("It waits: " + claim.ref);
@@ -137,7 +137,7 @@ final class ClaimPoll {
     }
 
     /** What a majority leaves of its own lease, counted from when the client asked. */
-    static Duration remaining(Quorum quorum, List<Hold> holds, long askedAt) {
+    static Duration remaining(Quorum quorum, List<MemberHold> holds, long askedAt) {
         long endsAt = quorum.reachedByMajority(holds, hold -> hold.leaseEndsAt, askedAt);
         // Members were asked a little later than the quorum was, and what they have said is not to grow by that.
         long left = quorum.reachedByMajority(holds, hold -> hold.leaseLeft, 0);

@@ -61,7 +61,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> keepAlive(Command.KeepAlive command) {
-        Session session = quorum.opener.find(command.session());
+        QuorumSession session = quorum.opener.find(command.session());
         if (session == null) {
             return answer(new Reply.SessionEnded());
         } else if (session.isRetired || command.epoch() < session.epoch) {
@@ -73,12 +73,12 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
     }
 
     /** Of a session that has ended, that is told first. */
-    private CompletableFuture<Reply> stale(Session session) {
+    private CompletableFuture<Reply> stale(QuorumSession session) {
         return ifAlive(session, () -> future.complete(new Reply.Stale()));
     }
 
     /** Asks whether a session lives, without moving its end, and answers if it doesn't. */
-    private CompletableFuture<Reply> ifAlive(Session session, Runnable alive) {
+    private CompletableFuture<Reply> ifAlive(QuorumSession session, Runnable alive) {
         int[] counts = {0, 0};
         for (MemberSession there : session.at.clone()) {
             if (there == null) {
@@ -106,13 +106,13 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> retire(Command.Retire command) {
-        Session session = quorum.opener.find(command.session());
+        QuorumSession session = quorum.opener.find(command.session());
         if (session == null) {
             return answer(new Reply.Done());
         }
         session.isRetired = true;
-        for (Claim claim : List.copyOf(session.claims.values())) {
-            if (claim.state == Claim.State.WAITING && claim.attempt != null) {
+        for (QuorumClaim claim : List.copyOf(session.claims.values())) {
+            if (claim.state == QuorumClaim.State.WAITING && claim.attempt != null) {
                 claim.attempt.abandon();
             }
         }
@@ -129,7 +129,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> closeSession(Command.CloseSession command) {
-        Session session = quorum.opener.find(command.session());
+        QuorumSession session = quorum.opener.find(command.session());
         if (session == null) {
             return answer(new Reply.Done());
         }
@@ -151,9 +151,9 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                             StoreException.Reason.UNAVAILABLE, StoreException.Effect.UNKNOWN, "it did not answer")));
         });
         quorum.sessions.remove(session.id, session);
-        for (Claim claim : List.copyOf(session.claims.values())) {
-            claim.state = Claim.State.OVER;
-            Claim.Attempt attempt = claim.attempt;
+        for (QuorumClaim claim : List.copyOf(session.claims.values())) {
+            claim.state = QuorumClaim.State.OVER;
+            QuorumClaim.Attempt attempt = claim.attempt;
             if (attempt != null) {
                 attempt.abandon();
             }
@@ -164,7 +164,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> audit(Command.Audit command) {
-        Session session = quorum.opener.find(command.session());
+        QuorumSession session = quorum.opener.find(command.session());
         if (session == null) {
             return answer(new Reply.Audited(List.of(), List.of(), Optional.empty()));
         }
@@ -177,7 +177,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
     }
 
     /** Answers when so many members have done it that no majority is against it. */
-    private CompletableFuture<Reply> toAll(Session session, Telling telling) {
+    private CompletableFuture<Reply> toAll(QuorumSession session, Telling telling) {
         int[] counts = {0, 0};
         List<MemberSession> all = new ArrayList<>();
         for (MemberSession there : session.at) {
@@ -217,7 +217,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> acquire(Command.Acquire command) {
-        Session session = quorum.opener.find(command.claim().session());
+        QuorumSession session = quorum.opener.find(command.claim().session());
         Kind kind = command.spec().kind();
         if (kind == Kind.SEMAPHORE || kind == Kind.LATCH) {
             return answer(new Reply.Unsupported(
@@ -238,15 +238,15 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
     }
 
     private CompletableFuture<Reply> make(
-            Session session, Command.Acquire command, boolean isAfterYield, boolean isSeenAlive) {
-        Claim known = session.claim(command.claim());
-        if (known != null && known.state == Claim.State.HELD && known.isDetached() && !isSeenAlive) {
+            QuorumSession session, Command.Acquire command, boolean isAfterYield, boolean isSeenAlive) {
+        QuorumClaim known = session.claim(command.claim());
+        if (known != null && known.state == QuorumClaim.State.HELD && known.isDetached() && !isSeenAlive) {
             // The grant may outlive the session, which then has an answer of its own.
             return ifAlive(session, () -> {
                 var unused = make(session, command, isAfterYield, true);
             });
         }
-        if (known != null && known.state != Claim.State.OVER) {
+        if (known != null && known.state != QuorumClaim.State.OVER) {
             var unused = state(known).whenComplete((reply, failure) -> {
                 if (failure == null && reply instanceof Reply.Absent) {
                     // It is over, and is asked for again: a new claim.
@@ -259,7 +259,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
             });
             return future;
         }
-        Claim claim = new Claim(session.nextNumber(), session, command.claim(), command.lease(), command);
+        QuorumClaim claim = new QuorumClaim(session.nextNumber(), session, command.claim(), command.lease(), command);
         if (GrantChange.isTooLong(quorum, claim, command.lease().length())) {
             return answer(new Reply.Unsupported("a detached lease of "
                     + DurationFormat.format(command.lease().length())
@@ -280,7 +280,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         return future;
     }
 
-    private void ask(Claim claim, Command.Acquire request, CompletableFuture<Reply> asked) {
+    private void ask(QuorumClaim claim, Command.Acquire request, CompletableFuture<Reply> asked) {
         if (claim.attempts >= MemberIds.MAX_ATTEMPTS) {
             quorum.drop(claim);
             asked.complete(new Reply.Absent());
@@ -292,12 +292,12 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
     }
 
     /** The present state of a claim that is known here, asked of the members. */
-    private CompletableFuture<Reply> state(Claim claim) {
+    private CompletableFuture<Reply> state(QuorumClaim claim) {
         CompletableFuture<Reply> state = new CompletableFuture<>();
-        Claim.Attempt attempt = claim.attempt;
-        if (claim.state == Claim.State.HELD) {
+        QuorumClaim.Attempt attempt = claim.attempt;
+        if (claim.state == QuorumClaim.State.HELD) {
             return ClaimPoll.at(quorum, claim, askedAt);
-        } else if (claim.state == Claim.State.OVER || claim.request == null) {
+        } else if (claim.state == QuorumClaim.State.OVER || claim.request == null) {
             state.complete(new Reply.Absent());
         } else if (attempt != null) {
             attempt.join(state, askedAt);
@@ -332,7 +332,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> yieldFor(Command.Yield command) {
-        Session session = quorum.opener.find(command.claim().session());
+        QuorumSession session = quorum.opener.find(command.claim().session());
         if (session == null) {
             return answer(new Reply.SessionEnded());
         } else if (session.isRetired || command.next().epoch() < session.epoch) {
@@ -340,8 +340,8 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         } else if (!session.isTold) {
             return acquire(command.next());
         }
-        Claim held = session.claim(command.claim());
-        if (held != null && held.state == Claim.State.HELD && held.request != null) {
+        QuorumClaim held = session.claim(command.claim());
+        if (held != null && held.state == QuorumClaim.State.HELD && held.request != null) {
             if (!held.request.spec().equals(command.next().spec())) {
                 return answer(new Reply.Refused(Refusal.MISMATCH, "it is in use as another kind of lock"));
             }
@@ -354,7 +354,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
     @Override
     public CompletableFuture<Reply> release(Command.Release command) {
         return on(command.claim(), future, claim -> {
-            if (claim == null || (claim.tokens == null && claim.state == Claim.State.WAITING)) {
+            if (claim == null || (claim.tokens == null && claim.state == QuorumClaim.State.WAITING)) {
                 future.complete(new Reply.Absent());
             } else {
                 ClaimEnd.release(quorum, claim, future);
@@ -401,9 +401,9 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         });
     }
 
-    private CompletableFuture<Reply> onHeld(Command.OnClaim command, Consumer<Claim> action) {
+    private CompletableFuture<Reply> onHeld(Command.OnClaim command, Consumer<QuorumClaim> action) {
         return on(command.claim(), future, claim -> {
-            if (claim == null || claim.state != Claim.State.HELD) {
+            if (claim == null || claim.state != QuorumClaim.State.HELD) {
                 future.complete(new Reply.Absent());
             } else {
                 action.accept(claim);
@@ -413,9 +413,9 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     /** Finds a claim, at the members if need be: another connection may have made it. */
     private CompletableFuture<Reply> on(
-            ClaimRef ref, CompletableFuture<Reply> asked, Consumer<@Nullable Claim> action) {
-        Session session = quorum.opener.find(ref.session());
-        Claim known = session == null ? null : session.claim(ref);
+            ClaimRef ref, CompletableFuture<Reply> asked, Consumer<@Nullable QuorumClaim> action) {
+        QuorumSession session = quorum.opener.find(ref.session());
+        QuorumClaim known = session == null ? null : session.claim(ref);
         if (session == null || known != null || !session.isForeign) {
             action.accept(known);
             return asked;
@@ -437,7 +437,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> inspect(Command.Inspect command) {
-        Inspection.inspect(quorum, command, future);
+        QuorumInspection.inspect(quorum, command, future);
         return future;
     }
 

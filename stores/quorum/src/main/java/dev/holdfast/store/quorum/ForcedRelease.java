@@ -12,24 +12,24 @@ import org.jspecify.annotations.Nullable;
 final class ForcedRelease {
 
     private final Quorum quorum;
-    private final Inspection.Holder holder;
+    private final QuorumInspection.Holder holder;
     private final CompletableFuture<Reply> future;
     private int pending;
     private int ended;
 
-    private ForcedRelease(Quorum quorum, Inspection.Holder holder, CompletableFuture<Reply> future) {
+    private ForcedRelease(Quorum quorum, QuorumInspection.Holder holder, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.holder = holder;
         this.future = future;
     }
 
     static void release(Quorum quorum, Command.ForceRelease command, CompletableFuture<Reply> future) {
-        Inspection.holders(quorum, command.resource().value(), Command.Inspect.Scope.NAME, (holders, failure) -> {
+        QuorumInspection.holders(quorum, command.resource().value(), Command.Inspect.Scope.NAME, (holders, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
                 return;
             }
-            for (Inspection.Holder holder : holders) {
+            for (QuorumInspection.Holder holder : holders) {
                 if (holder.first.name().equals(command.resource()) && isMeant(quorum, holder, command.token())) {
                     new ForcedRelease(quorum, holder, future).begin();
                     return;
@@ -39,8 +39,8 @@ final class ForcedRelease {
         });
     }
 
-    private static boolean isMeant(Quorum quorum, Inspection.Holder holder, long token) {
-        Claim own = Inspection.own(quorum, holder);
+    private static boolean isMeant(Quorum quorum, QuorumInspection.Holder holder, long token) {
+        QuorumClaim own = QuorumInspection.own(quorum, holder);
         @Nullable TokenBlock block = own == null ? null : own.tokens;
         long last = block == null ? holder.last(quorum.majority()) : block.last();
         long first = block == null ? Math.min(holder.highestFirst(), last) : block.first();
@@ -48,10 +48,10 @@ final class ForcedRelease {
     }
 
     private void begin() {
-        Claim own = Inspection.own(quorum, holder);
-        List<Inspection.Sight> sights = holder.sights;
+        QuorumClaim own = QuorumInspection.own(quorum, holder);
+        List<QuorumInspection.Sight> sights = holder.sights;
         pending = sights.size();
-        for (Inspection.Sight sight : sights) {
+        for (QuorumInspection.Sight sight : sights) {
             long token = sight.party().tokens().map(TokenBlock::last).orElse(0L);
             sight.member().ask(new Command.ForceRelease(holder.first.name(), token), (reply, failure) -> {
                 pending--;
@@ -61,7 +61,7 @@ final class ForcedRelease {
         }
     }
 
-    private void decide(@Nullable Claim own) {
+    private void decide(@Nullable QuorumClaim own) {
         if (future.isDone()) {
             return;
         }

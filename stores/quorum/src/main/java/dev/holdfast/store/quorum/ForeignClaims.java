@@ -32,21 +32,23 @@ final class ForeignClaims {
     private static final int PAGE = 500;
 
     private final Quorum quorum;
-    private final Session session;
-    private final BiConsumer<List<Claim>, @Nullable StoreException> done;
-    private final Map<ClaimRef, Claim> found = new HashMap<>();
+    private final QuorumSession session;
+    private final BiConsumer<List<QuorumClaim>, @Nullable StoreException> done;
+    private final Map<ClaimRef, QuorumClaim> found = new HashMap<>();
     private final List<String> failures = new ArrayList<>();
     private int pending;
     private int answered;
 
-    private ForeignClaims(Quorum quorum, Session session, BiConsumer<List<Claim>, @Nullable StoreException> done) {
+    private ForeignClaims(
+            Quorum quorum, QuorumSession session, BiConsumer<List<QuorumClaim>, @Nullable StoreException> done) {
         this.quorum = quorum;
         this.session = session;
         this.done = done;
     }
 
     /** Tells the claims that a majority holds, and those of which members have less; or why it can't be told. */
-    static void claims(Quorum quorum, Session session, BiConsumer<List<Claim>, @Nullable StoreException> done) {
+    static void claims(
+            Quorum quorum, QuorumSession session, BiConsumer<List<QuorumClaim>, @Nullable StoreException> done) {
         new ForeignClaims(quorum, session, done).begin();
     }
 
@@ -112,8 +114,9 @@ final class ForeignClaims {
         ClaimRef ref = new ClaimRef(at.resource(), session.id, MemberIds.claimOf(at.claim()));
         Duration remaining = granted.remaining().orElse(Duration.ZERO);
         Lease lease = remaining.isZero() ? Lease.SESSION : Lease.detached(remaining);
-        Claim claim = found.computeIfAbsent(ref, unused -> new Claim(session.nextNumber(), session, ref, lease, null));
-        Hold hold = new Hold(claim, there, at, 0);
+        QuorumClaim claim =
+                found.computeIfAbsent(ref, unused -> new QuorumClaim(session.nextNumber(), session, ref, lease, null));
+        MemberHold hold = new MemberHold(claim, there, at, 0);
         hold.granted(granted, sentAt);
         claim.holds.add(hold);
     }
@@ -127,10 +130,10 @@ final class ForeignClaims {
             done.accept(List.of(), quorum.unavailable(Effect.NONE, "What is held under a session is known", failures));
             return;
         }
-        for (Claim claim : found.values()) {
-            long last = quorum.reachedByMajority(claim.holds, Hold::last, 0);
+        for (QuorumClaim claim : found.values()) {
+            long last = quorum.reachedByMajority(claim.holds, MemberHold::last, 0);
             if (last > 0) {
-                claim.state = Claim.State.HELD;
+                claim.state = QuorumClaim.State.HELD;
                 claim.tokens = tokens(claim.holds, last);
             }
         }
@@ -138,8 +141,8 @@ final class ForeignClaims {
     }
 
     /** Tokens of a claim that no other owner had or can have; null if there are none for certain. */
-    private @Nullable TokenBlock tokens(List<Hold> holds, long last) {
-        long[] firsts = holds.stream().mapToLong(Hold::first).sorted().toArray();
+    private @Nullable TokenBlock tokens(List<MemberHold> holds, long last) {
+        long[] firsts = holds.stream().mapToLong(MemberHold::first).sorted().toArray();
         int certain = Math.max(1, firsts.length + quorum.majority() - quorum.members.size());
         if (firsts[firsts.length - certain] > last) {
             return null;

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** One attempt to have a claim granted by a majority. */
-final class GrantAttempt implements Claim.Attempt {
+final class GrantAttempt implements QuorumClaim.Attempt {
 
     /** A try by which two may have split the members is made again, a few times. */
     private static final int MOST_SPLITS = 3;
@@ -32,18 +32,18 @@ final class GrantAttempt implements Claim.Attempt {
     private record Waiter(CompletableFuture<Reply> future, long askedAt) {}
 
     private final Quorum quorum;
-    private final Claim claim;
+    private final QuorumClaim claim;
     private final Acquire request;
     private final int splits;
     private final List<Waiter> waiters = new ArrayList<>();
-    private final List<Hold> holds = new ArrayList<>();
+    private final List<MemberHold> holds = new ArrayList<>();
     private final List<String> failures = new ArrayList<>();
     private final List<Reply.Refused> refusals = new ArrayList<>();
     private @Nullable Reply unsupported;
     private boolean isRaising;
     private boolean isOver;
 
-    GrantAttempt(Quorum quorum, Claim claim, Acquire request, int splits) {
+    GrantAttempt(Quorum quorum, QuorumClaim claim, Acquire request, int splits) {
         this.quorum = quorum;
         this.claim = claim;
         this.request = request;
@@ -81,7 +81,7 @@ final class GrantAttempt implements Claim.Attempt {
 
     private void ask(MemberSession there, long number, long sentAt) {
         ClaimRef ref = new ClaimRef(claim.ref.resource(), there.id, number);
-        Hold hold = new Hold(claim, there, ref, there.epoch);
+        MemberHold hold = new MemberHold(claim, there, ref, there.epoch);
         holds.add(hold);
         int tokens = (int) Math.min(TokenBlock.MAX_SIZE, request.tokens() + quorum.allowance());
         Command asked = new Acquire(
@@ -94,8 +94,8 @@ final class GrantAttempt implements Claim.Attempt {
         });
     }
 
-    private void take(Hold hold, @Nullable Reply reply, @Nullable StoreException failure, long sentAt) {
-        hold.state = Hold.State.NONE;
+    private void take(MemberHold hold, @Nullable Reply reply, @Nullable StoreException failure, long sentAt) {
+        hold.state = MemberHold.State.NONE;
         if (reply instanceof Reply.Granted granted) {
             hold.granted(granted, sentAt);
         } else if (reply instanceof Reply.Refused refused && refused.reason() != Refusal.EXHAUSTED) {
@@ -108,17 +108,17 @@ final class GrantAttempt implements Claim.Attempt {
         } else if (reply != null) {
             failures.add(hold.member() + ": " + reply);
         } else {
-            hold.state = failure == null || failure.effect() == Effect.UNKNOWN ? Hold.State.UNKNOWN : hold.state;
+            hold.state = failure == null || failure.effect() == Effect.UNKNOWN ? MemberHold.State.UNKNOWN : hold.state;
             failures.add(hold.member() + ": " + (failure == null ? "?" : failure.getMessage()));
         }
         if (hold.isEnding) {
             quorum.settlement.goOn(hold);
-        } else if (hold.state == Hold.State.UNKNOWN) {
+        } else if (hold.state == MemberHold.State.UNKNOWN) {
             quorum.settlement.end(hold);
-            if (claim.state == Claim.State.HELD) {
+            if (claim.state == QuorumClaim.State.HELD) {
                 quorum.loseIfGone(claim);
             }
-        } else if (claim.state == Claim.State.HELD && hold.state == Hold.State.NONE) {
+        } else if (claim.state == QuorumClaim.State.HELD && hold.state == MemberHold.State.NONE) {
             quorum.lost(hold);
         }
         quorum.loop.post(this::evaluate);
@@ -129,10 +129,10 @@ final class GrantAttempt implements Claim.Attempt {
             return;
         }
         int pending = 0;
-        for (Hold hold : holds) {
-            pending += hold.state == Hold.State.ASKED ? 1 : 0;
+        for (MemberHold hold : holds) {
+            pending += hold.state == MemberHold.State.ASKED ? 1 : 0;
         }
-        int granted = Claim.countHeld(holds);
+        int granted = QuorumClaim.countHeld(holds);
         if (quorum.isCovered(claim, held(), claim.session.toldSince)) {
             isRaising = true;
             noteSpread();
@@ -149,14 +149,14 @@ final class GrantAttempt implements Claim.Attempt {
         return answered >= quorum.majority() || answered + pending < quorum.majority();
     }
 
-    private List<Hold> held() {
-        return holds.stream().filter(Hold::isHeld).toList();
+    private List<MemberHold> held() {
+        return holds.stream().filter(MemberHold::isHeld).toList();
     }
 
     private void noteSpread() {
         long least = Long.MAX_VALUE;
         long most = 0;
-        for (Hold hold : held()) {
+        for (MemberHold hold : held()) {
             least = Math.min(least, hold.first());
             most = Math.max(most, hold.first());
         }
@@ -168,15 +168,15 @@ final class GrantAttempt implements Claim.Attempt {
             return;
         }
         if (block == null || !quorum.isCovered(claim, held(), claim.session.toldSince)) {
-            fail(Claim.countHeld(holds));
+            fail(QuorumClaim.countHeld(holds));
             return;
         }
         isOver = true;
         claim.attempt = null;
-        claim.state = Claim.State.HELD;
+        claim.state = QuorumClaim.State.HELD;
         claim.tokens = block;
-        for (Hold hold : holds) {
-            if (hold.isHeld() || (hold.state == Hold.State.ASKED && !hold.isEnding)) {
+        for (MemberHold hold : holds) {
+            if (hold.isHeld() || (hold.state == MemberHold.State.ASKED && !hold.isEnding)) {
                 claim.holds.add(hold);
             }
         }
@@ -189,7 +189,7 @@ final class GrantAttempt implements Claim.Attempt {
 
     private void fail(int granted) {
         giveBack();
-        Session session = claim.session;
+        QuorumSession session = claim.session;
         boolean isContended = granted + refusals.size() >= quorum.majority() && !isUncovered(granted);
         Reply.@Nullable Refused mismatch = mismatch();
         if (session.isOver) {
@@ -233,7 +233,7 @@ final class GrantAttempt implements Claim.Attempt {
         waiters.forEach(waiter -> next.join(waiter.future(), waiter.askedAt()));
         claim.attempt = next;
         quorum.loop.later(pause, () -> {
-            if (claim.state == Claim.State.WAITING) {
+            if (claim.state == QuorumClaim.State.WAITING) {
                 next.begin();
             }
         });
@@ -252,7 +252,7 @@ final class GrantAttempt implements Claim.Attempt {
     private void giveBack() {
         isOver = true;
         claim.attempt = null;
-        for (Hold hold : holds) {
+        for (MemberHold hold : holds) {
             quorum.settlement.end(hold);
         }
     }
@@ -279,9 +279,9 @@ final class GrantAttempt implements Claim.Attempt {
 
     @Override
     public void endedAt(MemberSession there) {
-        for (Hold hold : holds) {
-            if (hold.session == there && hold.state == Hold.State.HELD && !claim.isDetached()) {
-                hold.state = Hold.State.NONE;
+        for (MemberHold hold : holds) {
+            if (hold.session == there && hold.state == MemberHold.State.HELD && !claim.isDetached()) {
+                hold.state = MemberHold.State.NONE;
             }
         }
         quorum.loop.post(this::evaluate);

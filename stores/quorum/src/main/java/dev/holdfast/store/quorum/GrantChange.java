@@ -15,21 +15,21 @@ import org.jspecify.annotations.Nullable;
 final class GrantChange {
 
     private final Quorum quorum;
-    private final Claim claim;
+    private final QuorumClaim claim;
     private final CompletableFuture<Reply> future;
-    private final Function<Hold, Command> command;
+    private final Function<MemberHold, Command> command;
     private final List<String> failures = new ArrayList<>();
-    private final List<Hold> done = new ArrayList<>();
+    private final List<MemberHold> done = new ArrayList<>();
     private final long askedAt;
     private long newestExtension;
     private int pending;
 
     private GrantChange(
             Quorum quorum,
-            Claim claim,
+            QuorumClaim claim,
             CompletableFuture<Reply> future,
             long askedAt,
-            Function<Hold, Command> command) {
+            Function<MemberHold, Command> command) {
         this.quorum = quorum;
         this.claim = claim;
         this.future = future;
@@ -39,7 +39,7 @@ final class GrantChange {
 
     /** Answers {@link Reply.Done}. */
     static void shrink(
-            Quorum quorum, Claim claim, Command.ShrinkTo command, CompletableFuture<Reply> future, long askedAt) {
+            Quorum quorum, QuorumClaim claim, Command.ShrinkTo command, CompletableFuture<Reply> future, long askedAt) {
         // The client has given it back already, whether or not members hear of it.
         claim.weight = Math.min(claim.weight, command.weight());
         new GrantChange(quorum, claim, future, askedAt, hold -> new Command.ShrinkTo(hold.ref, command.weight()))
@@ -48,7 +48,7 @@ final class GrantChange {
 
     /** Answers {@link Reply.Extended}, with what a majority leaves. */
     static void extend(
-            Quorum quorum, Claim claim, Command.Extend command, CompletableFuture<Reply> future, long askedAt) {
+            Quorum quorum, QuorumClaim claim, Command.Extend command, CompletableFuture<Reply> future, long askedAt) {
         new GrantChange(
                         quorum,
                         claim,
@@ -63,7 +63,7 @@ final class GrantChange {
         claim.changes++;
         claim.changing++;
         var unused = future.whenComplete((reply, failure) -> claim.changing--);
-        for (Hold hold : List.copyOf(claim.holds)) {
+        for (MemberHold hold : List.copyOf(claim.holds)) {
             if (hold.isHeld()) {
                 ask(hold);
             }
@@ -71,7 +71,7 @@ final class GrantChange {
         quorum.loop.post(this::decide);
     }
 
-    private void ask(Hold hold) {
+    private void ask(MemberHold hold) {
         pending++;
         long sentAt = quorum.loop.now();
         hold.member().ask(command.apply(hold), (reply, failure) -> {
@@ -91,7 +91,7 @@ final class GrantChange {
         });
     }
 
-    private void absent(Hold hold) {
+    private void absent(MemberHold hold) {
         if (hold.isHeld()) {
             quorum.lost(hold);
         }
@@ -101,9 +101,9 @@ final class GrantChange {
         if (future.isDone()) {
             return;
         }
-        if (claim.state == Claim.State.OVER) {
+        if (claim.state == QuorumClaim.State.OVER) {
             future.complete(new Reply.Absent());
-        } else if (Claim.countHeld(done) >= quorum.majority(done.size())) {
+        } else if (QuorumClaim.countHeld(done) >= quorum.majority(done.size())) {
             future.complete(newestExtension > 0 ? extended() : new Reply.Done());
         } else if (pending == 0) {
             future.completeExceptionally(
@@ -125,9 +125,9 @@ final class GrantChange {
      * reach beyond what its holder was given, and the block that is spent is the beginning of it; or it may end before
      * that, if a member is missing that stands there.
      */
-    static void advance(Quorum quorum, Claim claim, Command.Advance command, CompletableFuture<Reply> future) {
+    static void advance(Quorum quorum, QuorumClaim claim, Command.Advance command, CompletableFuture<Reply> future) {
         TokenBlock present = claim.tokens;
-        if (claim.state != Claim.State.HELD) {
+        if (claim.state != QuorumClaim.State.HELD) {
             future.complete(new Reply.Absent());
         } else if (present != null
                 && isOther(present, command.blockEnd(), claim.isKnownInPart(quorum.members.size()))) {
@@ -149,7 +149,7 @@ final class GrantChange {
         return present.first() > spent || (present.last() < spent && !mayEndLater);
     }
 
-    private static void tellPresent(Quorum quorum, Claim claim, CompletableFuture<Reply> future) {
+    private static void tellPresent(Quorum quorum, QuorumClaim claim, CompletableFuture<Reply> future) {
         var unused = ClaimPoll.at(quorum, claim, quorum.loop.now()).whenComplete((reply, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
@@ -162,12 +162,12 @@ final class GrantChange {
 
     private static void advanced(
             Quorum quorum,
-            Claim claim,
+            QuorumClaim claim,
             @Nullable TokenBlock spent,
             @Nullable TokenBlock block,
             CompletableFuture<Reply> future) {
         TokenBlock present = claim.tokens;
-        if (claim.state != Claim.State.HELD) {
+        if (claim.state != QuorumClaim.State.HELD) {
             future.complete(new Reply.Absent());
         } else if (present != null && !present.equals(spent)) {
             future.complete(new Reply.Advanced(present, true));
@@ -181,7 +181,7 @@ final class GrantChange {
     }
 
     /** The longest lease that a claim may have beyond its session. */
-    static boolean isTooLong(Quorum quorum, Claim claim, Duration lease) {
+    static boolean isTooLong(Quorum quorum, QuorumClaim claim, Duration lease) {
         return claim.isDetached() && lease.compareTo(quorum.longestLease) > 0;
     }
 }

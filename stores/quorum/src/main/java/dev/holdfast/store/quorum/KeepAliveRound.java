@@ -23,7 +23,7 @@ final class KeepAliveRound {
 
     private final Quorum quorum;
     private final Repairs repairs;
-    private final Session session;
+    private final QuorumSession session;
     private final Duration patience;
     private final CompletableFuture<Reply> future;
     private final long begunAt;
@@ -35,7 +35,7 @@ final class KeepAliveRound {
 
     /** @param patience how long a member may take to answer, unless all commands have less */
     KeepAliveRound(
-            Quorum quorum, Repairs repairs, Session session, Duration patience, CompletableFuture<Reply> future) {
+            Quorum quorum, Repairs repairs, QuorumSession session, Duration patience, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.repairs = repairs;
         this.session = session;
@@ -107,8 +107,8 @@ final class KeepAliveRound {
             session.isTold = true;
             session.toldSince = begunAt;
         }
-        for (Claim claim : List.copyOf(session.claims.values())) {
-            boolean isSafe = claim.state != Claim.State.HELD || claim.isDetached() || isCovered(claim);
+        for (QuorumClaim claim : List.copyOf(session.claims.values())) {
+            boolean isSafe = claim.state != QuorumClaim.State.HELD || claim.isDetached() || isCovered(claim);
             if (!isSafe) {
                 // Before the answer: the client's deadline moves with that.
                 claim.isSuspect = true;
@@ -126,15 +126,15 @@ final class KeepAliveRound {
     }
 
     private boolean isAllCovered() {
-        for (Claim claim : session.claims.values()) {
-            if (claim.state == Claim.State.HELD && !claim.isDetached() && !isCovered(claim)) {
+        for (QuorumClaim claim : session.claims.values()) {
+            if (claim.state == QuorumClaim.State.HELD && !claim.isDetached() && !isCovered(claim)) {
                 return false;
             }
         }
         return true;
     }
 
-    private boolean isCovered(Claim claim) {
+    private boolean isCovered(QuorumClaim claim) {
         return quorum.isCovered(claim, claim.holds, Math.max(begunAt, session.toldSince));
     }
 }

@@ -43,7 +43,7 @@ final class MemberSession {
     long trustedFrom;
 
     /** What is held elsewhere, and is to be claimed again here. */
-    final Deque<Claim> toRepair = new ArrayDeque<>();
+    final Deque<QuorumClaim> toRepair = new ArrayDeque<>();
 
     /** How many claims are being claimed again. */
     int repairing;

@@ -65,7 +65,7 @@ final class MemberSessions {
     }
 
     /** Where a session has none at a member, opens one for the claims to come. */
-    void reopen(Session session) {
+    void reopen(QuorumSession session) {
         for (Member member : quorum.members) {
             int i = member.index;
             MemberSession there = session.at[i];
@@ -86,7 +86,7 @@ final class MemberSessions {
         }
     }
 
-    private void reopened(Session session, int i, @Nullable MemberSession opened) {
+    private void reopened(QuorumSession session, int i, @Nullable MemberSession opened) {
         session.isOpening[i] = false;
         if (opened == null) {
             return;
@@ -99,7 +99,7 @@ final class MemberSessions {
     }
 
     /** Finds out of a session that exists at a member whether the member may be trusted. */
-    void verify(Session session, MemberSession there, Consumer<Optional<StoreException>> done) {
+    void verify(QuorumSession session, MemberSession there, Consumer<Optional<StoreException>> done) {
         int i = there.member.index;
         if (session.isOpening[i]) {
             done.accept(Optional.empty());
@@ -116,12 +116,12 @@ final class MemberSessions {
 
     /** The session, also one that another connection opened, as far as its id tells where it is; null if it doesn't. */
     @Nullable
-    Session find(SessionId id) {
-        Session known = quorum.sessions.get(id);
+    QuorumSession find(SessionId id) {
+        QuorumSession known = quorum.sessions.get(id);
         return known != null ? known : adopt(id);
     }
 
-    private @Nullable Session adopt(SessionId id) {
+    private @Nullable QuorumSession adopt(SessionId id) {
         Optional<List<Optional<SessionId>>> ids = MemberIds.members(id, quorum.members.size());
         if (ids.isEmpty()) {
             return null;
@@ -134,7 +134,7 @@ final class MemberSessions {
             }
         }
         // Nothing is known of its ttl; it serves to repeat what has failed, and to tell when to look again.
-        Session adopted = new Session(id, MemberIds.nonceOf(id), "", quorum.longestLease, at);
+        QuorumSession adopted = new QuorumSession(id, MemberIds.nonceOf(id), "", quorum.longestLease, at);
         adopted.isForeign = true;
         return adopted;
     }
@@ -142,7 +142,7 @@ final class MemberSessions {
     // ---- Ends
 
     /** A member says that the session has ended there. */
-    void endedAt(Session session, MemberSession there) {
+    void endedAt(QuorumSession session, MemberSession there) {
         if (there.isOver) {
             return;
         }
@@ -151,21 +151,21 @@ final class MemberSessions {
         if (session.at[there.member.index] == there) {
             session.at[there.member.index] = null;
         }
-        for (Claim claim : List.copyOf(session.claims.values())) {
+        for (QuorumClaim claim : List.copyOf(session.claims.values())) {
             if (claim.isDetached()) {
                 continue;
             }
-            for (Hold hold : claim.repairs) {
-                if (hold.session == there && hold.state == Hold.State.HELD) {
-                    hold.state = Hold.State.NONE;
+            for (MemberHold hold : claim.repairs) {
+                if (hold.session == there && hold.state == MemberHold.State.HELD) {
+                    hold.state = MemberHold.State.NONE;
                 }
             }
-            Claim.Attempt attempt = claim.attempt;
+            QuorumClaim.Attempt attempt = claim.attempt;
             if (attempt != null) {
                 attempt.endedAt(there);
             }
-            for (Hold hold : List.copyOf(claim.holds)) {
-                if (hold.session == there && hold.state == Hold.State.HELD) {
+            for (MemberHold hold : List.copyOf(claim.holds)) {
+                if (hold.session == there && hold.state == MemberHold.State.HELD) {
                     quorum.lost(hold);
                 }
             }
@@ -180,7 +180,7 @@ final class MemberSessions {
     }
 
     /** The session is over: nothing is asked under it any more, and members that still have it are told to end it. */
-    void end(Session session) {
+    void end(QuorumSession session) {
         session.isOver = true;
         quorum.sessions.remove(session.id, session);
         for (MemberSession there : session.at) {
@@ -188,15 +188,15 @@ final class MemberSessions {
                 closeAt(session, there, () -> {});
             }
         }
-        for (Claim claim : List.copyOf(session.claims.values())) {
-            if (!claim.isDetached() || claim.state == Claim.State.WAITING) {
+        for (QuorumClaim claim : List.copyOf(session.claims.values())) {
+            if (!claim.isDetached() || claim.state == QuorumClaim.State.WAITING) {
                 quorum.drop(claim);
             }
         }
-        session.claims.values().removeIf(claim -> claim.state != Claim.State.OVER);
+        session.claims.values().removeIf(claim -> claim.state != QuorumClaim.State.OVER);
     }
 
-    void closeAt(Session session, MemberSession there, Runnable whenClosed) {
+    void closeAt(QuorumSession session, MemberSession there, Runnable whenClosed) {
         quorum.settlement.tell(
                 session,
                 there,

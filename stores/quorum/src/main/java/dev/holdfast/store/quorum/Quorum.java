@@ -31,7 +31,7 @@ final class Quorum {
 
     final Duration longestLease;
     final List<Member> members = new ArrayList<>();
-    final Map<SessionId, Session> sessions = new HashMap<>();
+    final Map<SessionId, QuorumSession> sessions = new HashMap<>();
     final Settlement settlement = new Settlement(this);
     final Markers markers = new Markers(this);
     final MemberSessions opener = new MemberSessions(this);
@@ -72,9 +72,9 @@ final class Quorum {
     // ---- Whether a claim counts
 
     /** Whether a majority has it, and all of that majority for as long as the client believes. */
-    boolean isCovered(Claim claim, Collection<Hold> holds, long toldSince) {
+    boolean isCovered(QuorumClaim claim, Collection<MemberHold> holds, long toldSince) {
         int count = 0;
-        for (Hold hold : holds) {
+        for (MemberHold hold : holds) {
             boolean counts =
                     claim.isDetached() || (claim.session.isTold && rules.counts(hold.session.renewedAt, toldSince));
             count += hold.isHeld() && counts ? 1 : 0;
@@ -83,9 +83,13 @@ final class Quorum {
     }
 
     /** The greatest number that a majority of all members reaches, where members without one count as none. */
-    long reachedByMajority(Collection<Hold> holds, java.util.function.ToLongFunction<Hold> number, long none) {
-        long[] numbers =
-                holds.stream().filter(Hold::isHeld).mapToLong(number).sorted().toArray();
+    long reachedByMajority(
+            Collection<MemberHold> holds, java.util.function.ToLongFunction<MemberHold> number, long none) {
+        long[] numbers = holds.stream()
+                .filter(MemberHold::isHeld)
+                .mapToLong(number)
+                .sorted()
+                .toArray();
         int majority = majority(holds.size());
         return numbers.length < majority ? none : numbers[numbers.length - majority];
     }
@@ -93,18 +97,18 @@ final class Quorum {
     // ---- Losses
 
     /** A member does not have it any more. */
-    void lost(Hold hold) {
-        hold.state = Hold.State.NONE;
-        Claim claim = hold.claim;
+    void lost(MemberHold hold) {
+        hold.state = MemberHold.State.NONE;
+        QuorumClaim claim = hold.claim;
         claim.holds.remove(hold);
-        if (claim.state == Claim.State.HELD && claim.attempt == null) {
+        if (claim.state == QuorumClaim.State.HELD && claim.attempt == null) {
             loseIfGone(claim);
         }
     }
 
-    void loseIfGone(Claim claim) {
+    void loseIfGone(QuorumClaim claim) {
         long possible = claim.holds.stream()
-                .filter(hold -> hold.isHeld() || hold.state == Hold.State.ASKED)
+                .filter(hold -> hold.isHeld() || hold.state == MemberHold.State.ASKED)
                 .count();
         if (possible < majority(claim.holds.size())) {
             lose(claim);
@@ -115,31 +119,31 @@ final class Quorum {
      * The client does not hold it any more. It is told before the members that still have it are told to end it: these
      * keep others out, and as long as they do the client may believe in it.
      */
-    void lose(Claim claim) {
-        if (claim.state != Claim.State.OVER) {
+    void lose(QuorumClaim claim) {
+        if (claim.state != QuorumClaim.State.OVER) {
             tell(new Signal.Revoked(claim.ref));
             drop(claim);
         }
     }
 
     /** It is over: what members have of it is ended, and it is forgotten when that is done. */
-    void drop(Claim claim) {
-        claim.state = Claim.State.OVER;
-        Claim.Attempt attempt = claim.attempt;
+    void drop(QuorumClaim claim) {
+        claim.state = QuorumClaim.State.OVER;
+        QuorumClaim.Attempt attempt = claim.attempt;
         if (attempt != null) {
             attempt.abandon();
         }
-        for (Hold hold : List.copyOf(claim.holds)) {
+        for (MemberHold hold : List.copyOf(claim.holds)) {
             settlement.end(hold);
         }
-        for (Hold hold : List.copyOf(claim.repairs)) {
+        for (MemberHold hold : List.copyOf(claim.repairs)) {
             settlement.end(hold);
         }
         forgetIfSettled(claim);
     }
 
-    void forgetIfSettled(Claim claim) {
-        if (claim.state == Claim.State.OVER && claim.ending.isEmpty()) {
+    void forgetIfSettled(QuorumClaim claim) {
+        if (claim.state == QuorumClaim.State.OVER && claim.ending.isEmpty()) {
             claim.session.claims.remove(claim.ref, claim);
         }
     }

@@ -146,7 +146,7 @@ public final class QuorumStore implements LockStore {
     public CompletionStage<List<MemberStatus>> members() {
         CompletableFuture<List<MemberStatus>> future = new CompletableFuture<>();
         endWithClose(future);
-        quorum.loop.post(() -> Inspection.members(quorum, future));
+        quorum.loop.post(() -> QuorumInspection.members(quorum, future));
         if (isClosed) {
             future.completeExceptionally(closed(Effect.NONE));
         }
@@ -156,9 +156,9 @@ public final class QuorumStore implements LockStore {
     /** A member took something away by force: what is left of it is looked at. */
     private void heard(Member member, Signal signal) {
         if (signal instanceof Signal.Revoked revoked) {
-            for (Session session : quorum.sessions.values()) {
-                for (Claim claim : session.claims.values()) {
-                    boolean isMeant = claim.state == Claim.State.HELD
+            for (QuorumSession session : quorum.sessions.values()) {
+                for (QuorumClaim claim : session.claims.values()) {
+                    boolean isMeant = claim.state == QuorumClaim.State.HELD
                             && claim.holds.stream()
                                     .anyMatch(hold -> hold.member() == member && hold.ref.equals(revoked.claim()));
                     if (isMeant) {

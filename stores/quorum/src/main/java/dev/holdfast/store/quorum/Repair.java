@@ -30,22 +30,22 @@ final class Repair {
     }
 
     private final Quorum quorum;
-    private final Claim claim;
-    private final Hold hold;
+    private final QuorumClaim claim;
+    private final MemberHold hold;
     private final Acquire request;
     private final int changes;
     private final Listener listener;
     private int tries;
     private boolean isOver;
 
-    Repair(Quorum quorum, Claim claim, MemberSession there, Listener listener) {
+    Repair(Quorum quorum, QuorumClaim claim, MemberSession there, Listener listener) {
         this.quorum = quorum;
         this.claim = claim;
         this.request = Objects.requireNonNull(claim.request);
         this.changes = claim.changes;
         this.listener = listener;
         long number = MemberIds.repair(claim.ref.claim(), claim.repaired++, quorum.environment.randomLong());
-        this.hold = new Hold(claim, there, new ClaimRef(claim.ref.resource(), there.id, number), there.epoch);
+        this.hold = new MemberHold(claim, there, new ClaimRef(claim.ref.resource(), there.id, number), there.epoch);
     }
 
     void begin() {
@@ -55,7 +55,7 @@ final class Repair {
 
     private void ask() {
         tries++;
-        hold.state = Hold.State.ASKED;
+        hold.state = MemberHold.State.ASKED;
         long sentAt = quorum.loop.now();
         Acquire command = new Acquire(
                 hold.ref, hold.epoch, Sending.FIRST, request.spec(), claim.weight, lease(sentAt), Waiting.TRY, 1);
@@ -72,20 +72,20 @@ final class Repair {
     }
 
     private void take(@Nullable Reply reply, @Nullable StoreException failure, long sentAt) {
-        hold.state = Hold.State.NONE;
+        hold.state = MemberHold.State.NONE;
         boolean isTaken = reply instanceof Reply.Refused refused && refused.reason() == Refusal.TAKEN;
         if (reply instanceof Reply.Granted granted) {
             hold.granted(granted, sentAt);
         } else if (reply instanceof Reply.SessionEnded) {
             quorum.opener.endedAt(claim.session, hold.session);
         } else if (reply == null && (failure == null || failure.effect() == Effect.UNKNOWN)) {
-            hold.state = Hold.State.UNKNOWN;
+            hold.state = MemberHold.State.UNKNOWN;
         }
         if (hold.isEnding) {
             quorum.settlement.goOn(hold);
             end(false);
-        } else if (hold.state == Hold.State.HELD || (isTaken && !quorum.rules.heedsRefusals())) {
-            hold.state = Hold.State.HELD;
+        } else if (hold.state == MemberHold.State.HELD || (isTaken && !quorum.rules.heedsRefusals())) {
+            hold.state = MemberHold.State.HELD;
             raise();
         } else if (isTaken && tries < MOST_TRIES) {
             long usual = QuorumTraits.POLL_EVERY.toNanos();

@@ -34,14 +34,14 @@ final class Repairs {
     }
 
     /** Starts repairs at a member that has just renewed a session, of what the session holds by a majority. */
-    void start(Session session, MemberSession there) {
+    void start(QuorumSession session, MemberSession there) {
         boolean isBusy = !there.toRepair.isEmpty() || there.repairing > 0;
         // One that is silent would be asked in vain, and each time there would be something to settle.
         boolean isRenewed = there.renewedAt >= session.toldSince;
         if (!quorum.rules.repairs() || isBusy || !isRenewed || !there.isTrusted(quorum.loop.now())) {
             return;
         }
-        for (Claim claim : session.claims.values()) {
+        for (QuorumClaim claim : session.claims.values()) {
             if (isMissing(claim, there)) {
                 there.toRepair.add(claim);
             }
@@ -51,7 +51,7 @@ final class Repairs {
 
     private void goOn(MemberSession there) {
         while (there.repairing < MOST_AT_ONCE) {
-            Claim claim = there.toRepair.poll();
+            QuorumClaim claim = there.toRepair.poll();
             if (claim == null) {
                 break;
             }
@@ -66,7 +66,7 @@ final class Repairs {
         }
     }
 
-    private void ended(MemberSession there, Claim claim, boolean success) {
+    private void ended(MemberSession there, QuorumClaim claim, boolean success) {
         there.repairing--;
         there.repaired += success ? 1 : 0;
         log.debug(
@@ -78,7 +78,7 @@ final class Repairs {
     }
 
     /** Whether a claim is held by a majority, and a member that counts has nothing of it. */
-    private boolean isMissing(Claim claim, MemberSession there) {
+    private boolean isMissing(QuorumClaim claim, MemberSession there) {
         return isOpen(claim)
                 && !claim.isSuspect
                 && there.isTrusted(quorum.loop.now())
@@ -90,9 +90,9 @@ final class Repairs {
     }
 
     /** Whether a claim may be asked for again. */
-    static boolean isOpen(Claim claim) {
-        Session session = claim.session;
-        return claim.state == Claim.State.HELD
+    static boolean isOpen(QuorumClaim claim) {
+        QuorumSession session = claim.session;
+        return claim.state == QuorumClaim.State.HELD
                 && claim.changing == 0
                 && claim.tokens != null
                 && claim.request != null
@@ -100,7 +100,7 @@ final class Repairs {
                 && !session.isRetired;
     }
 
-    private static boolean isAt(MemberSession there, List<Hold> holds) {
+    private static boolean isAt(MemberSession there, List<MemberHold> holds) {
         return holds.stream().anyMatch(hold -> hold.member() == there.member);
     }
 }

@@ -23,25 +23,25 @@ final class SessionAudit {
     private static final int PAGE = 500;
 
     private final Quorum quorum;
-    private final Session session;
+    private final QuorumSession session;
     private final Command.Audit command;
     private final CompletableFuture<Reply> future;
     private final List<String> failures = new ArrayList<>();
 
     /** What was held when the audit began, and nothing was asked about since. */
-    private final Set<Hold> expected = new HashSet<>();
+    private final Set<MemberHold> expected = new HashSet<>();
 
     private int pending;
     private int answered;
 
-    private SessionAudit(Quorum quorum, Session session, Command.Audit command, CompletableFuture<Reply> future) {
+    private SessionAudit(Quorum quorum, QuorumSession session, Command.Audit command, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.session = session;
         this.command = command;
         this.future = future;
     }
 
-    static void audit(Quorum quorum, Session session, Command.Audit command, CompletableFuture<Reply> future) {
+    static void audit(Quorum quorum, QuorumSession session, Command.Audit command, CompletableFuture<Reply> future) {
         SessionAudit audit = new SessionAudit(quorum, session, command, future);
         if (session.isForeign) {
             audit.askForeign();
@@ -58,7 +58,7 @@ final class SessionAudit {
                 future.completeExceptionally(failure);
                 return;
             }
-            List<Claim> all = new ArrayList<>(claims);
+            List<QuorumClaim> all = new ArrayList<>(claims);
             session.claims.values().stream()
                     .filter(claim -> claims.stream().noneMatch(other -> other.ref.equals(claim.ref)))
                     .forEach(all::add);
@@ -67,8 +67,8 @@ final class SessionAudit {
     }
 
     private void askMembers() {
-        for (Claim claim : session.claims.values()) {
-            claim.holds.stream().filter(Hold::isHeld).forEach(expected::add);
+        for (QuorumClaim claim : session.claims.values()) {
+            claim.holds.stream().filter(MemberHold::isHeld).forEach(expected::add);
         }
         for (MemberSession there : session.at) {
             if (there != null) {
@@ -99,10 +99,10 @@ final class SessionAudit {
 
     private void compare(MemberSession there, Set<ClaimRef> present) {
         Set<ClaimRef> known = new HashSet<>();
-        for (Claim claim : List.copyOf(session.claims.values())) {
+        for (QuorumClaim claim : List.copyOf(session.claims.values())) {
             claim.ending.forEach(hold -> known.add(hold.ref));
             claim.repairs.forEach(hold -> known.add(hold.ref));
-            for (Hold hold : List.copyOf(claim.holds)) {
+            for (MemberHold hold : List.copyOf(claim.holds)) {
                 known.add(hold.ref);
                 if (hold.session == there && expected.contains(hold) && hold.isHeld()) {
                     if (!present.contains(hold.ref)) {
@@ -135,20 +135,20 @@ final class SessionAudit {
         }
     }
 
-    private void tell(List<Claim> claims) {
+    private void tell(List<QuorumClaim> claims) {
         long after = command.cursor().map(Long::parseLong).orElse(0L);
         List<ClaimRef> held = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
         long last = after;
-        for (Claim claim : claims) {
-            if (claim.number <= after || claim.state == Claim.State.OVER || isOnlyTried(claim)) {
+        for (QuorumClaim claim : claims) {
+            if (claim.number <= after || claim.state == QuorumClaim.State.OVER || isOnlyTried(claim)) {
                 continue;
             }
             if (held.size() + waiting.size() == command.limit()) {
                 future.complete(new Reply.Audited(held, waiting, Optional.of(Long.toString(last))));
                 return;
             }
-            if (claim.state == Claim.State.HELD) {
+            if (claim.state == QuorumClaim.State.HELD) {
                 held.add(claim.ref);
             } else if (claim.holds.isEmpty()) {
                 waiting.add(claim.ref);
@@ -158,8 +158,8 @@ final class SessionAudit {
         future.complete(new Reply.Audited(held, waiting, Optional.empty()));
     }
 
-    private static boolean isOnlyTried(Claim claim) {
+    private static boolean isOnlyTried(QuorumClaim claim) {
         Command.Acquire request = claim.request;
-        return claim.state == Claim.State.WAITING && request != null && request.waiting() == Command.Waiting.TRY;
+        return claim.state == QuorumClaim.State.WAITING && request != null && request.waiting() == Command.Waiting.TRY;
     }
 }

@@ -26,7 +26,7 @@ final class SessionOpening {
     private final @Nullable MemberSession[] at;
     private final List<String> failures = new ArrayList<>();
     private @Nullable StoreException denied;
-    private @Nullable Session session;
+    private @Nullable QuorumSession session;
     private int pending;
     private int fit;
 
@@ -73,7 +73,7 @@ final class SessionOpening {
         if (unfit.isPresent() && unfit.get().reason() != Reason.UNAVAILABLE) {
             denied = denied == null ? unfit.get() : denied;
         }
-        Session open = session;
+        QuorumSession open = session;
         if (open != null) {
             open.isOpening[member.index] = false;
             adoptLate(open, member, there);
@@ -85,7 +85,7 @@ final class SessionOpening {
         quorum.loop.post(this::decide);
     }
 
-    private static void adoptLate(Session open, Member member, @Nullable MemberSession there) {
+    private static void adoptLate(QuorumSession open, Member member, @Nullable MemberSession there) {
         if (there == null) {
             return;
         }
@@ -111,7 +111,7 @@ final class SessionOpening {
     }
 
     private void succeed() {
-        Session open = new Session(MemberIds.session(nonce, at), nonce, command.label(), ttl, at);
+        QuorumSession open = new QuorumSession(MemberIds.session(nonce, at), nonce, command.label(), ttl, at);
         session = open;
         open.isTold = true;
         open.toldSince = begunAt;

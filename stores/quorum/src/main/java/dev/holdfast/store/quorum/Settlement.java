@@ -24,15 +24,15 @@ final class Settlement {
     }
 
     /** Ends what a member has of a claim, however often that must be sent. */
-    void end(Hold hold) {
+    void end(MemberHold hold) {
         hold.claim.holds.remove(hold);
         hold.claim.repairs.remove(hold);
-        if (hold.isEnding || hold.state == Hold.State.NONE) {
+        if (hold.isEnding || hold.state == MemberHold.State.NONE) {
             return;
         }
         hold.isEnding = true;
         hold.claim.ending.add(hold);
-        if (hold.state != Hold.State.ASKED) {
+        if (hold.state != MemberHold.State.ASKED) {
             goOn(hold);
         } else if (!quorum.rules.settlesUnknown()) {
             ended(hold);
@@ -40,7 +40,7 @@ final class Settlement {
     }
 
     /** The answer to its asking has come, or will not come. */
-    void goOn(Hold hold) {
+    void goOn(MemberHold hold) {
         switch (hold.state) {
             case ASKED -> {}
             case NONE -> ended(hold);
@@ -55,7 +55,7 @@ final class Settlement {
         }
     }
 
-    private void send(Hold hold, Command command, int failures) {
+    private void send(MemberHold hold, Command command, int failures) {
         if (isOver(hold)) {
             ended(hold);
         } else if (!quorum.loop.isClosed()) {
@@ -71,17 +71,17 @@ final class Settlement {
         }
     }
 
-    private void ended(Hold hold) {
-        hold.state = Hold.State.NONE;
-        Claim claim = hold.claim;
+    private void ended(MemberHold hold) {
+        hold.state = MemberHold.State.NONE;
+        QuorumClaim claim = hold.claim;
         claim.ending.remove(hold);
         List.copyOf(claim.watchers).forEach(Runnable::run);
         quorum.forgetIfSettled(claim);
     }
 
     /** Whether nothing can be left of it at the member. */
-    private boolean isOver(Hold hold) {
-        Claim claim = hold.claim;
+    private boolean isOver(MemberHold hold) {
+        QuorumClaim claim = hold.claim;
         if (claim.isDetached()) {
             long after =
                     2 * claim.session.ttl.toNanos() + 2 * claim.lease.length().toNanos();
@@ -91,13 +91,13 @@ final class Settlement {
     }
 
     /** Twice its ttl after the last request that may have renewed it. */
-    boolean isOverByNow(Session session, MemberSession there) {
+    boolean isOverByNow(QuorumSession session, MemberSession there) {
         return quorum.loop.now() - there.lastSentAt > 2 * session.ttl.toNanos();
     }
 
     // ---- Epochs
 
-    private void afterRaise(Hold hold, Runnable action) {
+    private void afterRaise(MemberHold hold, Runnable action) {
         MemberSession there = hold.session;
         there.whenPast(hold.epoch, action);
         if (there.isAwaited() && !there.isRaising) {
@@ -105,7 +105,7 @@ final class Settlement {
         }
     }
 
-    private void raise(Session session, MemberSession there, int failures) {
+    private void raise(QuorumSession session, MemberSession there, int failures) {
         there.isRaising = true;
         if (!there.isOver && isOverByNow(session, there)) {
             quorum.opener.endedAt(session, there);
@@ -128,7 +128,7 @@ final class Settlement {
     }
 
     private void raised(
-            Session session, MemberSession there, long epoch, long sentAt, int failures, @Nullable Reply reply) {
+            QuorumSession session, MemberSession there, long epoch, long sentAt, int failures, @Nullable Reply reply) {
         if (reply instanceof Reply.Done) {
             there.isRetired = true;
         } else if (reply instanceof Reply.SessionAlive) {
@@ -152,7 +152,7 @@ final class Settlement {
     }
 
     /** An epoch above all that were used at a member. */
-    private static long nextEpoch(Session session, MemberSession there) {
+    private static long nextEpoch(QuorumSession session, MemberSession there) {
         there.raises++;
         return Math.max(epoch(session, there), there.epoch + 1);
     }
@@ -161,12 +161,12 @@ final class Settlement {
      * The client's epoch as the member is told it: with room between two of them to settle what concerns this member
      * alone.
      */
-    static long epoch(Session session, MemberSession there) {
+    static long epoch(QuorumSession session, MemberSession there) {
         return (Math.min(session.epoch, 1L << 41) << 20) + there.raises;
     }
 
     /** Sends a command about a whole session until it is answered, or nothing is left of the session by the clock. */
-    void tell(Session session, MemberSession there, Command command, Runnable whenDone, int failures) {
+    void tell(QuorumSession session, MemberSession there, Command command, Runnable whenDone, int failures) {
         there.member.ask(command, (reply, failure) -> {
             if (reply != null) {
                 whenDone.run();

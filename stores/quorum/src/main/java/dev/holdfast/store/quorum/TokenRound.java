@@ -26,19 +26,19 @@ final class TokenRound {
     private final Quorum quorum;
 
     /** What members have of the claim; grows and shrinks meanwhile. */
-    private final List<Hold> holds;
+    private final List<MemberHold> holds;
 
     /** The block begins above it, and so do those of the members that count. */
     private final long floor;
 
     private final int want;
     private final Consumer<@Nullable TokenBlock> done;
-    private final Map<Hold, Integer> tries = new HashMap<>();
+    private final Map<MemberHold, Integer> tries = new HashMap<>();
     private long first;
     private int pending;
     private boolean isOver;
 
-    TokenRound(Quorum quorum, List<Hold> holds, long floor, int want, Consumer<@Nullable TokenBlock> done) {
+    TokenRound(Quorum quorum, List<MemberHold> holds, long floor, int want, Consumer<@Nullable TokenBlock> done) {
         this.quorum = quorum;
         this.holds = holds;
         this.floor = floor;
@@ -54,26 +54,27 @@ final class TokenRound {
         if (isOver) {
             return;
         }
-        List<Hold> fresh = holds.stream()
+        List<MemberHold> fresh = holds.stream()
                 .filter(hold -> hold.isHeld() && hold.first() > floor)
                 .toList();
         if (fresh.size() < quorum.majority(holds.size())) {
-            for (Hold hold : List.copyOf(holds)) {
+            for (MemberHold hold : List.copyOf(holds)) {
                 if (hold.isHeld() && hold.first() <= floor) {
                     raise(hold, floor);
                 }
             }
         } else {
-            long highest = fresh.stream().mapToLong(Hold::first).max().orElse(0);
+            long highest = fresh.stream().mapToLong(MemberHold::first).max().orElse(0);
             first = first == 0 ? highest : first;
-            long end =
-                    quorum.rules.writesTokensBack() ? quorum.reachedByMajority(holds, Hold::last, 0) : Long.MAX_VALUE;
+            long end = quorum.rules.writesTokensBack()
+                    ? quorum.reachedByMajority(holds, MemberHold::last, 0)
+                    : Long.MAX_VALUE;
             if (end >= first) {
                 isOver = true;
                 done.accept(new TokenBlock(first, Math.min(Math.min(end, highestLast()), first + want - 1)));
                 return;
             }
-            for (Hold hold : List.copyOf(holds)) {
+            for (MemberHold hold : List.copyOf(holds)) {
                 if (hold.isHeld() && hold.last() < first) {
                     raise(hold, first - 1);
                 }
@@ -86,11 +87,15 @@ final class TokenRound {
     }
 
     private long highestLast() {
-        return holds.stream().filter(Hold::isHeld).mapToLong(Hold::last).max().orElse(first);
+        return holds.stream()
+                .filter(MemberHold::isHeld)
+                .mapToLong(MemberHold::last)
+                .max()
+                .orElse(first);
     }
 
     /** Has a member stand above a number. */
-    private void raise(Hold hold, long atLeast) {
+    private void raise(MemberHold hold, long atLeast) {
         int before = tries.getOrDefault(hold, 0);
         if (before >= MOST_TRIES || before < 0) {
             return;

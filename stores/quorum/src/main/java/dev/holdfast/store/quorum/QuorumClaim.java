@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A claim of a client on the quorum. While it waits it is here and nowhere else. */
-final class Claim {
+final class QuorumClaim {
 
     /** An attempt to have it granted that is under way. */
     interface Attempt {
@@ -41,7 +41,7 @@ final class Claim {
     /** Orders the claims of a session. */
     final long number;
 
-    final Session session;
+    final QuorumSession session;
     final ClaimRef ref;
     final Lease lease;
 
@@ -58,16 +58,16 @@ final class Claim {
     int attempts;
 
     /** What members have of it: those of the attempt that succeeded, and those that were repaired since. */
-    List<Hold> holds = new ArrayList<>();
+    List<MemberHold> holds = new ArrayList<>();
 
     /** What is being claimed again at members that were away; none of it counts yet. */
-    final List<Hold> repairs = new ArrayList<>();
+    final List<MemberHold> repairs = new ArrayList<>();
 
     /** How often it was claimed again anywhere. */
     int repaired;
 
     /** What is being ended of it at members, of this asking or an earlier one. */
-    final List<Hold> ending = new ArrayList<>();
+    final List<MemberHold> ending = new ArrayList<>();
 
     /** Who watches its end. */
     final List<Runnable> watchers = new ArrayList<>();
@@ -99,7 +99,7 @@ final class Claim {
     /** Whether the client was told that it may be lost. */
     boolean isSuspect;
 
-    Claim(long number, Session session, ClaimRef ref, Lease lease, Command.@Nullable Acquire request) {
+    QuorumClaim(long number, QuorumSession session, ClaimRef ref, Lease lease, Command.@Nullable Acquire request) {
         this.number = number;
         this.session = session;
         this.ref = ref;
@@ -126,12 +126,12 @@ final class Claim {
 
     /** At how many members something may be left of it. */
     long countEnding() {
-        return ending.stream().map(Hold::member).distinct().count();
+        return ending.stream().map(MemberHold::member).distinct().count();
     }
 
-    static int countHeld(Collection<Hold> holds) {
+    static int countHeld(Collection<MemberHold> holds) {
         int count = 0;
-        for (Hold hold : holds) {
+        for (MemberHold hold : holds) {
             count += hold.isHeld() ? 1 : 0;
         }
         return count;

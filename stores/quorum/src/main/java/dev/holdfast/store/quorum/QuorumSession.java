@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A client's session: one at each member, of which some may be missing. */
-final class Session {
+final class QuorumSession {
 
     final SessionId id;
 
@@ -25,7 +25,7 @@ final class Session {
     final boolean[] isOpening;
 
     /** In the order in which they were made; waiting, held, and over until all members have ended them. */
-    final Map<ClaimRef, Claim> claims = new LinkedHashMap<>();
+    final Map<ClaimRef, QuorumClaim> claims = new LinkedHashMap<>();
 
     /** The highest epoch that the client has sent. */
     long epoch;
@@ -46,7 +46,7 @@ final class Session {
 
     private long numbers;
 
-    Session(SessionId id, String nonce, String label, Duration ttl, @Nullable MemberSession[] at) {
+    QuorumSession(SessionId id, String nonce, String label, Duration ttl, @Nullable MemberSession[] at) {
         this.id = id;
         this.nonce = nonce;
         this.label = label;
@@ -69,7 +69,7 @@ final class Session {
     }
 
     @Nullable
-    Claim claim(ClaimRef ref) {
+    QuorumClaim claim(ClaimRef ref) {
         return claims.get(ref);
     }
 }

@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** What one member has of a claim, as far as it is known here. */
-final class Hold {
+final class MemberHold {
 
     /** What is known. */
     enum State {
@@ -22,7 +22,7 @@ final class Hold {
         NONE
     }
 
-    final Claim claim;
+    final QuorumClaim claim;
     final MemberSession session;
     final ClaimRef ref;
 
@@ -44,7 +44,7 @@ final class Hold {
     /** Whether it is being ended. */
     boolean isEnding;
 
-    Hold(Claim claim, MemberSession session, ClaimRef ref, long epoch) {
+    MemberHold(QuorumClaim claim, MemberSession session, ClaimRef ref, long epoch) {
         this.claim = claim;
         this.session = session;
         this.ref = ref;

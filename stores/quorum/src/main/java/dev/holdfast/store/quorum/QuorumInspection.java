@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * Inspection of resources, joined from those of the members: in use is what a majority reports as in use. It is for
  * people, and may be slow.
  */
-final class Inspection {
+final class QuorumInspection {
 
     private static final int PAGE = 200;
 
@@ -69,7 +69,7 @@ final class Inspection {
             }
         }
 
-        boolean isSeen(Hold hold) {
+        boolean isSeen(MemberHold hold) {
             return sights.stream().anyMatch(sight -> sight.party().claim().equals(hold.ref));
         }
 
@@ -123,14 +123,14 @@ final class Inspection {
 
     private Runnable whenAll = () -> {};
 
-    private Inspection(Quorum quorum) {
+    private QuorumInspection(Quorum quorum) {
         this.quorum = quorum;
     }
 
     /** All holders that a majority tells, of the resources that are asked for. */
     static void holders(
             Quorum quorum, String prefix, Scope scope, BiConsumer<List<Holder>, @Nullable StoreException> done) {
-        Inspection reports = new Inspection(quorum);
+        QuorumInspection reports = new QuorumInspection(quorum);
         reports.begin(prefix, scope, () -> reports.tellHolders(done));
     }
 
@@ -258,7 +258,7 @@ final class Inspection {
 
     /** Tells how each member is doing. */
     static void members(Quorum quorum, CompletableFuture<List<MemberStatus>> future) {
-        Inspection reports = new Inspection(quorum);
+        QuorumInspection reports = new QuorumInspection(quorum);
         reports.begin("", Scope.PREFIX, () -> future.complete(reports.statuses()));
     }
 
@@ -288,7 +288,7 @@ final class Inspection {
     // ---- Inspect
 
     static void inspect(Quorum quorum, Command.Inspect command, CompletableFuture<Reply> future) {
-        Inspection reports = new Inspection(quorum);
+        QuorumInspection reports = new QuorumInspection(quorum);
         BiConsumer<List<Holder>, @Nullable StoreException> told = (holders, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
@@ -340,7 +340,7 @@ final class Inspection {
         ResourceInfo whole = info(quorum, new ResourceName(command.prefix()), holders);
         List<Party> rest = whole.holders().stream()
                 .filter(party -> firstToken(party) > after)
-                .sorted(Comparator.comparing(Inspection::firstToken))
+                .sorted(Comparator.comparing(QuorumInspection::firstToken))
                 .toList();
         List<Party> page = rest.subList(0, Math.min(command.limit(), rest.size()));
         Optional<String> cursor = page.size() == rest.size()
@@ -368,7 +368,7 @@ final class Inspection {
     private static Party party(Quorum quorum, Holder holder) {
         int majority = quorum.majority();
         Party one = holder.sights.get(0).party();
-        Claim own = own(quorum, holder);
+        QuorumClaim own = own(quorum, holder);
         Duration remaining = Duration.ofNanos(
                 holder.reached(majority, party -> party.remaining().toNanos()));
         int weight = (int) holder.reached(majority, Party::weight);
@@ -384,11 +384,11 @@ final class Inspection {
     }
 
     /** The claim of this connection that it is. */
-    static @Nullable Claim own(Quorum quorum, Holder holder) {
-        for (Session session : quorum.sessions.values()) {
+    static @Nullable QuorumClaim own(Quorum quorum, Holder holder) {
+        for (QuorumSession session : quorum.sessions.values()) {
             if (session.nonce.equals(holder.nonce)) {
-                for (Claim claim : session.claims.values()) {
-                    if (claim.state == Claim.State.HELD
+                for (QuorumClaim claim : session.claims.values()) {
+                    if (claim.state == QuorumClaim.State.HELD
                             && claim.ref.resource().equals(holder.first.name())
                             && claim.holds.stream().anyMatch(holder::isSeen)) {
                         return claim;
