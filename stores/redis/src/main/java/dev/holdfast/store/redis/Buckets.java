@@ -7,7 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Reply.ClaimReply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.script.ScriptReply;
 import dev.holdfast.store.redis.topology.Topology;
@@ -45,7 +45,7 @@ final class Buckets {
     private static final Duration IDLE = Duration.ofMinutes(1);
 
     private final Topology topology;
-    private final KeyLayout layout;
+    private final BucketLayout layout;
     private final ReplicaAcknowledgement acknowledgement;
     private final Duration commandTimeout;
     private final IntFunction<CommandPipeline> maker;
@@ -54,7 +54,7 @@ final class Buckets {
 
     Buckets(
             Topology topology,
-            KeyLayout layout,
+            BucketLayout layout,
             ReplicaAcknowledgement acknowledgement,
             Duration commandTimeout,
             IntFunction<CommandPipeline> maker) {
@@ -202,10 +202,10 @@ final class Buckets {
             return CompletableFuture.failedFuture(topology.route(bucket).missing());
         }
         CommandPipeline pipeline = pipeline(bucket);
-        Inspection inspection = new Inspection(
+        RedisInspection inspection = new RedisInspection(
                 pipeline,
                 connection,
-                layout.keys(bucket)[KeyLayout.NAMES],
+                layout.keys(bucket)[BucketLayout.NAMES],
                 topology.route(bucket).server(),
                 commandTimeout,
                 inspect,
@@ -221,7 +221,7 @@ final class Buckets {
                     damaged.addAll(page.damaged());
                     Optional<String> next = page.cursor().map(rest -> bucket + " " + rest);
                     if (next.isEmpty() && bucket + 1 < count()) {
-                        if (all.size() + damaged.size() < Math.min(inspect.limit(), Inspection.LARGEST_PAGE)) {
+                        if (all.size() + damaged.size() < Math.min(inspect.limit(), RedisInspection.LARGEST_PAGE)) {
                             return inspect(inspect, bucket + 1, "0 ", all, damaged);
                         }
                         next = Optional.of((bucket + 1) + " 0 ");

@@ -2,9 +2,9 @@ package dev.holdfast.store.redis;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.connection.InFlight;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.connection.RedisFailures;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.script.ScriptReply;
@@ -81,7 +81,7 @@ final class CommandPipeline {
     CommandPipeline(
             Route route,
             Script script,
-            KeyLayout layout,
+            BucketLayout layout,
             int bucket,
             Replicas replicas,
             InFlight inFlight,
@@ -99,7 +99,7 @@ final class CommandPipeline {
         this.lastUsedAt = ticks.getAsLong();
     }
 
-    /** As of {@link KeyLayout#slotDigits()}. */
+    /** As of {@link BucketLayout#slotDigits()}. */
     int slotDigits() {
         return slotDigits;
     }
@@ -137,7 +137,7 @@ final class CommandPipeline {
                 } catch (RuntimeException | Error e) {
                     LOG.error("server={} a connection that does not answer could not be given up", route.server(), e);
                 }
-                trip.fail(Failures.timedOut(route.server()));
+                trip.fail(RedisFailures.timedOut(route.server()));
             }
         }
     }
@@ -172,7 +172,7 @@ final class CommandPipeline {
     void close() {
         closed = true;
         pump();
-        trips.forEach(trip -> trip.fail(Failures.closed(StoreException.Effect.UNKNOWN)));
+        trips.forEach(trip -> trip.fail(RedisFailures.closed(StoreException.Effect.UNKNOWN)));
     }
 
     // Who adds a call, or lowers the number of trips, looks at the flag after it; who lowers the flag looks at both
@@ -220,7 +220,7 @@ final class CommandPipeline {
             trySending(calls, refused);
         } catch (RuntimeException | Error e) {
             LOG.error("server={} commands could not be sent; they fail", route.server(), e);
-            StoreException why = Failures.unsent(e);
+            StoreException why = RedisFailures.unsent(e);
             refused.add(() -> calls.forEach(call -> call.answer.completeExceptionally(why)));
         }
     }
@@ -228,7 +228,7 @@ final class CommandPipeline {
     private void trySending(List<Call> calls, List<Runnable> refused) {
         StatefulRedisConnection<byte[], byte[]> connection = route.current();
         if (closed || connection == null) {
-            StoreException why = closed ? Failures.closed(StoreException.Effect.NONE) : route.missing();
+            StoreException why = closed ? RedisFailures.closed(StoreException.Effect.NONE) : route.missing();
             calls.forEach(call -> refused.add(() -> call.answer.completeExceptionally(why)));
             return;
         }
@@ -282,7 +282,7 @@ final class CommandPipeline {
                         .<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, arguments);
                 CompletionStage<Long> copies = askReplicas();
                 done.whenComplete((answers, failure) -> surely(() -> {
-                    if (failure != null && Failures.isScriptMissing(failure)) {
+                    if (failure != null && RedisFailures.isScriptMissing(failure)) {
                         startUnknown();
                     } else {
                         end(answers, copies, failure);
@@ -307,7 +307,7 @@ final class CommandPipeline {
                 step.run();
             } catch (RuntimeException | Error e) {
                 LOG.error("server={} an answer could not be taken; its commands fail", route.server(), e);
-                fail(Failures.ofTrip(e, route.server()));
+                fail(RedisFailures.ofTrip(e, route.server()));
             }
         }
 
@@ -359,7 +359,7 @@ final class CommandPipeline {
             sentAt = ticks.getAsLong();
             onward.whenComplete((next, lost) -> surely(() -> {
                 if (lost != null) {
-                    fail(Failures.ofTrip(lost, route.server()));
+                    fail(RedisFailures.ofTrip(lost, route.server()));
                 } else if (!over.get()) {
                     goOn(next);
                 }
@@ -380,7 +380,10 @@ final class CommandPipeline {
         private void end(@Nullable List<Object> answers, long copies, @Nullable Throwable failure) {
             List<ScriptReply> all = answers == null ? List.of() : ScriptReply.read(answers, calls.size(), copies);
             if (all.isEmpty()) {
-                fail(failure == null ? Failures.nonsense(route.server()) : Failures.ofTrip(failure, route.server()));
+                fail(
+                        failure == null
+                                ? RedisFailures.nonsense(route.server())
+                                : RedisFailures.ofTrip(failure, route.server()));
                 return;
             }
             if (!finish()) {
@@ -399,15 +402,15 @@ final class CommandPipeline {
                 settle(call, answer);
             } catch (RuntimeException | Error e) {
                 LOG.error("server={} an answer could not be taken; its command fails", route.server(), e);
-                call.answer.completeExceptionally(Failures.ofTrip(e, route.server()));
+                call.answer.completeExceptionally(RedisFailures.ofTrip(e, route.server()));
             }
         }
 
         private void settle(Call call, ScriptReply answer) {
             if (answer.isNonsense()) {
-                call.answer.completeExceptionally(Failures.nonsense(route.server()));
+                call.answer.completeExceptionally(RedisFailures.nonsense(route.server()));
             } else if (answer.isFailure()) {
-                refuse(call, Failures.ofStep(answer.failure(), answer.hadEffect(), route.server()));
+                refuse(call, RedisFailures.ofStep(answer.failure(), answer.hadEffect(), route.server()));
             } else {
                 call.answer.complete(answer);
             }

@@ -7,8 +7,8 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.spi.support.Stages;
-import dev.holdfast.store.redis.connection.Failures;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.connection.RedisFailures;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.Micros;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.topology.Topology;
@@ -34,7 +34,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
 
     private final Topology topology;
     private final Buckets buckets;
-    private final KeyLayout layout;
+    private final BucketLayout layout;
     private final ReplicaAcknowledgement acknowledgement;
     private final Replicas replicas;
     private final ServerMonitor watch;
@@ -44,7 +44,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
     RedisCommands(
             Topology topology,
             Buckets buckets,
-            KeyLayout layout,
+            BucketLayout layout,
             ReplicaAcknowledgement acknowledgement,
             Replicas replicas,
             ServerMonitor watch,
@@ -75,7 +75,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
     }
 
     private StoreException failed(Command command, Throwable failure) {
-        StoreException known = Failures.ofTrip(failure, topology.name());
+        StoreException known = RedisFailures.ofTrip(failure, topology.name());
         Throwable cause = Stages.causeOf(failure);
         if (!(cause instanceof StoreException || cause instanceof RedisException)) {
             LOG.error("store={} what the server answered could not be taken", topology.name(), cause);

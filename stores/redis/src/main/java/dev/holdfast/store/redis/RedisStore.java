@@ -19,11 +19,11 @@ import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
 import dev.holdfast.store.redis.connection.ConnectionOptions;
 import dev.holdfast.store.redis.connection.DriverVersion;
-import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.connection.InFlight;
 import dev.holdfast.store.redis.connection.Passwords;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import dev.holdfast.store.redis.connection.SystemTicks;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.Micros;
 import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.store.redis.topology.ClusterTopology;
@@ -87,7 +87,7 @@ public final class RedisStore implements LockStore {
 
     private final Topology topology;
     private final ReplicaAcknowledgement acknowledgement;
-    private final KeyLayout layout;
+    private final BucketLayout layout;
     private final Buckets buckets;
     private final StoreTraits traits;
     private final RedisCommands commands;
@@ -95,7 +95,7 @@ public final class RedisStore implements LockStore {
     private volatile @Nullable Future<?> ticks;
 
     private RedisStore(Builder options) {
-        this.layout = new KeyLayout(options.namespace, options.buckets());
+        this.layout = new BucketLayout(options.namespace, options.buckets());
         Duration commandTimeout = options.commandTimeout;
         ServerMonitor watch = new ServerMonitor(new SystemTicks(), options.watchLog);
         String client = HexFormat.of().toHexDigits(Randomness.nextLong());
@@ -113,7 +113,7 @@ public final class RedisStore implements LockStore {
         try {
             ServerInfo facts = topology.open(options.connectTimeout);
             for (int bucket : topology.samples()) {
-                StartupProbe.run(
+                BucketProbe.run(
                         topology.route(bucket),
                         options.script,
                         layout,
@@ -216,7 +216,7 @@ public final class RedisStore implements LockStore {
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         return closed.get()
-                ? CompletableFuture.failedFuture(Failures.closed(StoreException.Effect.NONE))
+                ? CompletableFuture.failedFuture(RedisFailures.closed(StoreException.Effect.NONE))
                 : commands.send(command);
     }
 
@@ -257,7 +257,7 @@ public final class RedisStore implements LockStore {
         private final List<RedisURI> uris;
         private final boolean isCluster;
         private int bucketsOfCluster = BUCKETS_OF_CLUSTER;
-        String namespace = KeyLayout.DEFAULT_NAMESPACE;
+        String namespace = BucketLayout.DEFAULT_NAMESPACE;
         Duration commandTimeout = Duration.ofSeconds(5);
         Duration connectTimeout = Duration.ofSeconds(10);
 
@@ -474,7 +474,7 @@ public final class RedisStore implements LockStore {
          * @throws IllegalArgumentException if the namespace is not of its form
          */
         public LockStore openLater() {
-            KeyLayout keys = new KeyLayout(namespace, buckets());
+            BucketLayout keys = new BucketLayout(namespace, buckets());
             StoreTraits traits =
                     traitsOfAny("Redis").pollEvery(POLL_BEFORE_TOLD).build();
             return new DeferredStore(traits, buckets(), keys::bucketOf, this::open);

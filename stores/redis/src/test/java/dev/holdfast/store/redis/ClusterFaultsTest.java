@@ -14,7 +14,7 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.servers.RedisCluster;
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -84,7 +84,7 @@ class ClusterFaultsTest {
     }
 
     static int slotOf(String namespace, String name) {
-        KeyLayout layout = new KeyLayout(namespace, 1_024);
+        BucketLayout layout = new BucketLayout(namespace, 1_024);
         return SlotHash.getSlot(layout.keys(layout.bucketOf(new ResourceName(name)))[0]);
     }
 

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.store.redis.ThrowingConnections.Place;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.topology.ClusterNode;
 import dev.holdfast.store.redis.topology.ClusterTopology;
 import dev.holdfast.testkit.FaultInTurn;
@@ -116,7 +116,7 @@ class ClusterThrowingTest {
             topology = new ClusterTopology(
                     new ConnectionFactory(options.connectionOptions()),
                     options.servers(),
-                    new KeyLayout("throwing", BUCKETS),
+                    new BucketLayout("throwing", BUCKETS),
                     "throwing-client",
                     PATIENCE);
             assertThat(topology.open(PATIENCE)).isNotNull();

@@ -2,7 +2,7 @@ package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.testkit.StoreUnderTest;
 import io.lettuce.core.LettuceFutures;
@@ -29,7 +29,7 @@ final class ClusterUnderTest implements StoreUnderTest {
 
     private final String namespace = "cluster-" + NAMESPACES.incrementAndGet();
     private final boolean hasClock;
-    private final KeyLayout layout;
+    private final BucketLayout layout;
     private final RedisStore first;
     private final RedisStore second;
 
@@ -43,7 +43,7 @@ final class ClusterUnderTest implements StoreUnderTest {
 
     private ClusterUnderTest(Script script, boolean hasClock, int buckets) {
         this.hasClock = hasClock;
-        this.layout = new KeyLayout(namespace, buckets);
+        this.layout = new BucketLayout(namespace, buckets);
         if (hasClock) {
             String now = Long.toString(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()));
             inEachBucket((hand, clock) -> hand.set(clock, now));
@@ -103,7 +103,7 @@ final class ClusterUnderTest implements StoreUnderTest {
 
     @Override
     public boolean damage(ResourceName name) {
-        String key = new String(layout.keys(layout.bucketOf(name))[KeyLayout.NAMES], StandardCharsets.US_ASCII);
+        String key = new String(layout.keys(layout.bucketOf(name))[BucketLayout.NAMES], StandardCharsets.US_ASCII);
         TestCluster.hand().sync().hset(key, name.value(), "rubbish");
         return true;
     }

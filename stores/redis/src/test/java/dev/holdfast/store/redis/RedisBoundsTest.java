@@ -20,7 +20,7 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.script.ScriptReply;
@@ -73,7 +73,7 @@ class RedisBoundsTest {
     /** One call with one command, which nobody follows up; the steps that it makes are counted. */
     @CanIgnoreReturnValue
     private ScriptReply call(ScriptCall request) {
-        KeyLayout layout = new KeyLayout(bench.namespace(), 1);
+        BucketLayout layout = new BucketLayout(bench.namespace(), 1);
         List<byte[]> arguments = new ArrayList<>(List.of(layout.header(0)));
         arguments.addAll(request.arguments());
         long before = steps();

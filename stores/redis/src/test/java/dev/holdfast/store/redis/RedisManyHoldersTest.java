@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 class RedisManyHoldersTest {
 
     /** Two pages and a half. */
-    private static final int PARTIES = 5 * Inspection.LARGEST_PAGE / 2;
+    private static final int PARTIES = 5 * RedisInspection.LARGEST_PAGE / 2;
 
     /** Counts the pages after the first. */
     private record Paged(LockStore store, AtomicInteger pages) implements LockStore {

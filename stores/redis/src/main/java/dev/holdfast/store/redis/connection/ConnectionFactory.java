@@ -180,7 +180,7 @@ public final class ConnectionFactory {
 
     /** Whoever may not do that may still lock. */
     private static CompletionStage<String> pinged(CompletionStage<String> ping) {
-        return ping.exceptionallyCompose(failure -> Failures.isWordOfServer(failure)
+        return ping.exceptionallyCompose(failure -> RedisFailures.isWordOfServer(failure)
                 ? CompletableFuture.completedFuture("")
                 : CompletableFuture.failedFuture(Stages.causeOf(failure)));
     }
@@ -202,7 +202,7 @@ public final class ConnectionFactory {
             question.get().whenComplete((told, failure) -> {
                 if (failure == null) {
                     answer.complete(told);
-                } else if (looks > 0 && Failures.isNotYetActive(failure)) {
+                } else if (looks > 0 && RedisFailures.isNotYetActive(failure)) {
                     askLater(question, answer, looks - 1);
                 } else {
                     answer.completeExceptionally(Stages.causeOf(failure));
@@ -224,7 +224,7 @@ public final class ConnectionFactory {
 
     private static <T> CompletionStage<T> explained(CompletionStage<T> connection, RedisURI server) {
         return connection.exceptionallyCompose(
-                failure -> CompletableFuture.failedFuture(TlsDiagnosis.explained(failure, server)));
+                failure -> CompletableFuture.failedFuture(RedisTlsDiagnosis.explained(failure, server)));
     }
 
     /** Closes a connection, without waiting for it: one that can't be closed in order is gone all the same. */
@@ -241,7 +241,7 @@ public final class ConnectionFactory {
     private <T> CompletionStage<T> withReason(Supplier<CompletionStage<T>> connector, int tries) {
         return started(connector)
                 .toCompletableFuture()
-                .exceptionallyCompose(failure -> tries > 1 && Failures.isWithoutReason(failure)
+                .exceptionallyCompose(failure -> tries > 1 && RedisFailures.isWithoutReason(failure)
                         ? withReason(connector, tries - 1)
                         : CompletableFuture.failedFuture(failure));
     }
@@ -252,7 +252,7 @@ public final class ConnectionFactory {
      */
     private <T> CompletionStage<T> started(Supplier<CompletionStage<T>> connector) {
         synchronized (life) {
-            return closed ? CompletableFuture.failedFuture(Failures.closed(Effect.NONE)) : connector.get();
+            return closed ? CompletableFuture.failedFuture(RedisFailures.closed(Effect.NONE)) : connector.get();
         }
     }
 

@@ -93,7 +93,7 @@ public final class ScriptCall {
         return request;
     }
 
-    /** The release of a grant; slotDigits as of {@link KeyLayout#slotDigits()}. */
+    /** The release of a grant; slotDigits as of {@link BucketLayout#slotDigits()}. */
     public static ScriptCall release(Command.Release command, int slotDigits) {
         return new ScriptCall('R').name(command.resource()).reference(command.claim(), slotDigits);
     }
@@ -179,7 +179,7 @@ public final class ScriptCall {
         return acquire.spec().equals(ResourceSpec.MUTEX) && acquire.weight() == 1 && acquire.tokens() == 1;
     }
 
-    /** A grant given up for another claim; slotDigits as of {@link KeyLayout#slotDigits()}. */
+    /** A grant given up for another claim; slotDigits as of {@link BucketLayout#slotDigits()}. */
     public static ScriptCall yieldFor(Command.Yield yield, int slotDigits) {
         Acquire next = yield.next();
         boolean isBound = next.lease().binding() == Lease.Binding.SESSION;

@@ -1,7 +1,7 @@
 package dev.holdfast.store.redis.topology;
 
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -49,7 +49,7 @@ final class ClusterRoute implements Route {
 
     @Override
     public void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why) {
-        if (Failures.isOfReplica(why)) {
+        if (RedisFailures.isOfReplica(why)) {
             cluster.refresh();
         }
     }
@@ -57,7 +57,7 @@ final class ClusterRoute implements Route {
     @Override
     public StoreException missing() {
         ClusterNode owner = cluster.ownerOf(bucket);
-        return Failures.notConnected(
+        return RedisFailures.notConnected(
                 server(), owner == null ? null : owner.commands().failure());
     }
 

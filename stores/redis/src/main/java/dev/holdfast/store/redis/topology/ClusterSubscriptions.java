@@ -1,6 +1,6 @@
 package dev.holdfast.store.redis.topology;
 
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.nio.charset.StandardCharsets;
@@ -29,9 +29,9 @@ final class ClusterSubscriptions {
     private static final Duration AGAIN = Duration.ofMillis(25);
 
     private final ClusterTopology cluster;
-    private final KeyLayout layout;
+    private final BucketLayout layout;
     private final String client;
-    private final Signals signals;
+    private final RedisSignals signals;
 
     /** How many sessions of this client each bucket has. */
     private final Map<Integer, Integer> wanted = new ConcurrentHashMap<>();
@@ -45,7 +45,7 @@ final class ClusterSubscriptions {
     private final Map<String, Integer> buckets = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    ClusterSubscriptions(ClusterTopology cluster, KeyLayout layout, String client, Signals signals) {
+    ClusterSubscriptions(ClusterTopology cluster, BucketLayout layout, String client, RedisSignals signals) {
         this.cluster = cluster;
         this.layout = layout;
         this.client = client;

@@ -4,10 +4,10 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
-import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.connection.ReconnectingConnection;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import dev.holdfast.store.redis.connection.SystemTicks;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.SlotHash;
@@ -60,9 +60,9 @@ public final class ClusterTopology implements Topology {
     private final ConnectionFactory driver;
     private final LongSupplier ticks = new SystemTicks();
     private final List<RedisURI> seeds;
-    private final KeyLayout layout;
+    private final BucketLayout layout;
     private final Duration longestSearch;
-    private final Signals signals = new Signals();
+    private final RedisSignals signals = new RedisSignals();
     private final ClusterSubscriptions subscriptions;
     private final Map<Slots.Place, ClusterNode> nodes = new ConcurrentHashMap<>();
 
@@ -80,7 +80,11 @@ public final class ClusterTopology implements Topology {
     private volatile boolean closed;
 
     public ClusterTopology(
-            ConnectionFactory driver, List<RedisURI> seeds, KeyLayout layout, String client, Duration commandTimeout) {
+            ConnectionFactory driver,
+            List<RedisURI> seeds,
+            BucketLayout layout,
+            String client,
+            Duration commandTimeout) {
         this.driver = driver;
         this.seeds = List.copyOf(seeds);
         this.longestSearch = commandTimeout.multipliedBy(3).dividedBy(4);
@@ -106,7 +110,7 @@ public final class ClusterTopology implements Topology {
         ClusterNode first = first(end);
         StatefulRedisConnection<byte[], byte[]> connection = first.commands().current();
         if (connection == null) {
-            throw Failures.notConnected(nameOf(first), first.commands().failure());
+            throw RedisFailures.notConnected(nameOf(first), first.commands().failure());
         }
         try {
             List<?> told = connection
@@ -116,24 +120,24 @@ public final class ClusterTopology implements Topology {
                     .get(end - ticks.getAsLong(), TimeUnit.NANOSECONDS);
             adopt(Slots.read(told, first.place()));
         } catch (ExecutionException | TimeoutException | IllegalArgumentException e) {
-            throw Failures.ofOpening(e, nameOf(first));
+            throw RedisFailures.ofOpening(e, nameOf(first));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failures.ofOpening(e, nameOf(first));
+            throw RedisFailures.ofOpening(e, nameOf(first));
         }
         awaitPrimaries(end);
         long every = REFRESH_EVERY.toNanos();
         regular = driver.scheduler().scheduleWithFixedDelay(this::refresh, every, every, TimeUnit.NANOSECONDS);
         ServerInfo found = facts;
         if (found == null) {
-            throw Failures.notConnected(name(), null);
+            throw RedisFailures.notConnected(name(), null);
         }
         return found;
     }
 
     /** The first of the nodes that were named that can be connected to; throws why the last could not. */
     private ClusterNode first(long end) {
-        StoreException why = Failures.notConnected(name(), null);
+        StoreException why = RedisFailures.notConnected(name(), null);
         for (int i = 0; i < seeds.size(); i++) {
             ClusterNode node =
                     nodeAt(new Slots.Place(seeds.get(i).getHost(), seeds.get(i).getPort()));
@@ -143,10 +147,10 @@ public final class ClusterTopology implements Topology {
                 node.commands().open(Duration.ofNanos(Math.max(share, 1)), failure -> false);
                 return node;
             } catch (ExecutionException | TimeoutException e) {
-                why = Failures.ofOpening(e, nameOf(node));
+                why = RedisFailures.ofOpening(e, nameOf(node));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw Failures.ofOpening(e, nameOf(node));
+                throw RedisFailures.ofOpening(e, nameOf(node));
             }
         }
         throw why;
@@ -176,7 +180,7 @@ public final class ClusterTopology implements Topology {
                     .get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failures.ofOpening(e, nameOf(waitingFor));
+            throw RedisFailures.ofOpening(e, nameOf(waitingFor));
         } catch (ExecutionException e) {
             throw new IllegalStateException("It is never completed otherwise", e);
         }
@@ -195,7 +199,7 @@ public final class ClusterTopology implements Topology {
     }
 
     @Override
-    public Signals signals() {
+    public RedisSignals signals() {
         return signals;
     }
 
@@ -280,7 +284,7 @@ public final class ClusterTopology implements Topology {
 
     @Override
     public String nameOf(String client) {
-        return isSharded ? KeyLayout.sharded(client) : client;
+        return isSharded ? BucketLayout.sharded(client) : client;
     }
 
     @Override

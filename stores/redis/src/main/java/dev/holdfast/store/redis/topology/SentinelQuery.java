@@ -1,7 +1,7 @@
 package dev.holdfast.store.redis.topology;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -69,7 +69,7 @@ final class SentinelQuery {
                 best = vote;
             }
             // What a Sentinel said of it tells more than that another one could not be reached.
-            if (failure != null && (why == null || Failures.isWordOfServer(failure))) {
+            if (failure != null && (why == null || RedisFailures.isWordOfServer(failure))) {
                 why = failure;
             }
         }

@@ -5,8 +5,8 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
-import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.connection.ReconnectingConnection;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -77,7 +77,7 @@ final class Sentinels implements PrimaryLocator {
 
     @Override
     public boolean mayPass(Throwable failure) {
-        return Failures.ofOpening(failure, name()).reason() == Reason.UNAVAILABLE;
+        return RedisFailures.ofOpening(failure, name()).reason() == Reason.UNAVAILABLE;
     }
 
     @Override
@@ -112,7 +112,7 @@ final class Sentinels implements PrimaryLocator {
             return new StoreException(
                     Reason.DENIED, Effect.NONE, "the Sentinels know no primary that is called '" + master + "'", why);
         }
-        return Failures.ofOpening(why, "every Redis Sentinel that knows " + name());
+        return RedisFailures.ofOpening(why, "every Redis Sentinel that knows " + name());
     }
 
     /** What one Sentinel tells, from one connection to the next. */

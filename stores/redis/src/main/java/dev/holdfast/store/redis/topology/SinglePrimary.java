@@ -2,8 +2,8 @@ package dev.holdfast.store.redis.topology;
 
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
-import dev.holdfast.store.redis.connection.Failures;
 import dev.holdfast.store.redis.connection.ReconnectingConnection;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -27,7 +27,7 @@ public final class SinglePrimary implements Topology, Route {
 
     private final ConnectionFactory driver;
     private final PrimaryLocator locator;
-    private final Signals signals = new Signals();
+    private final RedisSignals signals = new RedisSignals();
     private final ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> commands;
     private final ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>> messages;
 
@@ -104,7 +104,7 @@ public final class SinglePrimary implements Topology, Route {
     }
 
     @Override
-    public Signals signals() {
+    public RedisSignals signals() {
         return signals;
     }
 
@@ -134,7 +134,7 @@ public final class SinglePrimary implements Topology, Route {
 
     @Override
     public void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why) {
-        if (Failures.isOfReplica(why) && connection == commands.current()) {
+        if (RedisFailures.isOfReplica(why) && connection == commands.current()) {
             leave();
         }
     }
@@ -175,7 +175,7 @@ public final class SinglePrimary implements Topology, Route {
 
     @Override
     public StoreException missing() {
-        return Failures.notConnected(name(), commands.failure());
+        return RedisFailures.notConnected(name(), commands.failure());
     }
 
     @Override
@@ -185,10 +185,10 @@ public final class SinglePrimary implements Topology, Route {
                             commands.opening(patience, locator::mayPass), messages.opening(patience, locator::mayPass))
                     .get(patience.plus(ReconnectingConnection.GRACE).toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            throw Failures.ofOpening(e, name());
+            throw RedisFailures.ofOpening(e, name());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failures.ofOpening(e, name());
+            throw RedisFailures.ofOpening(e, name());
         }
         locator.onMove(this::follow);
         ServerInfo found = facts;

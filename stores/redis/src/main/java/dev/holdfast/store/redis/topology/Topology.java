@@ -45,7 +45,7 @@ public interface Topology {
     default void ignore(int bucket) {}
 
     /** What is told on the channels of this client. */
-    Signals signals();
+    RedisSignals signals();
 
     /** Where what is due later may wait. */
     ScheduledExecutorService scheduler();

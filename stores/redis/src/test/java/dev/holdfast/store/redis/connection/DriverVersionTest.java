@@ -56,7 +56,7 @@ class DriverVersionTest {
     /** As happens on a thread of the driver, whose connection then fails. */
     @Test
     void aMissingClassIsNoServerThatCanNotBeReached() {
-        StoreException told = Failures.ofOpening(
+        StoreException told = RedisFailures.ofOpening(
                 new IllegalStateException(new NoClassDefFoundError("io/netty/channel/IoHandlerFactory")), "redis");
         assertThat(told.reason()).isEqualTo(StoreException.Reason.DENIED);
         assertThat(told)

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.BucketLayout;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SlotsTest {
 
     private static final Slots.Place ASKED = new Slots.Place("10.0.0.9", 6379);
-    private static final KeyLayout LAYOUT = new KeyLayout("holdfast", 1_024);
+    private static final BucketLayout LAYOUT = new BucketLayout("holdfast", 1_024);
 
     private static List<Object> node(String host, long port) {
         return List.of(host.getBytes(StandardCharsets.UTF_8), port, "id".getBytes(StandardCharsets.UTF_8));
@@ -86,7 +86,7 @@ class SlotsTest {
                     .collect(Collectors.joining("", "n", random.nextBoolean() ? "{" : "}"));
             ResourceName name = new ResourceName(text);
             int bucket = LAYOUT.bucketOf(name);
-            String channel = LAYOUT.channel(bucket, KeyLayout.sharded("0123456789abcdef"));
+            String channel = LAYOUT.channel(bucket, BucketLayout.sharded("0123456789abcdef"));
             assertThat(Arrays.stream(LAYOUT.keys(bucket)).map(SlotHash::getSlot).distinct())
                     .containsExactly(SlotHash.getSlot(channel));
         }

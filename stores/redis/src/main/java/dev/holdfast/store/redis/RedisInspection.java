@@ -7,8 +7,8 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Stages;
-import dev.holdfast.store.redis.connection.Failures;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.connection.RedisFailures;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.script.ScriptReply;
 import io.lettuce.core.MapScanCursor;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The cursor is where the server begins a part, and the last name of it that was told.
  */
-final class Inspection {
+final class RedisInspection {
 
     private static final int LARGEST_PART = 1_000;
 
@@ -53,7 +53,7 @@ final class Inspection {
     /** Where the part begins to which each of them belongs. */
     private final List<String> parts = new ArrayList<>();
 
-    Inspection(
+    RedisInspection(
             CommandPipeline pipeline,
             StatefulRedisConnection<byte[], byte[]> connection,
             byte[] hash,
@@ -90,7 +90,7 @@ final class Inspection {
                 .hscan(hash, ScanCursor.of(from), args)
                 .toCompletableFuture()
                 .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
-                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(Failures.ofTrip(failure, server)))
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(RedisFailures.ofTrip(failure, server)))
                 .thenCompose(part -> take(from, after, part));
     }
 
@@ -98,7 +98,7 @@ final class Inspection {
             String from, @Nullable ResourceName after, MapScanCursor<byte[], byte[]> part) {
         TreeSet<ResourceName> names = new TreeSet<>();
         part.getMap().keySet().stream()
-                .filter(KeyLayout::isName)
+                .filter(BucketLayout::isName)
                 .forEach(key -> names.add(new ResourceName(new String(key, StandardCharsets.UTF_8))));
         ResourceName last = after;
         for (ResourceName name : after == null ? names : names.tailSet(after, false)) {

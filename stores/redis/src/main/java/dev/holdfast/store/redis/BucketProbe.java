@@ -1,7 +1,7 @@
 package dev.holdfast.store.redis;
 
-import dev.holdfast.store.redis.connection.Failures;
-import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.connection.RedisFailures;
+import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.script.ScriptReply;
@@ -18,11 +18,11 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Probe that a bucket passes before it is used: the script is known, and this user may run it. */
-final class StartupProbe {
+final class BucketProbe {
 
     private static final int MOST_REDIRECTIONS = 16;
 
-    private StartupProbe() {}
+    private BucketProbe() {}
 
     /**
      * Tells the server the script, and has it do all that a step may do; throws if that is not permitted or something
@@ -31,7 +31,7 @@ final class StartupProbe {
     static void run(
             Route route,
             Script script,
-            KeyLayout layout,
+            BucketLayout layout,
             int bucket,
             String client,
             Replicas replicas,
@@ -61,11 +61,11 @@ final class StartupProbe {
         }
         List<ScriptReply> read = ScriptReply.read(answers, 1, 0);
         if (read.isEmpty()) {
-            throw Failures.nonsense(route.server());
+            throw RedisFailures.nonsense(route.server());
         }
         ScriptReply answer = read.get(0);
         if (answer.isFailure()) {
-            throw Failures.ofStep(answer.failure(), answer.hadEffect(), route.server());
+            throw RedisFailures.ofStep(answer.failure(), answer.hadEffect(), route.server());
         }
     }
 
@@ -86,7 +86,7 @@ final class StartupProbe {
             return null;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failures.ofOpening(e, route.server());
+            throw RedisFailures.ofOpening(e, route.server());
         }
     }
 
@@ -94,10 +94,10 @@ final class StartupProbe {
         try {
             return answer.toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            throw Failures.ofOpening(e, route.server());
+            throw RedisFailures.ofOpening(e, route.server());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failures.ofOpening(e, route.server());
+            throw RedisFailures.ofOpening(e, route.server());
         }
     }
 }

@@ -14,11 +14,11 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 
 /** Diagnosis of a connection that can't be made because server and client do not agree on TLS. */
-final class TlsDiagnosis {
+final class RedisTlsDiagnosis {
 
     private static final int DEEPEST = 20;
 
-    private TlsDiagnosis() {}
+    private RedisTlsDiagnosis() {}
 
     /** The failure to connect in words, if it is about TLS; else as it was. */
     static Throwable explained(Throwable failure, RedisURI server) {

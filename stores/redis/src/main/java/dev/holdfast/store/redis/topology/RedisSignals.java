@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Turns what is published on the channel of this client into signals. */
-public final class Signals {
+public final class RedisSignals {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Signals.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RedisSignals.class);
 
     private final Listeners listeners = new Listeners();
     private volatile boolean subscribedBefore;

@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
-class FailuresTest {
+class RedisFailuresTest {
 
     @Test
     void aServerThatWasNotThereInTimeIsSaidToBeSo() {
@@ -17,16 +17,16 @@ class FailuresTest {
             new ExecutionException(new TimeoutException()),
             new CompletionException(new TimeoutException())
         }) {
-            assertThat(Failures.ofOpening(failure, "the server"))
+            assertThat(RedisFailures.ofOpening(failure, "the server"))
                     .hasMessage("the server can't be reached: no answer in time");
         }
     }
 
     @Test
     void whatIsKnownOfTheReasonIsTold() {
-        assertThat(Failures.ofOpening(new ExecutionException(new ConnectException("refused")), "the server"))
+        assertThat(RedisFailures.ofOpening(new ExecutionException(new ConnectException("refused")), "the server"))
                 .hasMessage("the server can't be reached: refused");
-        assertThat(Failures.ofOpening(new ExecutionException(new TimeoutException("after 1 s")), "the server"))
+        assertThat(RedisFailures.ofOpening(new ExecutionException(new TimeoutException("after 1 s")), "the server"))
                 .hasMessage("the server can't be reached: after 1 s");
     }
 }

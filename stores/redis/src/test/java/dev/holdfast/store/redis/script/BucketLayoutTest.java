@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class KeyLayoutTest {
+class BucketLayoutTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 64, 1_024, 16_384})
     void allKeysOfABucketHaveOneSlotAndTheBucketsShareTheSlotsEvenly(int buckets) {
-        KeyLayout layout = new KeyLayout("my.space:x-1", buckets);
+        BucketLayout layout = new BucketLayout("my.space:x-1", buckets);
         Set<String> keys = new HashSet<>();
         for (int bucket = 0; bucket < buckets; bucket++) {
             int slot = SlotHash.getSlot(layout.channel(bucket, "0123456789abcdef"));
@@ -35,7 +35,7 @@ class KeyLayoutTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 1_024, 16_384})
     void everyNameHasABucketAndTheyAreSpread(int buckets) {
-        KeyLayout layout = new KeyLayout("holdfast", buckets);
+        BucketLayout layout = new BucketLayout("holdfast", buckets);
         int[] names = new int[buckets];
         int each = 20;
         for (int i = 0; i < each * buckets; i++) {
@@ -55,9 +55,9 @@ class KeyLayoutTest {
     /** Live data depends on it: this must never change. */
     @Test
     void layoutIsFixed() {
-        KeyLayout single = new KeyLayout("holdfast", 1);
+        BucketLayout single = new BucketLayout("holdfast", 1);
         assertThat(new String(single.keys(0)[0], StandardCharsets.US_ASCII)).isEqualTo("holdfast:{0}:h");
-        KeyLayout many = new KeyLayout("holdfast", 1_024);
+        BucketLayout many = new BucketLayout("holdfast", 1_024);
         assertThat(new String(many.keys(517)[2], StandardCharsets.US_ASCII)).isEqualTo("holdfast:{493}:o");
         assertThat(many.bucketOf(new ResourceName("orders/42"))).isEqualTo(336);
     }
@@ -65,6 +65,6 @@ class KeyLayoutTest {
     @ParameterizedTest
     @ValueSource(strings = {"", " ", "a{b", "a}b", "{}", "é", "a b", "a\n"})
     void namespaceThatWouldChangeTheLayoutIsRefused(String namespace) {
-        assertThatThrownBy(() -> new KeyLayout(namespace, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new BucketLayout(namespace, 1)).isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Translation of failures of the server, or of the connection to it, into what they mean for a command. */
-public final class Failures {
+public final class RedisFailures {
 
-    private Failures() {}
+    private RedisFailures() {}
 
     /** The server has not seen the script, or not since it was started: it did nothing. */
     public static boolean isScriptMissing(Throwable failure) {

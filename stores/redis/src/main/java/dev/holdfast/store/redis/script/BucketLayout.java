@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  *
  * <p>The number of buckets and the tags must not change while there is anything in the store.
  */
-public final class KeyLayout {
+public final class BucketLayout {
 
     /** The namespace of those who don't ask for one. */
     public static final String DEFAULT_NAMESPACE = "holdfast";
@@ -37,7 +37,7 @@ public final class KeyLayout {
      * @param buckets a power of two, at most 16,384
      * @throws IllegalArgumentException if the namespace is not of 1 to 64 letters, digits and {@code _ . : -}
      */
-    public KeyLayout(String namespace, int buckets) {
+    public BucketLayout(String namespace, int buckets) {
         if (!NAMESPACE.matcher(namespace).matches()) {
             throw new IllegalArgumentException(
                     "A namespace in Redis has 1 to 64 letters, digits and '_', '.', ':' or '-', unlike '"
