@@ -1,0 +1,321 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.DistributedSemaphore;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockOptions;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.Permits;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Asker;
+import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** Rules of the local tier that no other test of a client needs. */
+@DisplayName("In one process")
+class LocalTierTest {
+
+    private static final Duration BUDGET = Duration.ofMillis(10);
+    private static final AcquireOptions BOUNDED = AcquireOptions.defaults().withMaxHold(Duration.ofMinutes(5));
+
+    @AutoClose
+    private final World world = World.still();
+
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
+    private final Holdfast bob = world.client("bob");
+
+    @Nested
+    @DisplayName("a semaphore with several grants")
+    class SeveralGrants {
+
+        private final DistributedSemaphore here = alice.semaphore("bus", 2);
+        private final DistributedSemaphore there = bob.semaphore("bus", 2);
+
+        @Test
+        @DisplayName("hands over the grant that was released, whichever it is")
+        void anyGrantIsHandedOver() throws Exception {
+            Permits first = here.acquire(1);
+            Permits second = here.acquire(1);
+            Asker<Permits> waiter = Asker.waiting(world, "waiter", () -> here.acquire(1));
+
+            second.close();
+
+            assertThat(waiter.awaitGrant().isHeld()).isTrue();
+            Asker<Permits> next = Asker.waiting(world, "next", () -> here.acquire(1));
+            first.close();
+            assertThat(next.awaitGrant().isHeld()).isTrue();
+            waiter.release();
+            next.release();
+        }
+
+        @Test
+        @DisplayName("uses a grant whose tokens come late, though another grant was made meanwhile")
+        void lateTokens() throws Exception {
+            Permits own = here.acquire(1);
+            Permits theirs = there.acquire(1);
+            Asker<Permits> first = Asker.waiting(world, "first", () -> here.acquire(1));
+            Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(1));
+            FaultyLink.HeldUp advance = link.holdUpNext(Command.Advance.class);
+            own.close();
+            advance.awaitCommand();
+            theirs.close();
+            assertThat(first.awaitGrant().isHeld()).isTrue();
+            assertThat(second.isWaiting()).isTrue();
+
+            advance.proceed();
+
+            assertThat(second.awaitGrant().isHeld()).isTrue();
+            first.release();
+            second.release();
+        }
+
+        @Test
+        @DisplayName("acquires the next permit as fast with 20,000 grants as with ten")
+        void manyGrants() throws Exception {
+            DistributedSemaphore permits = alice.semaphore("seats", 30_000);
+            List<Permits> held = new ArrayList<>();
+            long few = fastestAcquire(permits, held);
+            while (held.size() < 20_000) {
+                held.add(permits.acquire(1));
+            }
+
+            long many = fastestAcquire(permits, held);
+
+            // A walk of the grants takes far longer than an acquire; the shortest of many measurements is steady.
+            assertThat(many).isLessThan(3 * few + 10_000);
+            held.forEach(Permits::close);
+        }
+
+        private long fastestAcquire(DistributedSemaphore permits, List<Permits> held) throws InterruptedException {
+            long fastest = Long.MAX_VALUE;
+            for (int i = 0; i < 1_000; i++) {
+                long start = System.nanoTime();
+                Permits next = permits.acquire(1);
+                fastest = Math.min(fastest, System.nanoTime() - start);
+                if (i < 990) {
+                    next.close();
+                } else {
+                    held.add(next);
+                }
+            }
+            return fastest;
+        }
+
+        @Test
+        @DisplayName(
+                "counts the end of its own grant as an answer: whoever waits longer waits for others, not for the store")
+        void endOfAnOwnGrantIsAnAnswer() throws Exception {
+            Permits both = here.acquire(2);
+            FaultyLink.HeldUp acquire = link.holdUpNext(Command.Acquire.class);
+            Asker<Permits> first = Asker.waiting(world, "first", () -> here.acquire(1));
+            Actor actor = world.actor("second");
+            Doing<Permits> waiting = actor.startWaiting(
+                    () -> here.acquire(1, AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1))));
+            acquire.awaitCommand();
+
+            both.close();
+            world.advance(Duration.ofMillis(1_100));
+
+            assertThatThrownBy(waiting::result).isInstanceOf(LockWaitTimeoutException.class);
+            acquire.proceed();
+            first.release();
+        }
+    }
+
+    @Test
+    @DisplayName("a grant that the store cannot have given beside a newer one is lost")
+    void excludedGrantIsLost() throws Exception {
+        DistributedReadWriteLock lock = alice.readWriteLock("catalogue");
+        Hold reading =
+                lock.readLock().acquireAsync(BOUNDED).toCompletableFuture().join();
+        // The store forgets the grant without a signal, as a server may that was promoted.
+        Reply released = world.ask(
+                new Command.Release(link.sent(Command.Acquire.class).get(0).claim()));
+        assertThat(released).isInstanceOf(Reply.Released.class);
+
+        Hold writing = lock.writeLock().acquire();
+
+        assertThat(reading.isHeld()).isFalse();
+        assertThat(writing.isHeld()).isTrue();
+        writing.close();
+    }
+
+    @Nested
+    @DisplayName("a claim")
+    class Claims {
+
+        private final DistributedLock lock = alice.lock("ledger");
+        private final Actor waiter = world.actor("waiter");
+
+        @Test
+        @DisplayName("of a session that has ended is withdrawn once the session is retired, not before")
+        void withdrawnAfterRetirement() throws Exception {
+            Hold theirs = bob.lock("ledger").acquire();
+            FaultyLink briefLink = world.link();
+            // Its session ends before its waits do.
+            Holdfast brief = world.client(world.builder("brief", briefLink).sessionTtl(Duration.ofSeconds(6)));
+            Doing<Hold> waiting = waiter.startWaiting(() -> brief.lock("ledger").acquire());
+            briefLink.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            FaultyLink.HeldUp retire = briefLink.holdUpNext(Command.Retire.class);
+            world.advanceUntil(
+                    "the session has ended",
+                    () -> !briefLink.sent(Command.Retire.class).isEmpty());
+            briefLink.mend();
+            world.advance(Duration.ofMillis(100));
+            assertThat(briefLink.sent(Command.Withdraw.class)).isEmpty();
+
+            retire.proceed();
+
+            world.advanceUntil(
+                    "it is withdrawn",
+                    () -> !briefLink.sent(Command.Withdraw.class).isEmpty());
+            theirs.close();
+            waiter.run(waiting.result()::close);
+        }
+
+        @Test
+        @DisplayName("that nobody wants while its outcome is unknown is no surprise to an audit")
+        void unknownOutcomeIsNoGhost() throws Exception {
+            Hold other = alice.lock("other").acquire();
+            link.loseReplyToNext(Command.Acquire.class);
+            Doing<Hold> waiting = waiter.startWaiting(() -> lock.acquire());
+            waiter.interrupt();
+            assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
+            assertThat(world.holderOf("ledger")).contains("alice");
+            link.forget();
+
+            link.signal(new Signal.FailedOver());
+            world.time().settle();
+
+            // A withdrawal now could arrive before the claim.
+            assertThat(link.sent(Command.Audit.class)).isNotEmpty();
+            assertThat(link.sent(Command.Withdraw.class)).isEmpty();
+            world.advanceUntil(
+                    "it is withdrawn after a raise",
+                    () -> world.holderOf("ledger").isEmpty());
+            other.close();
+        }
+
+        @Test
+        @DisplayName("that replaces a grant keeps its place for the next request, though the first gives up")
+        void replacingClaimIsKept() throws Exception {
+            FaultyLink strictLink = world.link();
+            DistributedLock strict = world.client(
+                            world.builder("strict", strictLink).cohortBudget(Duration.ZERO))
+                    .lock("ledger");
+            Hold first = strict.acquire();
+            Actor actor = world.actor("theirs");
+            Doing<Hold> theirs = actor.startWaiting(() -> bob.lock("ledger").acquire());
+            Doing<Hold> givesUp = waiter.startWaiting(() -> strict.acquire());
+            FaultyLink.HeldUp yield = strictLink.holdUpNext(Command.Yield.class);
+            first.close();
+            yield.awaitCommand();
+            strictLink.forget();
+
+            waiter.interrupt();
+            assertThatThrownBy(givesUp::result).isInstanceOf(InterruptedException.class);
+            Asker<Hold> next = Asker.waiting(world, "next", () -> strict.acquire());
+            yield.proceed();
+
+            actor.run(theirs.result()::close);
+            assertThat(next.awaitGrant().isHeld()).isTrue();
+            assertThat(strictLink.sent(Command.Acquire.class)).isEmpty();
+            assertThat(strictLink.sent(Command.Withdraw.class)).isEmpty();
+            next.release();
+        }
+    }
+
+    @Test
+    @DisplayName("the question whether others wait is repeated after it failed")
+    void questionIsRepeated() throws Exception {
+        DistributedLock lock = alice.lock("ledger");
+        Hold hold = lock.acquireAsync().toCompletableFuture().join();
+        hold = handOver(lock, hold);
+        world.advance(BUDGET);
+        link.forget();
+        link.failNext(Command.Poll.class, Reason.UNAVAILABLE, Effect.NONE);
+        hold = handOver(lock, hold);
+        assertThat(link.sent(Command.Poll.class)).hasSize(1);
+        world.advance(Duration.ofSeconds(1));
+
+        hold = handOver(lock, hold);
+
+        assertThat(link.sent(Command.Poll.class)).hasSize(2);
+        hold.close();
+    }
+
+    /** Hands the lock over to a stage that waits. */
+    private Hold handOver(DistributedLock lock, Hold hold) {
+        CompletableFuture<Hold> next = lock.acquireAsync().toCompletableFuture();
+        CompletableFuture<Hold> afterIt = lock.acquireAsync().toCompletableFuture();
+        hold.close();
+        world.time().settle();
+        Hold granted = next.join();
+        afterIt.cancel(false);
+        return granted;
+    }
+
+    @Test
+    @DisplayName("readers have a turn from the moment at which a writer begins to wait, however long they have read")
+    void turnBeginsWithTheWriter() throws Exception {
+        DistributedReadWriteLock lock = alice.readWriteLock("catalogue");
+        Asker<Hold> first = Asker.holding(world, "first", () -> lock.readLock().acquire());
+        world.advance(Duration.ofMillis(50));
+        Asker<Hold> writer =
+                Asker.waiting(world, "writer", () -> lock.writeLock().acquire());
+
+        Asker<Hold> second =
+                Asker.holding(world, "second", () -> lock.readLock().acquire());
+
+        assertThat(writer.isWaiting()).isTrue();
+        first.release();
+        second.release();
+        writer.release();
+    }
+
+    @Test
+    @DisplayName("those who barged ask again under the next session")
+    void newcomersOfTheNextSession() throws Exception {
+        DistributedSemaphore here = alice.semaphore("bus", 10, LockOptions.barging());
+        Permits theirs = bob.semaphore("bus", 10, LockOptions.barging()).acquire(8);
+        Asker<Permits> large = Asker.waiting(world, "large", () -> here.acquire(9));
+        Asker<Permits> small = Asker.waiting(world, "small", () -> here.acquire(5));
+        assertThat(link.sent(Command.Acquire.class)).hasSize(2);
+        Command.Acquire ofTheOldSession = link.sent(Command.Acquire.class).get(0);
+        link.forget();
+
+        world.ask(new Command.CloseSession(ofTheOldSession.claim().session()));
+        world.advanceUntil(
+                "there is another session",
+                () -> !link.sent(Command.OpenSession.class).isEmpty());
+        world.time().settle();
+
+        assertThat(link.sent(Command.Acquire.class))
+                .extracting(Command.Acquire::weight)
+                .containsExactly(9, 5);
+        theirs.close();
+        large.release();
+        small.release();
+    }
+}
