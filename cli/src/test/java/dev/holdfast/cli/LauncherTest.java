@@ -63,7 +63,7 @@ class LauncherTest {
         checkout = Files.createDirectory(directory.resolve("checkout"));
         Files.copy(Path.of("..", "holdfast"), checkout.resolve("holdfast"));
         for (String module : List.of(
-                "core", "stores/one", "stores/two", "stores/register", "stores/etcd", "stores/zookeeper", "cli")) {
+                "core", "rows", "stores/one", "stores/two", "stores/register", "stores/etcd", "stores/zookeeper", "cli")) {
             write(module + "/pom.xml", "");
             write(module + "/src/main/java/Source.java", "");
         }
@@ -90,7 +90,7 @@ class LauncherTest {
             assertThat(second.out()).isEqualTo("[]\n");
             assertThat(second.err()).isEmpty();
         }
-        assertThat(calls()).containsExactly("-B -Pcommand-only -pl core,cli,stores/one,stores/two package");
+        assertThat(calls()).containsExactly("-B -Pcommand-only -pl core,rows,cli,stores/one,stores/two package");
     }
 
     @Test

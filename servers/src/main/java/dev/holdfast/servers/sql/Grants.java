@@ -52,7 +52,7 @@ public final class Grants {
      */
     public static Grants of(String adminUrl, String part, String user, String prefix) {
         String product = adminUrl.startsWith("jdbc:postgresql:") ? "postgresql" : "mysql";
-        Path file = Path.of("..", "..", "docs", "stores", product + "-" + part + "-grants.sql");
+        Path file = pages().resolve(product + "-" + part + "-grants.sql");
         try {
             return new Grants(Stream.of(
                             Files.readString(file).replaceAll("(?m)^--.*$", "").split(";"))
@@ -63,6 +63,17 @@ public final class Grants {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The directory of the files, in the checkout above the module that is tested. */
+    private static Path pages() {
+        Path below = Path.of("docs", "stores");
+        for (Path directory = Path.of("").toAbsolutePath(); directory != null; directory = directory.getParent()) {
+            if (Files.isDirectory(directory.resolve(below))) {
+                return directory.resolve(below);
+            }
+        }
+        throw new IllegalStateException("No directory above this one has " + below);
     }
 
     /** A name that no other test has. */

@@ -1,5 +1,5 @@
 /** Row locks, optimistic versions and fences in the transactions of a program. */
-// Whom it is exported to is built after it.
+// The module that it is exported to is built later.
 @SuppressWarnings("module")
 module dev.holdfast.sql {
     requires static transitive com.google.errorprone.annotations;
