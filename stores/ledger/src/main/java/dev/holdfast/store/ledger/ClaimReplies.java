@@ -1,9 +1,9 @@
 package dev.holdfast.store.ledger;
 
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.table.Claim;
 import dev.holdfast.store.ledger.table.ClaimRows;
-import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Session;
 import java.sql.SQLException;

@@ -2,10 +2,10 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.WaitCondition;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;

@@ -1,7 +1,7 @@
 package dev.holdfast.store.sqlite;
 
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.testkit.StoreUnderTest.ManualClock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;

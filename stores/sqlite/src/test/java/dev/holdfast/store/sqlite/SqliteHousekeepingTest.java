@@ -11,7 +11,7 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.spi.support.Micros;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,7 +2,7 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.testkit.StoreUnderTest;
 import java.io.IOException;
 import java.io.UncheckedIOException;

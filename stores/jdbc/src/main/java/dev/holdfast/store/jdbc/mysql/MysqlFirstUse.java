@@ -1,11 +1,11 @@
 package dev.holdfast.store.jdbc.mysql;
 
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.jdbc.postgres.PostgresFirstUse;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;

@@ -2,8 +2,8 @@ package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -2,9 +2,9 @@ package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;

@@ -1,8 +1,8 @@
 package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 
 /** Key of the acquires that can share one statement. */

@@ -2,8 +2,8 @@ package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Tokens;
-import dev.holdfast.store.ledger.table.Micros;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

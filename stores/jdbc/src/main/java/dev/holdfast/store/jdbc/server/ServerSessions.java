@@ -6,7 +6,7 @@ import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Command.Retire;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.support.Batcher.Call;
-import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;

@@ -5,6 +5,7 @@ import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Micros;
 
 /** A claim: a row of its own, or the grant in the row of its resource. */
 public final class Claim {
