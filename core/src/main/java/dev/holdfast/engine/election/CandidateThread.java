@@ -9,18 +9,19 @@ import dev.holdfast.spi.ResourceName;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the steps of a candidate: on the executor of its campaign, or on a thread of their own. Thread-safe. */
+/** Runs the calls of a candidate: on the executor of its campaign, or each on a new thread. Thread-safe. */
 final class CandidateThread {
     private final ClientContext context;
     private final ResourceName name;
-    private final @Nullable Executor chosen;
-    /** The thread that runs the candidate just now. */
+    private final @Nullable Executor configured;
+
+    /** The thread that is in the candidate now. */
     private volatile @Nullable Thread runner;
 
     CandidateThread(ClientContext context, ResourceName name, CampaignOptions options) {
         this.context = context;
         this.name = name;
-        this.chosen = options.executor().orElse(null);
+        this.configured = options.executor().orElse(null);
     }
 
     /** A call of the candidate, which may throw anything. */
@@ -28,7 +29,7 @@ final class CandidateThread {
         void run() throws Exception;
     }
 
-    /** Calls the candidate on the present thread; answers what it threw. */
+    /** Calls the candidate on this thread; returns what it threw. */
     @Nullable
     Throwable call(CandidateCall action) {
         runner = Thread.currentThread();
@@ -42,30 +43,28 @@ final class CandidateThread {
         }
     }
 
-    /** Whether the candidate is being called on the present thread. */
+    /** Whether this thread is in the candidate. */
     boolean isCurrent() {
         return Thread.currentThread() == runner;
     }
 
     void execute(Runnable task) {
         Once once = new Once(task);
-        Executor executor = chosen;
+        Executor executor = configured;
         if (executor == null) {
-            onOwnThread(once);
+            executeOnNewThread(once);
             return;
         }
-        // It may run the task in the thread that brings it: that must not be one of a store.
+        // The executor may run the task in the calling thread, which must not be a thread of the store.
         context.callbacks().runLossListener(() -> {
             if (Failsafe.run("handing a step of the campaign to its executor", () -> executor.execute(once)) != null) {
-                onOwnThread(once);
+                executeOnNewThread(once);
             }
         });
     }
 
-    /**
-     * On a callback thread where none of its own can be started: who was elected must be told, and give way some time.
-     */
-    private void onOwnThread(Runnable task) {
+    /** On a callback thread if no thread can be started: an elected candidate must be called, and step down some day. */
+    private void executeOnNewThread(Runnable task) {
         Once once = new Once(task);
         String threadName = "holdfast-candidate-" + ResourceName.printable(name.value());
         if (Failsafe.run("a thread for a candidate", () -> SystemEnvironment.startThread(threadName, once)) != null) {

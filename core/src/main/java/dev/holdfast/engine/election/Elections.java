@@ -15,14 +15,14 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /*
- * The campaigns of one client on one name take turns: one at a time asks at the resource, from its wait to the end of
- * its term. If several did, the resource would hand the grant from one to the next in memory, and the store, and with
- * it every observer, would know nothing of a new leader and a new term.
+ * Only one campaign of this client at a time competes for a name, from its wait to the end of its term. If several did,
+ * the grant would be handed over between them in memory, and the store, and with it every observer, would not know of
+ * the new leader and the new term.
  */
 
 /**
- * The campaigns and observations of a client. Holds of a name only what is in use. Thread-safe; its lock is never held
- * while it calls out.
+ * The campaigns and observers of a client. Keeps only the names in use. Thread-safe; calls nothing outside of this
+ * class under its lock.
  */
 public final class Elections {
 
@@ -45,7 +45,7 @@ public final class Elections {
         this.context = context;
     }
 
-    /** Takes in a new campaign. */
+    /** Registers a new campaign. */
     void add(EngineCampaign campaign) {
         lock.lock();
         try {
@@ -65,7 +65,7 @@ public final class Elections {
         }
     }
 
-    /** A campaign stands, behind those of this client that stand already. */
+    /** Queues a campaign behind those of this client that compete for its name. */
     void stand(EngineCampaign campaign) {
         boolean isFirst;
         lock.lock();
@@ -81,7 +81,7 @@ public final class Elections {
         }
     }
 
-    /** A campaign stands no more: the next has its turn. Does nothing if it did not stand. */
+    /** A campaign no longer competes: the next one may. Does nothing if it did not compete. */
     void standDown(EngineCampaign campaign) {
         EngineCampaign next = null;
         lock.lock();
@@ -127,35 +127,35 @@ public final class Elections {
         }
     }
 
-    /** A term of this client has begun or ended: its own observers need not wait for their next look. */
-    void news(ResourceName name) {
-        List<LeaderPoller> told;
+    /** A term of this client has begun or ended: its own observers need not wait for their next poll. */
+    void pollNow(ResourceName name) {
+        List<LeaderPoller> notified;
         lock.lock();
         try {
-            told = List.copyOf(pollers.getOrDefault(name, Set.of()));
+            notified = List.copyOf(pollers.getOrDefault(name, Set.of()));
         } finally {
             lock.unlock();
         }
-        told.forEach(LeaderPoller::lookNow);
+        notified.forEach(LeaderPoller::pollNow);
     }
 
     /** The client is closed. */
     public void shut() {
-        List<EngineCampaign> ended;
-        List<LeaderPoller> blind = new ArrayList<>();
+        List<EngineCampaign> openCampaigns;
+        List<LeaderPoller> openPollers = new ArrayList<>();
         lock.lock();
         try {
             isShut = true;
-            ended = List.copyOf(campaigns);
-            pollers.values().forEach(blind::addAll);
+            openCampaigns = List.copyOf(campaigns);
+            pollers.values().forEach(openPollers::addAll);
         } finally {
             lock.unlock();
         }
-        ended.forEach(EngineCampaign::shut);
-        blind.forEach(LeaderPoller::close);
+        openCampaigns.forEach(EngineCampaign::shut);
+        openPollers.forEach(LeaderPoller::close);
     }
 
-    /** Whether nothing is kept here. */
+    /** Whether there is neither a campaign nor an observer. */
     public boolean isEmpty() {
         lock.lock();
         try {

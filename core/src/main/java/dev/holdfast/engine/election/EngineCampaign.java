@@ -1,17 +1,21 @@
 package dev.holdfast.engine.election;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.election.Campaign;
 import dev.holdfast.election.CampaignOptions;
 import dev.holdfast.election.Candidate;
 import dev.holdfast.election.Leadership;
 import dev.holdfast.election.TermEnd;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.election.CampaignState.Step;
 import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
@@ -25,41 +29,37 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
- * A state machine that nothing but a close ends. It stands (WAITING), is granted a hold (LEADING), and the term goes on
- * until the first of: the hold is lost, it is resigned, the candidate throws, the campaign or the client is closed
- * (STEPPING_DOWN). Then the candidate finishes: onElected returns, onTermEnd is called, and only then a hold that is
- * still good is given back, so that leaders who give up and their successors never overlap. After that it stands again,
- * at once or after a pause (PAUSED).
- *
- * The calls to the candidate need no queue of their own: each is made by the state machine when the one before has
- * returned, and nothing goes on meanwhile.
+/**
+ * A campaign: replaces its {@link CampaignState} by the next one, and does what that asks for. Calls of the candidate
+ * need no queue: each is made when the one before has returned, and nothing else happens meanwhile. Thread-safe.
  */
-
-/** A campaign: does what its {@link CampaignState} asks for. Thread-safe. */
 final class EngineCampaign implements Campaign {
     private static final Logger log = LoggerFactory.getLogger(EngineCampaign.class);
 
     final ClientContext context;
-    private final Elections elections;
     final ResourceName name;
+    private final Elections elections;
     private final CampaignOptions options;
     private final Candidate candidate;
     private final CandidateThread thread;
     private final Acquirer seat;
+    private final ReentrantLock lock = new ReentrantLock();
 
-    /** For who waits in {@link #close()}: completed at once. */
+    /** Replaced under the lock, read by any thread. */
+    private volatile CampaignState state = CampaignState.INITIAL;
+
+    // Cancelled when the campaign is closed. Whoever writes one of them checks afterwards whether it was.
+    private volatile CompletableFuture<Hold> request = new CompletableFuture<>();
+    private volatile Environment.Timer pause = () -> {};
+
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
-
-    /** For users: completed on the callback executor. */
-    private final CompletableFuture<Void> told = new CompletableFuture<>();
-
-    private final CampaignState state = new CampaignState();
+    private final UserStage<Void> userStage = new UserStage<>();
 
     EngineCampaign(
             LocalResources resources,
@@ -77,28 +77,34 @@ final class EngineCampaign implements Campaign {
     }
 
     void start() {
-        stand();
+        elections.stand(this);
+    }
+
+    /** Makes a transition; returns the state after it, or null if it did not apply. */
+    private @Nullable CampaignState advance(UnaryOperator<CampaignState> transition) {
+        lock.lock();
+        try {
+            CampaignState before = state;
+            CampaignState after = transition.apply(before);
+            state = after;
+            return after.equals(before) ? null : after;
+        } finally {
+            lock.unlock();
+        }
     }
 
     // ---- Waiting
 
-    private void stand() {
-        if (state.stand()) {
-            elections.stand(this);
-        }
-    }
-
-    /** It is this campaign's turn to ask. Called by {@link Elections}, without any lock. */
+    /** It is this campaign's turn to ask for the seat. Called by {@link Elections}, without any lock. */
     void ask() {
-        if (state.isLeaving()) {
-            // It was closed while it came here.
+        if (state.isClosed()) {
             elections.standDown(this);
             return;
         }
         CompletableFuture<Hold> asked = seat.enterForEngine(AcquireTerms.FOREVER);
-        boolean isWanted = state.ask(asked);
+        request = asked;
         var unused = asked.whenComplete(this::answered);
-        if (!isWanted) {
+        if (state.isClosed()) {
             asked.cancel(true);
         }
     }
@@ -113,31 +119,31 @@ final class EngineCampaign implements Campaign {
     }
 
     private void elected(Hold hold) {
-        EngineLeadership fresh;
+        EngineLeadership term;
         try {
-            fresh = new EngineLeadership(this, hold, context.clock().now());
+            term = new EngineLeadership(this, hold, context.clock().now());
         } catch (LockLostException e) {
-            var unused = HoldHandle.of(hold).giveBack(CallerMode.ASYNC);
+            release(hold);
             failed(e);
             return;
         }
-        if (!state.begin(fresh)) {
-            var unused = HoldHandle.of(hold).giveBack(CallerMode.ASYNC);
+        if (advance(current -> current.elected(term)) == null) {
+            release(hold);
             return;
         }
-        log.info("resource={} store={} term={} elected", name, context.product(), fresh.term());
-        HoldHandle.of(hold).whenLost(loss -> end(fresh, TermEnd.lost(loss)));
-        elections.news(name);
-        thread.execute(() -> runElected(fresh));
+        log.info("resource={} store={} term={} elected", name, context.product(), term.term());
+        HoldHandle.of(hold).whenLost(loss -> end(term, TermEnd.lost(loss)));
+        elections.pollNow(name);
+        thread.execute(() -> runElected(term));
     }
 
-    /** It could not be asked for, or was lost before it began. */
+    /** The seat could not be waited for, or was lost before the term began. */
     private void failed(Throwable failure) {
-        boolean isFirst = !state.isInTrouble();
-        if (!state.fail(failure)) {
+        CampaignState after = advance(current -> current.failed(failure));
+        if (after == null) {
             return;
         }
-        if (isFirst) {
+        if (after.failures() == 1) {
             log.warn(
                     "resource={} store={} the campaign has trouble; it tries again until it is closed",
                     name,
@@ -146,179 +152,187 @@ final class EngineCampaign implements Campaign {
         }
         elections.standDown(this);
         thread.execute(() -> {
-            tellError(failure);
-            standAgain(true, false);
+            reportError(failure);
+            proceed(advance(CampaignState::reported), after.failures());
         });
+    }
+
+    /** Waits again, at once or after a pause; or ends. Does nothing after a transition that did not apply. */
+    private void proceed(@Nullable CampaignState after, int failures) {
+        if (after == null) {
+            return;
+        }
+        switch (after.phase()) {
+            case WAITING -> elections.stand(this);
+            case PAUSED -> {
+                Environment.Timer timer = context.environment().schedule(pauseNanos(failures), this::resume);
+                pause = timer;
+                if (state.isClosed()) {
+                    timer.cancel();
+                }
+            }
+            default -> finish();
+        }
+    }
+
+    private void resume() {
+        if (advance(CampaignState::resumed) != null) {
+            elections.stand(this);
+        }
+    }
+
+    /** Doubles from failure to failure. */
+    private long pauseNanos(int failures) {
+        long shortest = options.shortestPause().toNanos();
+        int doublings = Math.min(failures - 1, Long.numberOfLeadingZeros(shortest) - 1);
+        long longest = options.longestPause().toNanos();
+        return Jitter.spread(context.environment(), Math.min(longest, shortest << doublings));
     }
 
     // ---- Leading
 
-    private void runElected(EngineLeadership of) {
+    private void runElected(EngineLeadership term) {
         LossInterrupt interrupt = LossInterrupt.begin();
-        Throwable failure = state.beginTask(of, interrupt) ? thread.call(() -> candidate.onElected(of)) : null;
+        term.interrupt = interrupt;
+        boolean isCalled = advance(CampaignState::calling) != null;
+        Throwable failure = isCalled ? thread.call(() -> candidate.onElected(term)) : null;
         interrupt.end();
-        if (failure != null && taskFailed(of, failure)) {
-            state.note(failure);
-            log.warn("resource={} term={} the candidate failed while it led", name, of.term(), failure);
-            tellError(failure);
+        if (failure != null && isReportable(term, failure)) {
+            reportError(term, "while it led", failure);
         }
-        if (state.endTask(of)) {
-            conclude(of);
+        term.interrupt = null;
+        CampaignState after = advance(CampaignState::returned);
+        if (after != null && after.end() != null) {
+            stepDown(term, after.end(), isCalled);
         }
     }
 
-    /** Whether what a candidate threw is an error of its own; ends the term if it goes on. */
-    private boolean taskFailed(EngineLeadership of, Throwable failure) {
-        return end(of, TermEnd.failed(failure)) || !(failure instanceof InterruptedException || isLossOf(of, failure));
-    }
-
-    private static boolean isLossOf(EngineLeadership of, Throwable failure) {
-        return failure instanceof LockLostException lost && lost.loss().token() == of.term();
+    /** Whether what a candidate threw is a failure of its own, and not how it noticed the end of its term; ends it. */
+    private boolean isReportable(EngineLeadership term, Throwable failure) {
+        boolean isOfLoss =
+                failure instanceof LockLostException lost && lost.loss().token() == term.term();
+        return end(term, TermEnd.failed(failure)) || !(failure instanceof InterruptedException || isOfLoss);
     }
 
     /**
-     * Ends a term, unless it is over.
+     * Ends a term, unless it has ended.
      *
-     * @return whether it was this that ended it
+     * @return whether this call ended it
      */
-    boolean end(EngineLeadership of, TermEnd how) {
-        CampaignState.Ended ended = state.end(of, how);
-        if (ended == null) {
+    boolean end(EngineLeadership term, TermEnd how) {
+        CampaignState after = advance(current -> current.ended(term, how));
+        if (after == null) {
             return false;
         }
-        log.info("resource={} store={} term={} is over: {}", name, context.product(), of.term(), how.reason());
-        of.tell(how);
-        if (ended.interrupt() != null) {
-            ended.interrupt().fire();
+        log.info("resource={} store={} term={} is over: {}", name, context.product(), term.term(), how.reason());
+        term.notifyEnd(how);
+        LossInterrupt interrupt = term.interrupt;
+        if (after.step() == Step.LEADING && interrupt != null) {
+            interrupt.fire();
         }
         if (how.reason() == TermEnd.Reason.LOST) {
-            // Another may lead by now, so it may as well be another of this client.
+            // Another process may lead by now, so another campaign of this client may as well.
             elections.standDown(this);
         }
-        if (ended.isTaskOver()) {
-            thread.execute(() -> conclude(of));
+        if (after.step() == Step.NONE) {
+            thread.execute(() -> stepDown(term, how, true));
         }
         return true;
     }
 
-    /** The term is over and {@code onElected} has returned. Called once, on the candidate's executor. */
-    private void conclude(EngineLeadership of) {
-        TermEnd how = state.endOf(of);
-        if (of.wasTold) {
-            Throwable failure = thread.call(() -> candidate.onTermEnd(of, how));
-            if (failure != null) {
-                state.note(failure);
-                log.warn("resource={} term={} the candidate failed when its term was over", name, of.term(), failure);
-                tellError(failure);
-            }
+    /** Called once for each term, on the candidate's executor, when the term has ended and {@code onElected} returned. */
+    private void stepDown(EngineLeadership term, TermEnd how, boolean wasCalled) {
+        Throwable failure = wasCalled ? thread.call(() -> candidate.onTermEnd(term, how)) : null;
+        if (failure != null) {
+            reportError(term, "when its term was over", failure);
         }
-        state.beginRelease(of);
-        var unused =
-                HoldHandle.of(of.hold).giveBack(CallerMode.ASYNC).whenComplete((outcome, failure) -> steppedDown(of));
+        var unusedState = advance(CampaignState::releasing);
+        var unused = release(term.hold).whenComplete((outcome, none) -> released(term, how));
         if (context.isClosing()) {
-            steppedDown(of);
+            released(term, how);
         }
     }
 
-    /** The store has answered, or never will. */
-    private void steppedDown(EngineLeadership of) {
-        long lasted = context.clock().now() - of.beganAt;
-        TermEnd.Reason why = state.endOf(of).reason();
-        if (!state.endRelease(of, lasted >= options.longestPause().toNanos())) {
-            return;
-        }
-        elections.standDown(this);
-        elections.news(name);
-        standAgain(
-                why == TermEnd.Reason.LOST || why == TermEnd.Reason.FAILED,
-                lasted < options.shortestPause().toNanos());
+    @CanIgnoreReturnValue
+    private static CompletableFuture<ReleaseOutcome> release(Hold hold) {
+        return HoldHandle.of(hold).giveBack(CallerMode.ASYNC);
     }
 
-    /** Stands again: after trouble in a while, after a term that was given up at once; or leaves. */
-    private void standAgain(boolean isTrouble, boolean wasBrief) {
-        boolean isNow = !isTrouble && !wasBrief;
-        @Nullable
-        Supplier<Environment.Timer> pause =
-                isNow ? null : () -> context.environment().schedule(pauseNanos(isTrouble), this::stand);
-        if (!state.standAgain(pause)) {
-            finish();
-        } else if (isNow) {
-            stand();
+    /** The store has answered the release, or never will. */
+    private void released(EngineLeadership term, TermEnd how) {
+        long lasted = context.clock().now() - term.beganAt;
+        boolean isFailure = how.reason() == TermEnd.Reason.LOST || how.reason() == TermEnd.Reason.FAILED;
+        // A term that is resigned at once, again and again, must not keep the store busy.
+        boolean isPaused = isFailure || lasted < options.shortestPause().toNanos();
+        int before = lasted < options.longestPause().toNanos() ? state.failures() : 0;
+        int failures = isFailure ? before + 1 : before;
+        CampaignState after =
+                advance(current -> current.released(term, isPaused ? State.PAUSED : State.WAITING, failures));
+        if (after != null) {
+            elections.standDown(this);
+            elections.pollNow(name);
+            proceed(after, isFailure ? failures : 1);
         }
     }
 
-    /**
-     * Grows from trouble to trouble; short for who resigns at once, again and again, and would else keep the store
-     * busy.
-     */
-    private long pauseNanos(boolean isTrouble) {
-        long nanos = options.shortestPause().toNanos();
-        if (isTrouble) {
-            long longest = options.longestPause().toNanos();
-            int doublings = Math.min(state.countTrouble(), Long.numberOfLeadingZeros(nanos) - 1);
-            nanos = Math.min(longest, nanos << doublings);
-        }
-        return Jitter.spread(context.environment(), nanos);
+    private void reportError(EngineLeadership term, String moment, Throwable failure) {
+        var unused = advance(current -> current.noting(failure));
+        log.warn("resource={} term={} the candidate failed {}", name, term.term(), moment, failure);
+        reportError(failure);
     }
 
-    // ---- Leaving
+    private void reportError(Throwable failure) {
+        Throwable another = thread.call(() -> candidate.onError(failure));
+        if (another != null) {
+            log.warn("resource={} the candidate failed when it was told of an error", name, another);
+        }
+    }
+
+    // ---- Closing
 
     @Override
     public CompletionStage<Void> closeAsync() {
-        leave(TermEnd.givenUp(TermEnd.Reason.CLOSED));
+        close(null);
         return ended();
     }
 
-    /** The client is closed. */
+    /** The client is closed: the store will not answer a release any more. */
     void shut() {
-        RuntimeException why = context.failures().closed();
-        state.noteShut(why);
-        EngineLeadership present = state.term();
-        EngineLeadership unanswered = state.releasing();
-        leave(TermEnd.lost(new Loss(
-                name.value(), context.product(), present == null ? 0 : present.term(), Loss.Cause.CLIENT_CLOSED)));
-        if (unanswered != null) {
-            steppedDown(unanswered);
+        close(context.failures().closed());
+        CampaignState current = state;
+        if (current.step() == Step.RELEASING && current.term() != null && current.end() != null) {
+            released(current.term(), current.end());
         }
     }
 
-    private void leave(TermEnd how) {
-        CampaignState.Left left = state.leave();
-        if (left == null) {
+    private void close(@Nullable RuntimeException clientClosed) {
+        CampaignState after = advance(current -> current.closed(clientClosed));
+        if (after == null) {
             return;
         }
-        if (left.term() != null) {
-            end(left.term(), how);
-            return;
-        }
-        if (left.asked() != null) {
-            left.asked().cancel(true);
-        }
-        if (left.isIdle()) {
+        request.cancel(true);
+        pause.cancel();
+        EngineLeadership term = after.presentTerm();
+        if (term != null) {
+            Loss loss = new Loss(name.value(), context.product(), term.term(), Loss.Cause.CLIENT_CLOSED);
+            end(term, clientClosed == null ? TermEnd.givenUp(TermEnd.Reason.CLOSED) : TermEnd.lost(loss));
+        } else if (after.phase() == State.ENDED) {
             elections.standDown(this);
             finish();
         }
     }
 
+    /** Called once. */
     private void finish() {
-        if (!state.finish()) {
-            return;
-        }
-        Throwable why = state.lastError();
         elections.remove(this);
-        if (why instanceof ClientClosedException) {
+        if (state.lastError() instanceof ClientClosedException closed) {
             thread.execute(() -> {
-                tellError(why);
-                tellEnd();
+                reportError(closed);
+                ended.complete(null);
             });
         } else {
-            tellEnd();
+            ended.complete(null);
         }
-    }
-
-    private void tellEnd() {
-        ended.complete(null);
-        context.callbacks().run(() -> told.complete(null));
     }
 
     @Override
@@ -341,16 +355,7 @@ final class EngineCampaign implements Campaign {
         }
     }
 
-    // ---- The candidate
-
-    private void tellError(Throwable failure) {
-        Throwable another = thread.call(() -> candidate.onError(failure));
-        if (another != null) {
-            log.warn("resource={} the candidate failed when it was told of an error", name, another);
-        }
-    }
-
-    // ---- Looks from outside
+    // ---- State
 
     @Override
     public String name() {
@@ -359,12 +364,12 @@ final class EngineCampaign implements Campaign {
 
     @Override
     public State state() {
-        return state.state();
+        return state.phase();
     }
 
     @Override
     public Optional<Leadership> leadership() {
-        return Optional.ofNullable(state.term());
+        return Optional.ofNullable(state.presentTerm());
     }
 
     @Override
@@ -374,13 +379,13 @@ final class EngineCampaign implements Campaign {
 
     @Override
     public boolean resign() {
-        EngineLeadership present = state.term();
-        return present != null && present.resign();
+        EngineLeadership term = state.presentTerm();
+        return term != null && term.resign();
     }
 
     @Override
     public CompletionStage<Void> ended() {
-        return told.minimalCompletionStage();
+        return userStage.of(ended, context.callbacks()).minimalCompletionStage();
     }
 
     @Override

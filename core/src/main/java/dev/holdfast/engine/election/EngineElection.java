@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 /** The election of one name. Immutable. */
 public final class EngineElection implements LeaderElection {
 
-    /** A hold of its own for each campaign. */
+    /** Each campaign has its own hold. */
     static final Mode SEAT = Mode.unowned(new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1);
 
     private final LocalResources resources;
@@ -63,7 +63,7 @@ public final class EngineElection implements LeaderElection {
     public Observation observe(Consumer<? super LeaderView> observer) {
         LeaderPoller poller = new LeaderPoller(resources, elections, name, observer);
         elections.add(poller);
-        poller.lookNow();
+        poller.pollNow();
         return poller;
     }
 
@@ -91,8 +91,8 @@ public final class EngineElection implements LeaderElection {
     }
 
     /**
-     * Who leads, by what the store records. The term is the first token of the grant: an election's grant is never
-     * passed on in memory.
+     * The leader on record at the store. The term is the first token of the grant, since an election's grant is never
+     * handed over in memory.
      */
     static LeaderView viewOf(Optional<ResourceInfo> found) {
         List<ResourceInfo.Party> holders = found.filter(info -> info.spec().kind() == Kind.ELECTION)

@@ -6,6 +6,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.election.Leadership;
 import dev.holdfast.election.TermEnd;
 import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.spi.support.LossInterrupt;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One term. Its course is the campaign's business; here is what users see of it. Thread-safe. */
+/** What users see of one term; the {@link EngineCampaign} decides when it ends. Thread-safe. */
 final class EngineLeadership implements Leadership {
     private static final Logger log = LoggerFactory.getLogger(EngineLeadership.class);
 
@@ -25,24 +26,11 @@ final class EngineLeadership implements Leadership {
     private final EngineCampaign campaign;
     private final long term;
 
-    /** For who waits in {@link #awaitEnd()}: completed at once. */
     private final CompletableFuture<TermEnd> ended = new CompletableFuture<>();
-
-    /** For users: completed on the callback executor. */
-    private final CompletableFuture<TermEnd> told = new CompletableFuture<>();
+    private final UserStage<TermEnd> userStage = new UserStage<>();
 
     /** Interrupts the candidate while it is in {@code onElected}; null before and after. Written by that thread. */
     volatile @Nullable LossInterrupt interrupt;
-
-    // Guarded by the lock of the campaign's state.
-    @Nullable
-    TermEnd end;
-
-    /** {@code onElected} was called, and returned or has thrown; or it will not be called. */
-    boolean isTaskOver;
-
-    /** {@code onElected} was called. */
-    boolean wasTold;
 
     EngineLeadership(EngineCampaign campaign, Hold hold, long beganAt) {
         this.campaign = campaign;
@@ -51,11 +39,10 @@ final class EngineLeadership implements Leadership {
         this.beganAt = beganAt;
     }
 
-    /** The term is over: whoever waits for that goes on. Called once, without any lock. */
-    void tell(TermEnd how) {
-        // Before the interrupt: a candidate that waits for the end returns from that, and is not torn out of it.
+    /** The term has ended. Called once, before the candidate is interrupted. */
+    void notifyEnd(TermEnd how) {
+        // A candidate in awaitEnd() then returns from it normally, instead of being interrupted there.
         ended.complete(how);
-        campaign.context.callbacks().run(() -> told.complete(how));
     }
 
     @Override
@@ -80,13 +67,13 @@ final class EngineLeadership implements Leadership {
 
     @Override
     public void ensureLeader() {
-        TermEnd over = ended.getNow(null);
-        if (over == null) {
+        TermEnd end = ended.getNow(null);
+        if (end == null) {
             hold.ensureHeld();
-        } else if (over.loss().isPresent()) {
-            throw new LockLostException(over.loss().get());
+        } else if (end.loss().isPresent()) {
+            throw new LockLostException(end.loss().get());
         } else {
-            throw new IllegalStateException("Term " + term + " of '" + name() + "' was given up: " + over.reason());
+            throw new IllegalStateException("Term " + term + " of '" + name() + "' was given up: " + end.reason());
         }
     }
 
@@ -115,7 +102,7 @@ final class EngineLeadership implements Leadership {
 
     @Override
     public CompletionStage<TermEnd> ended() {
-        return told.minimalCompletionStage();
+        return userStage.of(ended, campaign.context.callbacks()).minimalCompletionStage();
     }
 
     @Override
@@ -133,7 +120,7 @@ final class EngineLeadership implements Leadership {
         }
         LossInterrupt pending = interrupt;
         if (pending != null && pending.isOfCaller()) {
-            // The candidate knows now; what it does to finish is not to be torn by that interrupt.
+            // The candidate knows of the end now: the interrupt must not disturb how it finishes.
             pending.end();
         }
         return ended.join();

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at intervals who leads, and tells an observer what has changed. One look or call at a time: the next look comes
- * after the observer has returned. Thread-safe; its lock is never held while it calls out.
+ * Polls who leads, and notifies an observer of changes. The next poll begins after the observer has returned.
+ * Thread-safe; calls nothing outside of this class under its lock.
  */
 final class LeaderPoller implements LeaderElection.Observation {
     private static final Logger log = LoggerFactory.getLogger(LeaderPoller.class);
@@ -32,21 +32,21 @@ final class LeaderPoller implements LeaderElection.Observation {
     final ResourceName name;
     private final ClientContext context;
     private final Elections elections;
-    private final CommandSender wire;
+    private final CommandSender sender;
     private final Consumer<? super LeaderView> observer;
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
-    private @Nullable LeaderView seen;
+    private @Nullable LeaderView lastView;
 
     @GuardedBy("lock")
     private long interval = SHORTEST_NANOS;
 
     @GuardedBy("lock")
-    private boolean isBusy;
+    private boolean isPolling;
 
     @GuardedBy("lock")
-    private boolean isAwaited;
+    private boolean isPollRequested;
 
     @GuardedBy("lock")
     private boolean isClosed;
@@ -58,43 +58,43 @@ final class LeaderPoller implements LeaderElection.Observation {
             LocalResources resources, Elections elections, ResourceName name, Consumer<? super LeaderView> observer) {
         this.context = resources.context;
         this.elections = elections;
-        this.wire = resources.partition(name).wire;
+        this.sender = resources.partition(name).wire;
         this.name = name;
         this.observer = observer;
     }
 
-    /** Looks now, or again as soon as the look that is under way is over. */
-    void lookNow() {
+    /** Polls now, or again as soon as the poll that is under way has ended. */
+    void pollNow() {
         lock.lock();
         try {
-            isAwaited = isBusy;
-            if (isBusy || isClosed) {
+            isPollRequested = isPolling;
+            if (isPolling || isClosed) {
                 return;
             }
-            isBusy = true;
+            isPolling = true;
             timer.cancel();
         } finally {
             lock.unlock();
         }
-        look();
+        poll();
     }
 
-    private void look() {
-        var unused = ResourceInspection.ask(wire, name, CallerMode.ASYNC).whenComplete((found, failure) -> {
-            LeaderView news = failure == null ? note(EngineElection.viewOf(found)) : null;
-            if (news == null) {
-                goOn();
+    private void poll() {
+        var unused = ResourceInspection.ask(sender, name, CallerMode.ASYNC).whenComplete((found, failure) -> {
+            LeaderView change = failure == null ? note(EngineElection.viewOf(found)) : null;
+            if (change == null) {
+                scheduleNext();
             } else {
-                context.callbacks().run(() -> tell(news));
+                context.callbacks().run(() -> notifyObserver(change));
             }
         });
     }
 
-    /** What is new in what the store says: a term that is over does not come back, whatever an old copy of it says. */
+    /** Returns the view if it changes anything. Ignores ended terms, which a replica may report once more. */
     private @Nullable LeaderView note(LeaderView view) {
         lock.lock();
         try {
-            LeaderView before = seen;
+            LeaderView before = lastView;
             LeaderView now;
             if (before == null) {
                 now = view;
@@ -104,7 +104,7 @@ final class LeaderPoller implements LeaderElection.Observation {
                 now = view.term() > before.term() ? view : before;
             }
             boolean isNew = !now.equals(before);
-            seen = now;
+            lastView = now;
             interval = isNew ? SHORTEST_NANOS : Math.min(LONGEST_NANOS, interval + interval / 2);
             return isNew ? now : null;
         } finally {
@@ -112,33 +112,33 @@ final class LeaderPoller implements LeaderElection.Observation {
         }
     }
 
-    private void tell(LeaderView news) {
+    private void notifyObserver(LeaderView change) {
         try {
             if (!isClosed()) {
-                observer.accept(news);
+                observer.accept(change);
             }
         } catch (RuntimeException | Error e) {
-            log.warn("resource={} term={} an observer of the election failed", name, news.term(), e);
+            log.warn("resource={} term={} an observer of the election failed", name, change.term(), e);
         } finally {
-            goOn();
+            scheduleNext();
         }
     }
 
-    private void goOn() {
+    private void scheduleNext() {
         boolean isNow;
         lock.lock();
         try {
-            isBusy = false;
-            isNow = isAwaited;
-            isAwaited = false;
+            isPolling = false;
+            isNow = isPollRequested;
+            isPollRequested = false;
             if (!isNow && !isClosed) {
-                timer = context.environment().schedule(Jitter.spread(context.environment(), interval), this::lookNow);
+                timer = context.environment().schedule(Jitter.spread(context.environment(), interval), this::pollNow);
             }
         } finally {
             lock.unlock();
         }
         if (isNow) {
-            lookNow();
+            pollNow();
         }
     }
 
