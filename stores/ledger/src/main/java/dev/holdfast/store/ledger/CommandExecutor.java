@@ -23,11 +23,11 @@ import dev.holdfast.spi.Command.Yield;
 import dev.holdfast.spi.CommandHandler;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
-import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
+import dev.holdfast.spi.support.Refusals;
 import dev.holdfast.store.ledger.table.Claim;
 import dev.holdfast.store.ledger.table.Latch;
 import dev.holdfast.store.ledger.table.Resource;
@@ -146,10 +146,10 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
         }
         if (ledger.admitsAtOnce(resource, command.weight())) {
             Claim granted = ledger.admit(resource, session, command);
-            return granted == null ? spent() : answers.stateOf(granted);
+            return granted == null ? Refusals.OUT_OF_TOKENS : answers.stateOf(granted);
         }
         if (command.waiting() == Command.Waiting.TRY) {
-            return new Reply.Refused(Refusal.TAKEN, reports.taken(resource));
+            return reports.taken(resource);
         }
         return answers.stateOf(ledger.enqueue(resource, session, command));
     }
@@ -157,23 +157,12 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
     /** Why a claim can never be made as things are, room aside; null if it can. */
     private static Reply.@Nullable Refused refused(Resource known, Acquire command) {
         if (!known.declared.equals(command.spec())) {
-            return mismatch(known);
+            return Refusals.mismatch(known.declared);
         }
         if (command.weight() > known.capacity) {
-            return new Reply.Refused(
-                    Refusal.TOO_HEAVY,
-                    "the claim asks for " + command.weight() + ", but the capacity is " + known.capacity
-                            + " at present");
+            return Refusals.tooHeavy(command.weight(), known.capacity);
         }
         return null;
-    }
-
-    private static Reply.Refused mismatch(Resource known) {
-        return new Reply.Refused(Refusal.MISMATCH, "it is in use as " + Reports.text(known.declared));
-    }
-
-    private static Reply.Refused spent() {
-        return new Reply.Refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
     }
 
     /** The state of a claim, for the claimant: where it is a grant, the claimant picks it up with this. */
@@ -228,7 +217,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
             return acquire(next);
         }
         Reply.@Nullable Refused refused =
-                ledger.tokens().isSpent(grant.resource) ? spent() : refused(grant.resource, next);
+                ledger.tokens().isSpent(grant.resource) ? Refusals.OUT_OF_TOKENS : refused(grant.resource, next);
         if (refused != null) {
             return refused;
         }
@@ -297,7 +286,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
         Resource resource = ledger.resource(command.resource());
         ledger.declare(resource, LATCH);
         if (resource.declared.kind() != Kind.LATCH) {
-            return mismatch(resource);
+            return Refusals.mismatch(resource.declared);
         }
         Latch latch = ledger.latches().find(resource);
         if (latch.remaining == 0 && command.generation() > latch.generation) {
@@ -314,7 +303,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
     public Reply countDown(CountDown command) throws SQLException {
         Resource resource = ledger.resource(command.resource());
         if (resource.declared.kind() != Kind.LATCH && ledger.isInUse(resource)) {
-            return mismatch(resource);
+            return Refusals.mismatch(resource.declared);
         }
         Latch latch = ledger.latches().find(resource);
         if (latch.generation == command.generation() && latch.remaining > 0) {
@@ -346,7 +335,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
             return new Reply.Absent();
         }
         if (resource.declared.kind() != Kind.SEMAPHORE) {
-            return mismatch(resource);
+            return Refusals.mismatch(resource.declared);
         }
         ledger.mustWrite();
         resource.capacity = command.capacity();

@@ -12,6 +12,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Micros;
+import dev.holdfast.spi.support.Refusals;
 import dev.holdfast.store.ledger.table.Claim;
 import dev.holdfast.store.ledger.table.ClaimRows;
 import dev.holdfast.store.ledger.table.Resource;
@@ -25,7 +26,6 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -252,24 +252,17 @@ final class Reports {
     }
 
     /** Who is in the way, in the words of the user's message. */
-    String taken(Resource resource) throws SQLException {
+    Reply.Refused taken(Resource resource) throws SQLException {
         Optional<Claim> holder = resource.hasInlineGrant()
                 ? Optional.of(Claim.inline(resource))
                 : resource.grants > 0
                         ? ledger.claimRows().grants(resource, 1).stream().findFirst()
                         : Optional.empty();
         if (holder.isEmpty() || holder.get().weight == 0) {
-            return ledger.latches().isCounting(resource) ? "the latch is not open" : "others wait for it";
+            return ledger.latches().isCounting(resource) ? Refusals.LATCH_CLOSED : Refusals.OTHERS_WAIT;
         }
         Session session = ledger.sessions().known(holder.get().session);
-        long seconds = (answers.leftInAll(holder.get()) + 999_999) / 1_000_000;
-        return "'" + (session == null ? "" : session.label) + "' holds it with token " + holder.get().endToken
-                + " and about " + seconds + "s of lease left";
-    }
-
-    static String text(ResourceSpec spec) {
-        String kind = spec.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
-        String order = spec.order().name().toLowerCase(Locale.ROOT);
-        return order + " " + kind + " of capacity " + spec.capacity();
+        return Refusals.heldBy(
+                session == null ? "" : session.label, holder.get().endToken, answers.leftInAll(holder.get()));
     }
 }

@@ -23,11 +23,11 @@ import dev.holdfast.spi.Command.Yield;
 import dev.holdfast.spi.CommandHandler;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
-import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Refusals;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -116,10 +116,10 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
         if (resource.admitsAtOnce(command.weight())) {
             MemoryClaim granted = state.admit(resource, session, command);
             state.settle(resource);
-            return granted == null ? spent() : present(granted);
+            return granted == null ? Refusals.OUT_OF_TOKENS : present(granted);
         }
         if (command.waiting() == Command.Waiting.TRY) {
-            return new Reply.Refused(Refusal.TAKEN, ReferenceReports.taken(state, resource));
+            return ReferenceReports.taken(state, resource);
         }
         return present(state.enqueue(resource, session, command));
     }
@@ -127,23 +127,12 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
     /** Why a claim can't be made even with enough room; null if it can. */
     private static Reply.@Nullable Refused refused(@Nullable MemoryResource known, Acquire command) {
         if (known != null && !known.declared.equals(command.spec())) {
-            return mismatch(known);
+            return Refusals.mismatch(known.declared);
         }
         if (known != null && command.weight() > known.capacity) {
-            return new Reply.Refused(
-                    Refusal.TOO_HEAVY,
-                    "the claim asks for " + command.weight() + ", but the capacity is " + known.capacity
-                            + " at present");
+            return Refusals.tooHeavy(command.weight(), known.capacity);
         }
         return null;
-    }
-
-    private static Reply.Refused mismatch(MemoryResource known) {
-        return new Reply.Refused(Refusal.MISMATCH, "it is in use as " + ReferenceReports.text(known.declared));
-    }
-
-    private static Reply.Refused spent() {
-        return new Reply.Refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
     }
 
     /** The state of a claim as reported to its claimant; reporting a grant picks it up. */
@@ -201,7 +190,7 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
             return acquire(next);
         }
         Reply.@Nullable Refused refused =
-                state.isSpent(grant.resource.lastToken) ? spent() : refused(grant.resource, next);
+                state.isSpent(grant.resource.lastToken) ? Refusals.OUT_OF_TOKENS : refused(grant.resource, next);
         if (refused != null) {
             return refused;
         }
@@ -268,7 +257,7 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
         }
         MemoryResource resource = state.use(command.resource(), LATCH);
         if (resource.declared.kind() != Kind.LATCH) {
-            return mismatch(resource);
+            return Refusals.mismatch(resource.declared);
         }
         MemoryLatch latch = resource.latch;
         if (latch == null) {
@@ -286,7 +275,7 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
     public Reply countDown(CountDown command) {
         MemoryResource resource = state.use(command.resource(), LATCH);
         if (resource.declared.kind() != Kind.LATCH) {
-            return mismatch(resource);
+            return Refusals.mismatch(resource.declared);
         }
         MemoryLatch latch = resource.latch;
         if (latch != null && latch.generation == command.generation()) {
@@ -310,7 +299,7 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
             return new Reply.Absent();
         }
         if (resource.declared.kind() != Kind.SEMAPHORE) {
-            return mismatch(resource);
+            return Refusals.mismatch(resource.declared);
         }
         resource.capacity = command.capacity();
         for (MemoryClaim waiter : List.copyOf(resource.queue.values())) {

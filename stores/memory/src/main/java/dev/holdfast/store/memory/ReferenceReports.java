@@ -9,11 +9,11 @@ import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Refusals;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /** Builds the pages of audits and inspections, and the message of a refused try. Changes nothing. */
@@ -98,21 +98,13 @@ final class ReferenceReports {
     }
 
     /** What keeps a claim from being granted, as users see it. */
-    static String taken(State state, MemoryResource resource) {
+    static Reply.Refused taken(State state, MemoryResource resource) {
         for (MemoryClaim grant : resource.grants.values()) {
             TokenBlock tokens = grant.tokens;
             if (tokens != null && grant.weight > 0) {
-                long seconds = (grant.microsLeft(state.now()) + 999_999) / 1_000_000;
-                return "'" + grant.session.label + "' holds it with token " + tokens.last() + " and about " + seconds
-                        + "s of lease left";
+                return Refusals.heldBy(grant.session.label, tokens.last(), grant.microsLeft(state.now()));
             }
         }
-        return resource.isCounting() ? "the latch is not open" : "others wait for it";
-    }
-
-    static String text(ResourceSpec spec) {
-        String kind = spec.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
-        String order = spec.order().name().toLowerCase(Locale.ROOT);
-        return order + " " + kind + " of capacity " + spec.capacity();
+        return resource.isCounting() ? Refusals.LATCH_CLOSED : Refusals.OTHERS_WAIT;
     }
 }

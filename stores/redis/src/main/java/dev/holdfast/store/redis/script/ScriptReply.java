@@ -4,7 +4,6 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
-import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Reply.ClaimReply;
 import dev.holdfast.spi.ResourceInfo;
@@ -13,10 +12,10 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Refusals;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -179,19 +178,11 @@ public final class ScriptReply {
 
     private Reply.Refused refused() {
         return switch (text(1).charAt(0)) {
-            case 'm' -> new Reply.Refused(Refusal.MISMATCH, "it is in use as " + described(spec(text(2))));
-            case 'h' ->
-                new Reply.Refused(
-                        Refusal.TOO_HEAVY,
-                        "the claim asks for " + number(2) + ", but the capacity is " + number(3) + " at present");
-            case 't' ->
-                new Reply.Refused(
-                        Refusal.TAKEN,
-                        "'" + utf8(2) + "' holds it with token " + number(3) + " and about "
-                                + (number(4) + 999_999) / 1_000_000 + "s of lease left");
-            case 'w' ->
-                new Reply.Refused(Refusal.TAKEN, number(2) != 0 ? "the latch is not open" : "others wait for it");
-            default -> new Reply.Refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
+            case 'm' -> Refusals.mismatch(spec(text(2)));
+            case 'h' -> Refusals.tooHeavy(number(2), number(3));
+            case 't' -> Refusals.heldBy(utf8(2), number(3), number(4));
+            case 'w' -> number(2) != 0 ? Refusals.LATCH_CLOSED : Refusals.OTHERS_WAIT;
+            default -> Refusals.OUT_OF_TOKENS;
         };
     }
 
@@ -256,11 +247,6 @@ public final class ScriptReply {
                 Kind.ofCode(recorded.charAt(0)),
                 Integer.parseInt(recorded.substring(2)),
                 recorded.charAt(1) == 'b' ? Order.BARGING : Order.FAIR);
-    }
-
-    private static String described(ResourceSpec spec) {
-        String kind = spec.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
-        return spec.order().name().toLowerCase(Locale.ROOT) + " " + kind + " of capacity " + spec.capacity();
     }
 
     private ScriptReply part(int index) {

@@ -2,13 +2,12 @@ package dev.holdfast.store.register.machine;
 
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Refusals;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -117,25 +116,11 @@ final class Answers {
         };
     }
 
-    static Answer refused(Refusal reason, String detail) {
-        return Answer.of(new Reply.Refused(reason, detail));
-    }
-
-    static Answer mismatch(ResourceSpec known) {
-        String kind = known.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
-        String order = known.order().name().toLowerCase(Locale.ROOT);
-        return refused(Refusal.MISMATCH, "it is in use as " + order + " " + kind + " of capacity " + known.capacity());
-    }
-
-    static Answer spent() {
-        return refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
-    }
-
     static Answer full() {
-        return refused(
+        return Answer.of(new Reply.Refused(
                 Refusal.EXHAUSTED,
                 "as many hold it or wait for it as a record on this store has room for; fewer processes, or another"
-                        + " store, are needed");
+                        + " store, are needed"));
     }
 
     /** Who is in the way, in the words of the user's message. */
@@ -144,10 +129,10 @@ final class Answers {
             if (grant.weight > 0) {
                 String label = grant.session.label();
                 long last = grant.last;
-                return base -> new Reply.Refused(Refusal.TAKEN, "'" + label + "' holds it with token " + (base + last));
+                return base -> Refusals.heldBy(label, base + last);
             }
         }
-        return refused(Refusal.TAKEN, state.isCounting() ? "the latch is not open" : "others wait for it");
+        return Answer.of(state.isCounting() ? Refusals.LATCH_CLOSED : Refusals.OTHERS_WAIT);
     }
 
     static Answer count(@Nullable LatchState latch) {

@@ -6,10 +6,10 @@ import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.CommandHandler;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
-import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.support.Refusals;
 import dev.holdfast.store.register.SessionRecord;
 import java.util.HashMap;
 import java.util.List;
@@ -73,7 +73,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         ClaimEntry claim = moves.claim(command);
         Answer answer;
         if (state.admitsAtOnce(spec, command.weight())) {
-            answer = moves.grant(claim) ? present(claim) : Answers.spent();
+            answer = moves.grant(claim) ? present(claim) : Answer.of(Refusals.OUT_OF_TOKENS);
         } else if (command.waiting() == Command.Waiting.TRY) {
             answer = Answers.taken(state);
         } else {
@@ -107,13 +107,10 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
     private @Nullable Answer refused(Acquire command) {
         ResourceSpec known = state.declared;
         if (known != null && !known.equals(command.spec())) {
-            return Answers.mismatch(known);
+            return Answer.of(Refusals.mismatch(known));
         }
         if (known != null && command.weight() > state.capacity) {
-            return Answers.refused(
-                    Refusal.TOO_HEAVY,
-                    "the claim asks for " + command.weight() + ", but the capacity is " + state.capacity
-                            + " at present");
+            return Answer.of(Refusals.tooHeavy(command.weight(), state.capacity));
         }
         return isFull(state.parties()) ? Answers.full() : null;
     }
@@ -169,7 +166,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         if (grant == null) {
             return acquire(next);
         }
-        refusal = moves.isSpent(state.lastToken) ? Answers.spent() : refused(next);
+        refusal = moves.isSpent(state.lastToken) ? Answer.of(Refusals.OUT_OF_TOKENS) : refused(next);
         if (refusal != null) {
             return refusal;
         }
@@ -225,7 +222,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         }
         ResourceSpec known = state.declared;
         if (known != null && known.kind() != Kind.LATCH) {
-            return Answers.mismatch(known);
+            return Answer.of(Refusals.mismatch(known));
         }
         LatchState latch = state.latch;
         boolean isSet = latch != null && latch.remaining > 0;
@@ -244,7 +241,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
     public Answer countDown(Command.CountDown command) {
         ResourceSpec known = state.declared;
         if (known != null && known.kind() != Kind.LATCH) {
-            return Answers.mismatch(known);
+            return Answer.of(Refusals.mismatch(known));
         }
         LatchState latch = state.latch;
         if (latch != null && latch.generation == command.generation() && latch.remaining > 0) {
@@ -268,7 +265,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
             return Answers.ABSENT;
         }
         if (known.kind() != Kind.SEMAPHORE) {
-            return Answers.mismatch(known);
+            return Answer.of(Refusals.mismatch(known));
         }
         state.capacity = command.capacity();
         moves.expire(); // who waits for more than that
