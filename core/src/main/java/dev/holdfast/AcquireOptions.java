@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The options of one acquisition. Immutable; each {@code with} method answers a changed copy.
+ * The options of one acquisition. Immutable; each {@code with} method returns a changed copy.
  *
  * <pre>{@code
  * lock.acquire(AcquireOptions.defaults().withMaxWait(ofSeconds(5)).withMaxHold(ofMinutes(10)));
@@ -33,7 +33,7 @@ public final class AcquireOptions {
         this.detachedLease = detachedLease;
     }
 
-    /** Waits as long as it takes, and is renewed until released. */
+    /** Waits without a limit, and is renewed until released. */
     public static AcquireOptions defaults() {
         return DEFAULTS;
     }
@@ -53,7 +53,7 @@ public final class AcquireOptions {
 
     /**
      * The hold is not renewed: it ends after this time, or with the session if that is sooner, unless {@linkplain
-     * Hold#extend(Duration) extended}. Such a hold is never passed on within the process.
+     * Hold#extend(Duration) extended}. Such a hold is never handed over within the process.
      *
      * @param lease at least 200 ms, at most a hundred years
      * @throws IllegalArgumentException if it is out of range
@@ -66,8 +66,8 @@ public final class AcquireOptions {
     }
 
     /**
-     * The hold is renewed, but ends after this time at the latest, however healthy its owner seems: a bound for a
-     * stuck thread. Such a hold is never passed on within the process.
+     * The hold is renewed, but ends after this time at the latest, even if its owner seems healthy: a bound for a stuck
+     * thread. Such a hold is never handed over within the process.
      *
      * @param hold at least 200 ms, at most a hundred years
      * @throws IllegalArgumentException if it is out of range
@@ -80,9 +80,9 @@ public final class AcquireOptions {
     }
 
     /**
-     * The hold is not renewed and does not need its client: it ends after this time, unless {@linkplain
-     * Hold#extend(Duration) extended}, whether the process that acquired it lives or not. For work that another process
-     * finishes; see {@link Permits#permitId()}. Such a hold is never passed on within the process.
+     * The hold is not renewed and outlives its client: it ends after this time, unless {@linkplain
+     * Hold#extend(Duration) extended}, even if the process that acquired it dies. For work that another process
+     * finishes; see {@link Permits#permitId()}. Such a hold is never handed over within the process.
      *
      * @param lease at least 200 ms, at most a hundred years
      * @throws IllegalArgumentException if it is out of range
@@ -101,7 +101,7 @@ public final class AcquireOptions {
         }
     }
 
-    /** How long to wait; empty for as long as it takes. */
+    /** The maximum wait; empty for none. */
     public Optional<Duration> maxWait() {
         return maxWait;
     }

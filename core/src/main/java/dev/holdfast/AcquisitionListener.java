@@ -10,22 +10,22 @@ package dev.holdfast;
 public interface AcquisitionListener {
 
     /**
-     * The wait is over, and the hold has begun. Called on the thread that waited; for asynchronous ones on the
-     * callback executor, and on any thread of the client for what an election, a barrier or an asynchronous
-     * multi-lock asks for.
+     * The wait has ended, and the hold has begun. Called on the thread that waited; for an asynchronous acquisition on
+     * the callback executor; and on any thread of the client for one by an election, a barrier or an asynchronous
+     * multi-lock.
      *
      * @param token the fencing token
      * @param source where the grant came from
      */
     default void onGranted(long token, GrantSource source) {}
 
-    /** The wait is over, and there is no hold. Called where {@link #onGranted} would be. */
+    /** The wait has ended without a hold. Called on the thread that {@link #onGranted} would be called on. */
     default void onNotGranted(WaitEnd end) {}
 
-    /** The hold was lost. Its owner releases it all the same. */
+    /** The hold was lost. Its owner still releases it. */
     default void onLost(Loss loss) {}
 
-    /** The owner has released the hold, and the store has answered if it was asked. Called last. */
+    /** The owner has released the hold, and the store has answered if a command was sent. Called last. */
     default void onReleased(ReleaseOutcome outcome) {}
 
     /** Where a grant came from. */

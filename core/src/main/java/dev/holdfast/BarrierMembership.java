@@ -22,11 +22,11 @@ public interface BarrierMembership extends AutoCloseable {
      */
     long generation();
 
-    /** Whether this party is inside: it has not left, and its presence is not lost; as {@link Hold#isHeld()}. */
+    /** Whether this party is inside: it has not left, and its membership is not lost; as {@link Hold#isHeld()}. */
     boolean isInside();
 
     /**
-     * Names a listener for the loss of this presence: the others then take this party as gone. As {@link
+     * Adds a listener for the loss of this membership: to the others, this party has then left. As {@link
      * Hold#onLost(Consumer)}.
      *
      * @return this
@@ -35,10 +35,10 @@ public interface BarrierMembership extends AutoCloseable {
     BarrierMembership onLost(Consumer<Loss> listener);
 
     /**
-     * Leaves, and waits until all members of the generation have left, as long as it takes. May be called again to wait
+     * Leaves, and waits without a limit until all members of the generation have left. May be called again to wait
      * again.
      *
-     * @throws LockLostException if the presence was lost: the others did not wait for this party
+     * @throws LockLostException if the membership was lost: the others did not wait for this party
      * @throws InterruptedException if interrupted while waiting for the others; this party has left
      */
     void leave() throws InterruptedException;
@@ -46,10 +46,10 @@ public interface BarrierMembership extends AutoCloseable {
     /**
      * Leaves, and waits until all members of the generation have left, or until {@code maxWait} has passed.
      *
-     * @param maxWait zero or longer; values beyond 146 years are taken as for ever
-     * @return whether all have left; this party has in any case
+     * @param maxWait zero or longer; beyond 146 years means forever
+     * @return whether all have left; this party has left in either case
      * @throws IllegalArgumentException if {@code maxWait} is negative
-     * @throws LockLostException if the presence was lost
+     * @throws LockLostException if the membership was lost
      * @throws InterruptedException if interrupted while waiting for the others; this party has left
      */
     boolean leave(Duration maxWait) throws InterruptedException;
@@ -57,8 +57,8 @@ public interface BarrierMembership extends AutoCloseable {
     /**
      * Leaves without blocking.
      *
-     * @return a stage that ends when all members have left, or exceptionally with what {@link #leave()} throws; it is
-     *     completed on the client's callback executor
+     * @return a stage that completes when all members have left, or exceptionally with what {@link #leave()} throws, on
+     *     the client's callback executor
      */
     CompletionStage<Void> leaveAsync();
 
@@ -68,8 +68,8 @@ public interface BarrierMembership extends AutoCloseable {
      * <p><b>Blocking:</b> until the store has answered, at most for the store time-out. <b>Interruption:</b> has no
      * effect.
      *
-     * @throws StoreUnavailableException if the store has not confirmed; it is repeated in the background, and the lease
-     *     ends the presence at the latest
+     * @throws StoreUnavailableException if the store has not confirmed; the release is repeated in the background, and
+     *     the lease ends the membership at the latest
      */
     @Override
     void close();

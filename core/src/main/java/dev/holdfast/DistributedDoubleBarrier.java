@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A door that opens when a number of parties stand before it, and that they leave together: shared by every process
- * that uses the same store.
+ * A double barrier that is shared by all processes that use the same store: a number of parties enter together, and
+ * leave together.
  *
  * <pre>{@code
  * DistributedDoubleBarrier stage = holdfast.barrier("stage-1", 3);
@@ -16,39 +16,36 @@ import java.util.concurrent.CompletionStage;
  * }
  * }</pre>
  *
- * <p><b>Entering.</b> {@link #enter()} returns when there was a moment at which as many parties as were declared were
- * all entering, all of them alive by the store's record, and none of them inside from before. These are one
- * <em>generation</em>, with a {@linkplain BarrierMembership#generation() number} that is the same for all of them and
- * above those of all before.
+ * <p><b>Entering.</b> {@link #enter()} returns once the declared number of live parties have been entering at the same
+ * moment, none of which was inside before. They form a <em>generation</em>, whose {@linkplain
+ * BarrierMembership#generation() number} is the same for all of them and greater than all before.
  *
- * <p><b>Leaving.</b> {@link BarrierMembership#leave()} returns when no member of the generation is inside any more.
- * Others may be entering by then: who comes while a generation is inside waits for the next, and one more than the
- * parties waits until a place is free; who of several then gets it is not a matter of who came first.
+ * <p><b>Leaving.</b> {@link BarrierMembership#leave()} returns when all members of the generation have left. Other
+ * parties may be entering by then: a party that comes while a generation is inside waits for the next one, and more
+ * parties than declared wait until a place is free, in no particular order.
  *
- * <p><b>Crashes.</b> Presence is a lease. A party that dies before the door opens is not counted, once its lease is
- * over; one that dies inside counts as having left. A crash at any moment neither opens the door for fewer parties nor
- * keeps anybody inside.
+ * <p><b>Crashes.</b> A membership is a lease. A party that dies before the barrier opens is not counted once its lease
+ * has ended; one that dies inside counts as having left. A crash at any moment neither opens the barrier for fewer
+ * parties nor keeps others inside.
  *
- * <p><b>Giving up.</b> A party whose wait is over, or who is interrupted, and the opening exclude each other: either it
- * is not counted, or the door is open, and then it enters. This can't be told while the store does not answer, nor
- * while a party that is about to open takes longer than the store time-out, because it is slow, or dead and its lease
- * not over. Then, after the store time-out, the exception says so: it has another suppressed. The place of the party
- * stays taken until nobody can open for it any more, and is given back in the background. A party whose client is
- * closed is as one that dies.
+ * <p><b>Giving up.</b> A party that times out or is interrupted is either not counted, or the barrier is open and it
+ * enters. Which of the two can't be known while the store does not answer, nor while the party that is about to open
+ * takes longer than the store time-out, because it is slow, or dead and its lease has not ended. After the store
+ * time-out the exception then says so: it has another one suppressed. The place of the party stays taken until no other
+ * party can count it, and is released in the background. A party whose client is closed is like one that dies.
  *
- * <p><b>How many parties</b> is declared by all who use the name; who declares another number while anybody is there is
- * refused with {@link LockMismatchException}.
+ * <p><b>The number of parties</b> is declared by all users of the name. Another number is refused with {@link
+ * LockMismatchException} while the barrier is in use.
  *
- * <p><b>Time.</b> The party that comes last opens the door; the others look for it, at most an eighth longer than they
- * have waited so far and at most a quarter of a second.
+ * <p><b>Time.</b> The party that comes last opens the barrier. The others poll, at intervals of at most an eighth of
+ * their wait so far and at most a quarter of a second.
  *
  * <p><b>At the store</b> a barrier is a semaphore of its name, and a latch and a lock whose names are the same with
  * {@code #opened} and {@code #door} at the end; nothing else may use these.
  *
- * <p><b>Exceptions that every method that waits may throw</b>, beside those it names:
- * {@link StoreUnavailableException}, {@link StoreRefusedException}, {@link LockMismatchException},
- * {@link LockLostException} if the own presence is lost, and {@link ClientClosedException}. Whoever gets one is not
- * inside.
+ * <p><b>Exceptions that every method that waits may throw</b>, in addition to those it names: {@link
+ * StoreUnavailableException}, {@link StoreRefusedException}, {@link LockMismatchException}, {@link LockLostException}
+ * if the caller's membership is lost, and {@link ClientClosedException}. After any of them the caller is not inside.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread. Any number of threads of one process may be
  * parties.
@@ -58,27 +55,27 @@ public interface DistributedDoubleBarrier {
     /** The name of the resource. */
     String name();
 
-    /** How many enter together. */
+    /** The number of parties that enter together. */
     int parties();
 
     /**
-     * Waits until all parties are there, as long as it takes.
+     * Waits until all parties have come, without a limit.
      *
      * <p><b>Blocking:</b> waits on the calling thread. Safe on virtual threads.
      *
-     * @return what to leave by
-     * @throws InterruptedException if interrupted before or while waiting, and the door had not opened by then; if it
-     *     had, this returns, and the flag is set
+     * @return the membership, by which to leave
+     * @throws InterruptedException if interrupted before or while waiting, unless the barrier had opened by then: in
+     *     that case this returns, and the flag is set
      */
     BarrierMembership enter() throws InterruptedException;
 
     /**
-     * Waits until all parties are there, or until {@code maxWait} has passed.
+     * Waits until all parties have come, or until {@code maxWait} has passed.
      *
-     * <p><b>Blocking:</b> for {@code maxWait} plus some store requests.
+     * <p><b>Blocking:</b> for {@code maxWait} plus a few store requests.
      *
-     * @param maxWait zero or longer; values beyond 146 years are taken as for ever
-     * @return what to leave by, or empty if not all have come in time
+     * @param maxWait zero or longer; beyond 146 years means forever
+     * @return the membership, or empty if not all have come in time
      * @throws IllegalArgumentException if {@code maxWait} is negative
      * @throws InterruptedException as in {@link #enter()}
      */
@@ -86,9 +83,9 @@ public interface DistributedDoubleBarrier {
 
     /**
      * Enters without blocking. Cancelling the stage's {@linkplain CompletionStage#toCompletableFuture() future} gives
-     * up; if the door has opened by then, the party leaves at once.
+     * up; if the barrier has opened by then, the party leaves at once.
      *
-     * @return a stage that is completed on the client's callback executor
+     * @return a stage that completes on the client's callback executor
      */
     CompletionStage<BarrierMembership> enterAsync();
 }

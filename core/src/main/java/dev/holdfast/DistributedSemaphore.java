@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A number of permits under one name, shared by every process that uses the same store.
+ * A counting semaphore with a name, shared by all processes that use the same store.
  *
  * <pre>{@code
  * DistributedSemaphore gpus = holdfast.semaphore("gpu", 4);
@@ -15,75 +15,72 @@ import java.util.concurrent.CompletionStage;
  * }
  * }</pre>
  *
- * <p>As long as there is one copy of the truth at the store, no more permits are {@linkplain Hold#isHeld() held} than
- * there are. Those that are acquired together are granted together or not at all, and are given back together. Each
- * acquisition is a lease of its own: it ends with its client, or, if one was asked for, with its {@linkplain
- * AcquireOptions#withFixedLease(Duration) fixed} or {@linkplain AcquireOptions#withDetachedLease(Duration) detached}
- * lease.
+ * <p>As long as the store has a single state, no more permits are {@linkplain Hold#isHeld() held} than exist. Those
+ * that are acquired together are granted together or not at all, and released together. Each acquisition has its own
+ * lease: it ends with its client, or with the {@linkplain AcquireOptions#withFixedLease(Duration) fixed} or {@linkplain
+ * AcquireOptions#withDetachedLease(Duration) detached} lease that was requested.
  *
- * <p><b>How many there are</b> is declared by all who use the name, and kept as long as anybody holds or waits; who
- * declares another number then is refused with {@link LockMismatchException}. {@link #resize(int)} changes how many may
- * be had at present, whatever is declared.
+ * <p><b>The number of permits</b> is declared by all users of the name. While the semaphore is in use, another number
+ * is refused with {@link LockMismatchException}. {@link #resize(int)} changes how many permits can currently be held,
+ * with no effect on the declaration.
  *
  * <p><b>Order.</b> First in, first out between processes, unless opened as {@linkplain LockOptions#barging() barging}.
- * A large request at the head keeps smaller ones behind it waiting, even where there would be room for them: that is
- * the price of its getting its turn. Within a process permits pass from thread to thread in memory, where the next in
- * line wants as many.
+ * A large request at the head keeps smaller ones behind it waiting, even where there would be room for them; otherwise
+ * it might never be granted. Within a process permits are handed over in memory if the next request is for as many.
  *
  * <p><b>Memory effects</b>, <b>interruption</b> and the <b>exceptions</b> of acquiring methods are those of {@link
- * DistributedLock}. Nothing here is re-entrant: a thread that waits for permits which it has itself waits in vain.
+ * DistributedLock}. Nothing here is re-entrant: a thread that waits for permits it already holds deadlocks.
  *
- * <p><b>Thread-safety:</b> immutable, may be shared. An idle semaphore costs the store nothing.
+ * <p><b>Thread-safety:</b> immutable and may be shared. An idle semaphore costs the store nothing.
  */
 public interface DistributedSemaphore {
 
     /** The name of the resource. */
     String name();
 
-    /** How many permits are declared. */
+    /** The declared number of permits. */
     int permits();
 
     /**
-     * Some permits as a part of a {@link MultiLock}. Does no I/O.
+     * A number of permits as a part of a {@link MultiLock}. Does no I/O.
      *
      * @param permits 1 to {@link #permits()}
      * @throws IllegalArgumentException if {@code permits} is out of range
      */
     Lockable permits(int permits);
 
-    /** Acquires one permit, waiting as long as it takes. */
+    /** Acquires one permit, without a maximum wait. */
     Permits acquire() throws InterruptedException;
 
-    /** Acquires permits, waiting as long as it takes; as {@link #acquire(int, AcquireOptions)}. */
+    /** As {@link #acquire(int, AcquireOptions)}, without a maximum wait. */
     Permits acquire(int permits) throws InterruptedException;
 
     /**
-     * Acquires permits with the options of one call: how long to wait, and a lease of their own.
+     * Acquires permits with the options of one call: the maximum wait and the kind of lease.
      *
      * <p><b>Blocking:</b> parks the calling thread for at most the maximum wait plus one store request. Safe on virtual
      * threads.
      *
      * @param permits 1 to {@link #permits()}
      * @return permits to close
-     * @throws LockWaitTimeoutException if others kept them for all of the maximum wait; the caller has nothing
-     * @throws IllegalArgumentException if {@code permits} is out of range, or a lease is asked for that the store can't
-     *     keep
+     * @throws LockWaitTimeoutException if others kept them for all of the maximum wait; the caller holds nothing
+     * @throws IllegalArgumentException if {@code permits} is out of range, or the store does not support the
+     *     requested lease
      * @throws InterruptedException if interrupted before or while waiting
      */
     Permits acquire(int permits, AcquireOptions options) throws InterruptedException;
 
-    /** As {@link #tryAcquire(int)}, of one permit. */
+    /** As {@link #tryAcquire(int)}, for one permit. */
     Optional<Permits> tryAcquire();
 
     /**
      * Acquires permits without waiting.
      *
-     * <p><b>Blocking:</b> for one store request at the most, and for those that other threads of this process are
-     * making.
+     * <p><b>Blocking:</b> for at most one store request, and those that other threads of this process are making.
      * <b>Interruption:</b> has no effect.
      *
      * @param permits 1 to {@link #permits()}
-     * @return permits to close, or empty if there are not so many or, on a fair semaphore, somebody waits
+     * @return permits to close, or empty if too few are free or, on a fair semaphore, others wait
      * @throws IllegalArgumentException if {@code permits} is out of range
      */
     Optional<Permits> tryAcquire(int permits);
@@ -99,25 +96,25 @@ public interface DistributedSemaphore {
     /**
      * Acquires permits without blocking; cancelling the stage's future withdraws the claim.
      *
-     * @return a stage that ends with permits to close, or exceptionally with what {@link #acquire(int, AcquireOptions)}
-     *     throws; it is completed on the client's callback executor
+     * @return a stage that completes with permits to close, or exceptionally with what {@link #acquire(int,
+     *     AcquireOptions)} throws, on the client's callback executor
      */
     CompletionStage<Permits> acquireAsync(int permits, AcquireOptions options);
 
     /**
-     * Acquires all permits that are free, in one hold; at most as many as are declared.
+     * Acquires all free permits, in one hold; at most the declared number.
      *
      * <p><b>Blocking:</b> for a few store requests. <b>Interruption:</b> has no effect.
      *
-     * @return permits to close, or empty if none are free, or others are faster again and again, or, on a fair
-     *     semaphore, somebody waits
+     * @return permits to close, or empty if none are free, if others are repeatedly faster or, on a fair semaphore,
+     *     if others wait
      * @throws LockMismatchException if the name is in use as something else, or with another number or order
      */
     Optional<Permits> drainPermits();
 
     /**
-     * How many permits nobody holds, by the store's record at the moment of its answer; what this process keeps for its
-     * own next thread counts as held. Never negative: after a {@link #resize(int)} more may be held than there are.
+     * The number of free permits at the time of the store's reply. Permits that this process keeps for its next thread
+     * count as held. Never negative, even if more are held than exist after a {@link #resize(int)}.
      *
      * <p><b>Blocking:</b> for one store request.
      *
@@ -127,13 +124,13 @@ public interface DistributedSemaphore {
     int availablePermits();
 
     /**
-     * Changes how many permits there are, for as long as anybody holds or waits: more admits who waits at once; with
-     * fewer, holders finish, and requests that could never be granted fail with {@link LockMismatchException} as soon
-     * as their turn comes.
+     * Changes the number of permits while the semaphore is in use. If there are more, waiters are admitted at once. If
+     * there are fewer, holders keep theirs, and requests that can never be granted fail with {@link
+     * LockMismatchException} when they reach the head of the queue.
      *
      * <p><b>Blocking:</b> for a store request.
      *
-     * @return false if nobody holds or waits, so that there is nothing to change: whoever comes next declares the
+     * @return false if the semaphore is not in use, so that there is nothing to change: the next user declares the
      *     number
      * @throws IllegalArgumentException if {@code permits} is not positive
      * @throws LockMismatchException if the name is in use as something else
@@ -143,14 +140,14 @@ public interface DistributedSemaphore {
     boolean resize(int permits);
 
     /**
-     * Gives permits back that any process has acquired, by their {@linkplain Permits#permitId() id}. Their owner learns
-     * it at its next release, or within a ttl of its session.
+     * Releases permits that any process has acquired, by their {@linkplain Permits#permitId() id}. Their owner notices
+     * at its next release, or within a session ttl.
      *
      * <p><b>Blocking:</b> for a store request.
      *
-     * @return false if there are no such permits: they were given back or lost before, or are another semaphore's
-     * @throws IllegalArgumentException if no permits could have this id
-     * @throws StoreUnavailableException if the store did not answer; it may have given them back
+     * @return false if there are no such permits: they were released or lost before, or belong to another semaphore
+     * @throws IllegalArgumentException if this can't be the id of permits
+     * @throws StoreUnavailableException if the store did not answer; it may have released them
      */
     boolean release(String permitId);
 }

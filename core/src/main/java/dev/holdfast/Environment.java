@@ -24,20 +24,20 @@ public interface Environment {
      */
     long bootNanos();
 
-    /** The wall clock, in milliseconds since 1970. Only its sudden steps are looked at, never its value. */
+    /** The wall clock, in milliseconds since 1970. Only its sudden steps matter, never its value. */
     long wallMillis();
 
     /**
      * Runs a short task once, not before a time has passed. Tasks of one environment may run at the same time.
      *
-     * @return to cancel it; cancelling a task that has run does nothing
+     * @return cancels the task; without effect if it has run
      */
     @CanIgnoreReturnValue
     Timer schedule(long delayNanos, Runnable task);
 
     /**
-     * As {@link #schedule}, for the renewal of leases, which must wait for no other task: a renewal that comes late
-     * loses what its client holds. By default they are scheduled with the others.
+     * As {@link #schedule}, for renewals of leases, which must not wait for other tasks: a client loses its holds if a
+     * renewal is late. By default they are scheduled with the others.
      */
     @CanIgnoreReturnValue
     default Timer scheduleRenewal(long delayNanos, Runnable task) {
@@ -47,7 +47,7 @@ public interface Environment {
     /**
      * Parks the calling thread until it is unparked or interrupted, or the monotonic clock has reached a time; as
      * {@link LockSupport#parkNanos(Object, long)} it may return early, for no reason, and returns at once if the thread
-     * was unparked since it last parked: whoever implements it waits for no lock on the way.
+     * was unparked since it last parked. An implementation must not wait for locks, which could consume that wake-up.
      *
      * @param blocker what the thread waits for, for thread dumps
      * @param deadline a time of {@link #monotonicNanos()}
@@ -66,14 +66,14 @@ public interface Environment {
 
     /**
      * Where listeners and the dependent actions of asynchronous calls run. By default a few threads, and up to 256
-     * while callbacks block, so that these delay no grant or time-out of others. What the executor refuses runs on the
-     * thread that has it to tell, which other locks may wait for.
+     * while callbacks block, so that these do not delay grants and time-outs of others. A rejected task runs on the
+     * thread that submitted it, which other locks may wait for.
      */
     Executor callbacks();
 
     /**
-     * Where listeners for a loss run. None should wait there for others, nor for what runs on {@link #callbacks()}; by
-     * default they run there too. What the executor refuses runs on that of the callbacks.
+     * Where listeners for a loss run. They should wait neither for each other nor for tasks on {@link #callbacks()}. By
+     * default they run on that executor too. A rejected task runs on the executor for callbacks.
      */
     default Executor lossListeners() {
         return callbacks();
@@ -85,7 +85,7 @@ public interface Environment {
     /** A task that was scheduled. */
     @FunctionalInterface
     interface Timer {
-        /** Makes sure that the task does not start any more, if it has not started. */
+        /** Keeps the task from starting, if it has not started. */
         void cancel();
     }
 }

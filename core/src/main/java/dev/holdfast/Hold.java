@@ -6,11 +6,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * What its owner has in hand while a resource is locked: close it to release.
+ * The hold of a lock or another resource by its owner. Close it to release.
  *
  * <p>A hold ends once: it is released by its owner, or lost. It is <em>exclusive only until its deadline</em>, which
- * renewal moves on; a process that was paused can outlive it, so pass the {@linkplain #fencingToken() token} to
- * whatever is written to.
+ * renewals move. A paused process can outlive it, so pass the {@linkplain #fencingToken() token} to every write.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread, except that a hold that belongs to a thread is
  * closed by that thread.
@@ -30,34 +29,33 @@ public interface Hold extends AutoCloseable {
     long fencingToken();
 
     /**
-     * Tells this hold from all others that could ever show the same token, for a guard that keeps both: after a
-     * fail-over that has forgotten a grant, two holds may have one token. A re-entrant hold has that of the outer one,
-     * and readers who share a grant have the same. 1 to 300 printable ASCII characters, never used again, and no
-     * secret; also told after the end.
+     * The unique id of this hold, for a guard that stores it with the token: after a fail-over that lost a grant, two
+     * holds may have the same token. A re-entrant hold has the id of the outer one, and readers that share a grant have
+     * the same. 1 to 300 printable ASCII characters, never used again, and not secret. Also available after the end.
      */
     String holdId();
 
     /**
      * Whether this hold is good: not closed, not lost, not past its deadline and not in doubt. Turns false before the
-     * store can give the lock away, provided that clocks run at rates within the margin. Answered without the store,
-     * in tens of nanoseconds.
+     * store can grant the lock to another, provided that clocks run at rates within the margin. Sends nothing to the
+     * store, and takes tens of nanoseconds.
      */
     boolean isHeld();
 
     /**
-     * Makes sure that this hold is good now, and waits while it is in doubt.
+     * Checks that this hold is good now, and waits while it is in doubt.
      *
      * <p><b>Blocking:</b> only while the hold is in doubt, until the store has answered, at the latest until the
      * deadline. <b>Interruption:</b> ends the wait; the flag stays set.
      *
-     * @throws LockLostException if the hold is lost, or the wait was interrupted before the doubt was over
+     * @throws LockLostException if the hold is lost, or the wait was interrupted while it was in doubt
      * @throws IllegalStateException if the hold was closed
      */
     void ensureHeld();
 
     /**
-     * What is left until the deadline by this process's monotonic clock; zero when it has passed, and when the hold
-     * has ended. Renewal makes it longer.
+     * The time until the deadline by this process's monotonic clock; zero if it has passed or the hold has ended.
+     * Renewals extend it.
      */
     Duration remaining();
 
@@ -67,9 +65,9 @@ public interface Hold extends AutoCloseable {
     Duration effectiveLease();
 
     /**
-     * Names a listener for the loss of this hold. It is called once, on a thread of its own, if the hold is lost before
-     * it is closed; at once if that has happened already. A listener that blocks delays neither others nor the client,
-     * as long as fewer than 256 do. What it throws is logged.
+     * Adds a listener for the loss of this hold. It is called once, on its own thread, if the hold is lost before it is
+     * closed, or at once if it was lost already. A listener that blocks delays neither others nor the client, while
+     * fewer than 256 block. What it throws is logged.
      *
      * @return this hold
      */
@@ -90,11 +88,10 @@ public interface Hold extends AutoCloseable {
     void extend(Duration lease);
 
     /**
-     * Releases this hold and tells how that ended. Never throws for a loss; idempotent: later calls answer the same
-     * stage.
+     * Releases this hold without blocking. Never throws for a loss. Idempotent: later calls return the same stage.
      *
-     * @return a stage that ends when the store has answered, or has not within the time-out; on the callback executor,
-     *     unless that was known at once
+     * @return a stage that completes with the outcome when the store has answered, or when the time-out has passed, on
+     *     the callback executor; or at once if the outcome is known
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     CompletionStage<ReleaseOutcome> releaseAsync();

@@ -4,8 +4,8 @@ import dev.holdfast.spi.ResourceName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of what Holdfast throws when a lock could not be had or kept; each message says what happened, to which
- * lock, on which store, and what to do.
+ * The superclass of exceptions about locks that could not be acquired or kept. Each message says what happened, to
+ * which lock, on which store, and what to do.
  */
 public abstract class HoldfastException extends RuntimeException {
 

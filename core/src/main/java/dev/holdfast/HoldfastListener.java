@@ -6,14 +6,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the acquisitions of a client, what becomes of its session, and its round trips to the store: the ground for
- * metrics and traces.
+ * Receives the acquisitions of a client, the events of its sessions and its commands to the store: the basis of metrics
+ * and traces.
  *
- * <p>Re-entrant acquisitions cost no wait and no store, and are not reported.
+ * <p>Re-entrant acquisitions neither wait nor use the store, and are not reported.
  *
- * <p><b>Thread-safety:</b> called by many threads at a time, each acquisition in its order. Methods are called on the
- * threads of the program, of the client or of the store, so they must be quick and must not block: a renewal may wait
- * for them. What they throw is logged and does no harm.
+ * <p><b>Thread-safety:</b> called by many threads at a time; the events of each acquisition come in order. Methods are
+ * called on the threads of the program, of the client or of the store, so they must be quick and must not block: a
+ * renewal may wait for them. What they throw is logged and otherwise ignored.
  */
 @FunctionalInterface
 public interface HoldfastListener {
@@ -21,22 +21,22 @@ public interface HoldfastListener {
     /**
      * An acquisition begins; called on the thread that requests it, before it waits.
      *
-     * @return the listener for the rest of this acquisition, or null if nobody needs to know
+     * @return the listener for the rest of this acquisition, or null for none
      */
     @Nullable
     AcquisitionListener onRequested(AcquireRequest request);
 
-    /** Something became of the session: of one session, in its order, but for events that two threads find at once. */
+    /** An event of a session. The events of one session come in order, unless two threads find one at the same time. */
     default void onSession(SessionEvent event) {}
 
     /**
-     * A command to the store has ended: with an answer, a failure, or no answer in time. Called after the client has
-     * reacted. An answer that comes too late is not reported again.
+     * A command to the store has ended with a reply, a failure or a time-out. Called after the client has reacted. A
+     * reply that comes too late is not reported again.
      */
     default void onStoreCall(StoreCall call) {}
 
     /**
-     * What becomes of a session.
+     * An event of a session.
      *
      * @param type what has happened
      * @param store the kind of store, without a version: "PostgreSQL"
@@ -45,7 +45,7 @@ public interface HoldfastListener {
      */
     record SessionEvent(Type type, String store, int partition, Optional<Loss.Cause> cause) {
 
-        /** What can become of a session. */
+        /** The events of a session. */
         public enum Type {
             /** The store has opened it. */
             OPENED,
@@ -53,11 +53,11 @@ public interface HoldfastListener {
             RENEWED,
             /** Its holds are in doubt: the machine may have been frozen, or the store has signalled its end. */
             IN_DOUBT,
-            /** The doubt is over: the store has acknowledged it since. */
+            /** It is no longer in doubt: the store has acknowledged it since. */
             SETTLED,
-            /** It is lost, with all holds that hang on it. Each of them is told to its own listeners. */
+            /** It is lost, with all of its holds, whose own listeners are notified. */
             LOST,
-            /** The client has ended it: it is closed, or uses nothing of the partition any more. */
+            /** The client has ended it: it is closed, or no longer uses the partition. */
             CLOSED
         }
     }
@@ -65,7 +65,8 @@ public interface HoldfastListener {
     /**
      * One command to the store.
      *
-     * @param command what was asked, in lower case: {@code acquire}, {@code keep-alive}, …, one of about twenty
+     * @param command the name of the command, in lower case: {@code acquire}, {@code keep-alive}, …, one of about
+     *     twenty
      * @param store the kind of store, without a version: "PostgreSQL"
      * @param duration the time from when it was sent to when it ended
      * @param outcome how it ended
@@ -74,21 +75,22 @@ public interface HoldfastListener {
 
         /** How a command can end. */
         public enum Outcome {
-            /** The store answered; its answer may be a refusal. */
+            /** The store replied; the reply may be a refusal. */
             ANSWERED,
             /** It failed: the store can't be reached, or can't be used. */
             FAILED,
-            /** No answer came in time; its outcome is unknown until it is settled. */
+            /** No reply came in time; the outcome is unknown until it is settled. */
             TIMED_OUT
         }
     }
 
     /**
-     * What an acquisition asks for.
+     * The request of an acquisition.
      *
      * @param name the resource
      * @param kind what it is
-     * @param weight how much of it: permits of a semaphore; of a read-write lock 1 for a reader, all for a writer
+     * @param weight how much is requested: permits of a semaphore; of a read-write lock 1 for a reader, all for a
+     *     writer
      * @param store the kind of store, without a version: "PostgreSQL"
      */
     record AcquireRequest(String name, Kind kind, int weight, String store) {}

@@ -1,7 +1,7 @@
 package dev.holdfast;
 
 /**
- * A hold has ended that its owner did not end. Stop writing: another may hold the lock, and writes with the lost token
+ * A hold has ended without its owner's request. Stop writing: another may hold the lock, and writes with the lost token
  * may be stale.
  */
 public final class LockLostException extends HoldfastException {

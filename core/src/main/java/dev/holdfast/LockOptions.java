@@ -1,7 +1,7 @@
 package dev.holdfast;
 
 /**
- * What a lock is, beyond its name; every program that uses the name declares the same. Immutable.
+ * What a lock is, apart from its name. Every program that uses the name declares the same. Immutable.
  */
 public final class LockOptions {
 
@@ -19,12 +19,12 @@ public final class LockOptions {
         return FAIR;
     }
 
-    /** A claim may be granted past those that wait when the lock is free: more throughput, and no promise of order. */
+    /** A claim for a free lock may be granted before queued ones: more throughput, but no guaranteed order. */
     public static LockOptions barging() {
         return BARGING;
     }
 
-    /** Whether claims may be granted past those that wait. */
+    /** Whether claims may be granted before queued ones. */
     public boolean isBarging() {
         return isBarging;
     }

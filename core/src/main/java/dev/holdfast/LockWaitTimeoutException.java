@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Others kept the lock for all of the maximum wait. The caller holds nothing, and its claim is withdrawn.
  *
- * <p>The message names the holder where the store says who that is, to one question after the wait, and at once: a
- * store that is slow leaves it out, for the exception is no later than the contract of the call allows.
+ * <p>The message names the holder if one inspection after the wait returns it in time. It is left out if the store is
+ * slow, since the exception must not be later than the contract of the call allows.
  */
 public final class LockWaitTimeoutException extends HoldfastException {
 
@@ -27,12 +27,12 @@ public final class LockWaitTimeoutException extends HoldfastException {
         this(resource, store, waited, OTHERS);
     }
 
-    /** For the engine, where the store has said in words who they are. */
+    /** For the engine, with the store's description of the others. */
     public LockWaitTimeoutException(String resource, String store, Duration waited, String reason) {
         this(resource, store, waited, reason, null);
     }
 
-    /** For the engine, where the store has said who they are. */
+    /** For the engine, with the holder. */
     public LockWaitTimeoutException(
             String resource, String store, Duration waited, String reason, LockInfo.@Nullable Holder holder) {
         super(

@@ -1,11 +1,10 @@
 package dev.holdfast;
 
 /**
- * What can be taken together with others, all or nothing, by a {@link MultiLock}: a {@link DistributedLock}, whatever
- * it locks, or some permits of a semaphore.
+ * A possible part of a {@link MultiLock}: a {@link DistributedLock} of any kind, or permits of a semaphore.
  *
- * <p>Only what a {@link Holdfast} client has handed out can be a part of a multi-lock of that client; there is nothing
- * to implement here.
+ * <p>Only objects that a {@link Holdfast} client has made can be parts of its multi-locks. Do not implement this
+ * interface.
  */
 public interface Lockable {
 

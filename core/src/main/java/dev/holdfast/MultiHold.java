@@ -8,18 +8,18 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * What its owner has in hand while all parts of a {@link MultiLock} are locked: close it to release them.
+ * The hold of all parts of a {@link MultiLock}. Close it to release them.
  *
- * <p>It is good while <em>every</em> part is good. Each part has a fencing token of its own, which means something only
- * to what that part protects. When one part is lost the others stay held until this is closed: stop writing, and close
- * it.
+ * <p>It is good while <em>every</em> part is good. Each part has its own fencing token, which is meaningful only
+ * for what that part protects. When one part is lost, the others stay held until this is closed: stop writing, and
+ * close it.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread, except that a hold that belongs to a thread is
  * closed by that thread.
  */
 public interface MultiHold extends AutoCloseable {
 
-    /** The names of the resources, in the order in which they were asked for. */
+    /** The names of the resources, in the order in which they were acquired. */
     List<String> names();
 
     /**
@@ -32,7 +32,7 @@ public interface MultiHold extends AutoCloseable {
     long fencingToken(String name);
 
     /**
-     * What tells the hold of one part from all others, as {@link Hold#holdId()}.
+     * The unique id of the hold of one part, as {@link Hold#holdId()}.
      *
      * @throws IllegalArgumentException if the name is none of {@link #names()}
      */
@@ -42,22 +42,22 @@ public interface MultiHold extends AutoCloseable {
     boolean isHeld();
 
     /**
-     * Makes sure that all parts are good now, as {@link Hold#ensureHeld()}.
+     * Checks that all parts are good now, as {@link Hold#ensureHeld()}.
      *
-     * @throws LockLostException if a part is lost, or the wait was interrupted before a doubt was over
+     * @throws LockLostException if a part is lost, or the wait was interrupted while one was in doubt
      * @throws IllegalStateException if this was closed
      */
     void ensureHeld();
 
-    /** What is left until the earliest of the parts' deadlines; zero when one has passed, and when this has ended. */
+    /** The time until the earliest deadline of the parts; zero if one has passed or this has ended. */
     Duration remaining();
 
-    /** How long the part lasts that lasts shortest without renewal, as {@link Hold#effectiveLease()}. */
+    /** The shortest time that a part lasts without renewal, as {@link Hold#effectiveLease()}. */
     Duration effectiveLease();
 
     /**
-     * Names a listener for the loss of this hold. It is called once, for the part that is lost first, which {@link
-     * Loss#name()} tells; otherwise as {@link Hold#onLost(Consumer)}.
+     * Adds a listener for the loss of this hold. It is called once, for the part that is lost first, which {@link
+     * Loss#name()} returns; otherwise as {@link Hold#onLost(Consumer)}.
      *
      * @return this hold
      */
@@ -65,17 +65,16 @@ public interface MultiHold extends AutoCloseable {
     MultiHold onLost(Consumer<Loss> listener);
 
     /**
-     * Sets what is left of the fixed leases of all parts, as {@link Hold#extend(Duration)}. Every part is tried; what
-     * failed after the first failure is suppressed in it.
+     * Sets what is left of the fixed leases of all parts, as {@link Hold#extend(Duration)}. Every part is extended;
+     * failures after the first one are suppressed in it.
      */
     void extend(Duration lease);
 
     /**
-     * Releases all parts and tells how that ended, by name. Never throws for a loss; idempotent: later calls answer the
-     * same stage.
+     * Releases all parts without blocking. Never throws for a loss. Idempotent: later calls return the same stage.
      *
-     * @return a stage that ends when the store has answered for all parts, or has not within the time-out; on the
-     *     callback executor, unless that was known at once
+     * @return a stage that completes with the outcomes, by name, when the store has answered for all parts, or when the
+     *     time-out has passed, on the callback executor; or at once if the outcomes are known
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     CompletionStage<Map<String, ReleaseOutcome>> releaseAsync();
@@ -86,10 +85,10 @@ public interface MultiHold extends AutoCloseable {
      * <p><b>Blocking:</b> until the store has answered for all parts, at most for twice the store time-out.
      * <b>Interruption:</b> has no effect, and the flag stays set.
      *
-     * @throws LockLostException if a part was lost before it was closed; the others are released, and what went wrong
-     *     with them is suppressed
-     * @throws StoreUnavailableException if the store has not confirmed a release, likewise; it is repeated in the
-     *     background, and the lease ends the hold at the latest
+     * @throws LockLostException if a part was lost before it was closed; the others are released, and their failures
+     *     are suppressed
+     * @throws StoreUnavailableException if the store has not confirmed a release, likewise; the release is repeated in
+     *     the background, and the lease ends the hold at the latest
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     @Override

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Several resources that are taken together: all of them, or none.
+ * Several resources that are acquired together: all of them, or none.
  *
  * <pre>{@code
  * try (MultiHold hold = holdfast.lockAll("account/7", "account/9").acquire(Duration.ofSeconds(5))) {
@@ -14,42 +14,41 @@ import java.util.concurrent.CompletionStage;
  * }
  * }</pre>
  *
- * <p><b>What it guarantees.</b> A {@link MultiHold} has every part, each with a fencing token of its own; a call that
- * ends otherwise leaves the caller with nothing that it did not hold before. Callers that name the same resources in
- * different orders never wait for each other in a circle: parts are always asked for in one order, that of the unsigned
- * bytes of their names, whatever order they are given in.
+ * <p><b>What it guarantees.</b> A {@link MultiHold} has every part, each with its own fencing token. After a call that
+ * ends otherwise the caller holds nothing that it did not hold before. Callers that name the same resources in
+ * different orders never deadlock: parts are always acquired in one order, that of the unsigned bytes of their names.
  *
  * <p><b>What it does not guarantee.</b> That all parts are granted at the same moment: the first may be held while the
- * last is waited for. That there is no deadlock with locks that are held and not in the list; take those in the order
- * of their names, too, or give a maximum wait.
+ * last is waited for. That there is no deadlock with locks that the caller holds and does not list; acquire those in
+ * the order of their names too, or give a maximum wait.
  *
  * <p><b>Callers that hold a part already.</b> Locks are re-entrant, so a lock that the calling thread holds is simply
  * acquired once more. But a thread that holds a part and waits for one that comes <em>before</em> it could close a
- * circle. Such parts are asked for without waiting; if one is taken, all that this call has acquired is given back, and
- * after a short random pause everything begins anew until the maximum wait is over. On a fair lock that is always in
- * demand a try without waiting may fail each time, and two callers that each hold what the other lacks go on until one
- * gives up: give such a call a maximum wait. Permits of semaphores are not re-entrant; a thread that asks for more than
- * the others leave waits for itself.
+ * circle. Such parts are tried without waiting. If one is taken, all that this call has acquired is released, and
+ * after a short random pause it starts again, until the maximum wait has passed. On a fair lock that is always in
+ * demand each try may fail, and two callers that each hold what the other lacks continue until one times out: give such
+ * a call a maximum wait. Permits of semaphores are not re-entrant: a thread that requests more than its own permits
+ * leave free deadlocks.
  *
- * <p><b>Time.</b> A maximum wait is for all parts together.
+ * <p><b>Time.</b> A maximum wait applies to all parts together.
  *
- * <p><b>Loss.</b> A part that is lost while others are still waited for is given up with the rest, and everything
- * begins anew. From then on see {@link MultiHold}.
+ * <p><b>Loss.</b> If a part is lost while others are still waited for, the call releases the rest and starts again.
+ * Later losses are described by {@link MultiHold}.
  *
  * <p><b>Ownership, interruption, memory effects and exceptions</b> are those of {@link DistributedLock}, for each part:
- * the synchronous forms belong to the calling thread, {@link #acquireAsync()} to the hold itself. An exception names
- * the part that failed; what went wrong while the others were given back is {@linkplain Throwable#getSuppressed()
- * suppressed} in it, and all of them are tried. Giving back takes as long as the store needs to answer, at most twice
- * its time-out.
+ * the synchronous methods acquire for the calling thread, {@link #acquireAsync()} for the hold itself. An exception
+ * names the part that failed. The other parts are all released; failures to do so are {@linkplain
+ * Throwable#getSuppressed() suppressed} in it. The releases take as long as the store needs to answer, at most twice
+ * the store time-out.
  *
  * <p><b>Thread-safety:</b> a multi-lock is immutable and may be shared.
  */
 public interface MultiLock {
 
-    /** The names of the resources, in the order in which they are asked for. */
+    /** The names of the resources, in the order in which they are acquired. */
     List<String> names();
 
-    /** Waits as long as it takes, in the manner of {@link #acquire(Duration)}. */
+    /** As {@link #acquire(Duration)}, without a maximum wait. */
     MultiHold acquire() throws InterruptedException;
 
     /**
@@ -57,9 +56,9 @@ public interface MultiLock {
      * together.
      *
      * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait} plus the store requests that are under
-     * way and those that give back; zero makes a single attempt. Safe on virtual threads.
+     * way and those of releases; zero makes a single attempt. Safe on virtual threads.
      *
-     * @param maxWait zero or longer; values beyond 146 years are taken as for ever
+     * @param maxWait zero or longer; beyond 146 years means forever
      * @return a hold to close
      * @throws LockWaitTimeoutException if some part was taken for all of {@code maxWait}; it names that part, and the
      *     caller holds nothing that it did not hold before
@@ -69,14 +68,13 @@ public interface MultiLock {
     MultiHold acquire(Duration maxWait) throws InterruptedException;
 
     /**
-     * Acquires with the options of one call: how long to wait, and a lease of their own for all parts. When the last
-     * part is granted, a fixed lease is set to its full length on all of them. If one has run out by then, because the
-     * others were waited for longer than that, everything begins anew.
+     * Acquires with the options of one call: the maximum wait and the kind of lease, for all parts. When the last
+     * part is granted, a fixed lease is set to its full length on all of them. If one has expired by then, because the
+     * wait for the others took longer, the call starts again.
      *
      * @throws LockWaitTimeoutException if some part was taken for all of the maximum wait
-     * @throws IllegalArgumentException if a lease is asked for that the store can't keep
-     * @throws IllegalStateException if a lease is asked for by a thread that holds one of the locks; nothing was
-     *     changed
+     * @throws IllegalArgumentException if the store does not support the requested lease
+     * @throws IllegalStateException if a thread that holds one of the locks requests a lease; nothing was changed
      * @throws InterruptedException if interrupted before or while waiting
      */
     MultiHold acquire(AcquireOptions options) throws InterruptedException;
@@ -84,12 +82,12 @@ public interface MultiLock {
     /**
      * Acquires without waiting for others.
      *
-     * <p><b>Blocking:</b> for one store request for each part, and as long as it takes to give back.
+     * <p><b>Blocking:</b> for one store request for each part, and for the releases.
      * <b>Interruption:</b> has no effect.
      *
      * @return a hold to close, or empty if a part is taken or, where it is fair, waited for
-     * @throws StoreUnavailableException also if parts were acquired and the store has not confirmed that they were
-     *     given back: that is more than "taken"
+     * @throws StoreUnavailableException also if the store has not confirmed the release of parts that were acquired:
+     *     that is more than "taken"
      */
     Optional<MultiHold> tryAcquire();
 
@@ -110,18 +108,18 @@ public interface MultiLock {
      */
     Optional<MultiHold> tryAcquire(AcquireOptions options) throws InterruptedException;
 
-    /** Acquires for the hold itself, waiting as long as it takes; as {@link #acquireAsync(AcquireOptions)}. */
+    /** As {@link #acquireAsync(AcquireOptions)}, without a maximum wait. */
     CompletionStage<MultiHold> acquireAsync();
 
     /**
-     * Acquires for the hold itself: any thread may close it, and it is not re-entrant, not even for a thread that holds
-     * a part. Never blocks.
+     * Acquires a hold that belongs to itself: any thread may close it, and acquiring is not re-entrant, not even for a
+     * thread that holds a part. Never blocks.
      *
      * <p>Cancelling the returned stage's {@linkplain CompletionStage#toCompletableFuture() future} ends the wait, and
-     * what was granted by then is given back.
+     * parts that were granted by then are released.
      *
-     * @return a stage that ends with a hold to close, or exceptionally with what {@link #acquire(AcquireOptions)}
-     *     throws; it is completed on the client's callback executor
+     * @return a stage that completes with a hold to close, or exceptionally with what {@link #acquire(AcquireOptions)}
+     *     throws, on the client's callback executor
      */
     CompletionStage<MultiHold> acquireAsync(AcquireOptions options);
 }

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The store will not serve this client until a person acts: credentials, permissions, a full disk, another schema, or
- * damaged data in our place, of which nothing was overwritten.
+ * damaged data, which was not overwritten.
  */
 public final class StoreRefusedException extends HoldfastException {
 

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The store did not answer in time. For an acquisition: whether it was granted is unknown; such a grant is withdrawn,
- * or ends with the session at the latest. This is not "taken by another", and trying again may help.
+ * or ends with the session at the latest. This does not mean "taken by another", and another attempt may succeed.
  */
 public final class StoreUnavailableException extends HoldfastException {
 

@@ -22,15 +22,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One party on its way through a barrier: it gets a place, looks until the door is open, and opens it if all are there.
- * Why that is safe is told in {@link EngineBarrier}.
+ * The entry of one party: it gets a place, polls until the door is open, and opens it if all parties are present.
+ * {@link EngineBarrier} says why this is safe.
  *
- * <p>Its steps follow one another, each on whatever thread ends the one before; anybody may call {@link #giveUp} at any
- * time.
+ * <p>Its steps run one after the other, each on the thread that completes the step before. Any thread may call
+ * {@link #giveUp} at any time.
  */
 final class BarrierEntry {
 
-    /** How often all that are present are counted by one that was not the last to come. */
+    /** How often a party that did not come last counts the present parties. */
     private static final long COUNT_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final EngineBarrier barrier;
@@ -39,7 +39,7 @@ final class BarrierEntry {
     private final PollBackoff backoff;
     private final CompletableFuture<EngineMembership> result = new CompletableFuture<>();
 
-    /** Why it gives up; it may turn out to be inside all the same. */
+    /** Why it gives up; it may still turn out to be inside. */
     private final AtomicReference<@Nullable Throwable> reason = new AtomicReference<>();
 
     private volatile Environment.Timer alarm = () -> {};
@@ -65,7 +65,7 @@ final class BarrierEntry {
         return result;
     }
 
-    /** Ends the waiting, unless the door is open: asks first. */
+    /** Ends the wait, unless an inspection finds the door open. */
     void giveUp(Throwable why) {
         if (!result.isDone() && reason.compareAndSet(null, why)) {
             backoff.interrupt();
@@ -108,7 +108,7 @@ final class BarrierEntry {
         return context.failures().timedOut(barrier.name(), wait.most().orElseThrow());
     }
 
-    // ---- Looking
+    // ---- Polling
 
     private void step(LocalHold mine) {
         try {
@@ -148,7 +148,7 @@ final class BarrierEntry {
                     if (failure == null && allThere) {
                         tryToOpen(mine);
                     } else {
-                        // If the store has a reason not to answer, the next step learns it.
+                        // If the store fails for a reason, the next step meets it too.
                         lookLater(mine);
                     }
                 });
@@ -162,7 +162,7 @@ final class BarrierEntry {
                 if (Stages.causeOf(taken) instanceof LockMismatchException misused) {
                     giveUp(misused);
                 }
-                // Otherwise another opens, or gives up.
+                // Otherwise another party opens, or gives up.
                 countsAt = context.environment().monotonicNanos();
                 lookLater(mine);
                 return;
@@ -204,7 +204,7 @@ final class BarrierEntry {
                         return;
                     }
                     try {
-                        // Only who has kept the place until here is sure that the number is its own generation's.
+                        // Only a party that still has its place knows that the number is that of its generation.
                         var unusedToken = mine.fencingToken();
                     } catch (LockLostException e) {
                         var unusedMemory = HoldHandle.of(memory).giveBack(CallerMode.ASYNC);
@@ -224,7 +224,7 @@ final class BarrierEntry {
         BarrierWithdrawal.begin(this, barrier, mine);
     }
 
-    /** Runs something when the call has ended. */
+    /** Runs an action when the call has ended. */
     void afterEnd(Runnable what) {
         var unused = result.whenComplete((inside, failure) -> what.run());
     }
@@ -238,12 +238,12 @@ final class BarrierEntry {
         }
     }
 
-    /** Gives the place back, and ends the call unless it has ended before. */
+    /** Releases the place, and ends the call unless it has ended before. */
     CompletableFuture<?> giveBack(LocalHold mine, @Nullable Throwable besides) {
         return result.isDone() ? mine.giveBack(CallerMode.ASYNC) : drop(mine, why(besides));
     }
 
-    /** Why it gives up, with what else went wrong. */
+    /** Why it gives up, with further failures as suppressed ones. */
     private Throwable why(@Nullable Throwable besides) {
         Throwable known = reason.get();
         if (known == null) {

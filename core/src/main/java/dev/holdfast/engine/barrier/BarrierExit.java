@@ -7,7 +7,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Stages;
 import java.util.concurrent.CompletableFuture;
 
-/** Looks until no member of a generation is inside any more. */
+/** Polls until all members of a generation have left. */
 final class BarrierExit {
 
     private final EngineBarrier barrier;
@@ -25,7 +25,7 @@ final class BarrierExit {
         this.backoff = new PollBackoff(context.environment());
     }
 
-    /** Ends with whether all have left within the wait. Ending the future ends the looking. */
+    /** Completes with whether all have left within the wait. Completing it from outside stops the polls. */
     static CompletableFuture<Boolean> begin(EngineBarrier barrier, long generation, TotalWait wait) {
         BarrierExit leaving = new BarrierExit(barrier, generation, wait);
         barrier.context.life().endWithClient(leaving.result);
@@ -52,7 +52,7 @@ final class BarrierExit {
         });
     }
 
-    /** Whether the store may answer if it is asked again. */
+    /** Whether the store may answer a further poll. */
     private boolean isPassing(Throwable failure) {
         return !(Stages.causeOf(failure) instanceof StoreException known)
                 || (known.reason() == StoreException.Reason.UNAVAILABLE && !barrier.isStoreSilent());

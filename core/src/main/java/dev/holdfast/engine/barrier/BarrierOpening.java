@@ -12,8 +12,8 @@ import dev.holdfast.spi.StoreException.Effect;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Writes the number of a barrier under one session and no other: the one that the lock of the door hangs on. Ends when
- * it is known whether it is written, or when it can't take effect any more.
+ * Writes the number of a barrier under the session that holds the door's lock, and under no other. Completes when it is
+ * known that the number was written, or that it can no longer be.
  */
 final class BarrierOpening implements EpochGuardedCall.Outcome {
 
@@ -26,7 +26,7 @@ final class BarrierOpening implements EpochGuardedCall.Outcome {
         this.number = number;
     }
 
-    /** Ends with whether the number is surely written. */
+    /** Completes with whether the number is known to be written. */
     static CompletableFuture<Boolean> begin(Partition partition, ResourceName opened, Session session, long number) {
         BarrierOpening opening = new BarrierOpening(session, number);
         EpochGuardedCall.send(
@@ -48,7 +48,7 @@ final class BarrierOpening implements EpochGuardedCall.Outcome {
         result.complete(false);
     }
 
-    /** It may have been written, but it will not be from here on. */
+    /** It may have been written, but can no longer be. */
     @Override
     public void failed(StoreException failure) {
         if (failure.effect() == Effect.NONE || session.isAlive()) {

@@ -16,17 +16,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /*
- * The call ends after the store time-out at the latest, but the place outlives it: an opener that has counted the place
- * may have the lock for longer, and would open for fewer parties than it counted. Waiting for the lock therefore has no
- * limit of its own, and goes on in one request: between two requests another opener could come in between and count the
+ * The call ends after the store time-out at the latest, but the place may outlive it: an opener that has counted the
+ * place may hold the lock for longer, and would otherwise open for fewer parties than it counted. The wait for the lock
+ * therefore has no limit, and is one request: between two requests another opener could get the lock and count the
  * place.
  *
- * The waiting ends with the lock, with the loss of the place, and with the client, which takes the place along.
+ * The wait ends with the grant of the lock, with the loss of the place, or with the client, which ends the place too.
  */
 
 /**
- * Gives back the place of a party that gives up: under the lock of the door, so that no opener has counted it, and
- * unless the door is open, which lets the party in. Thread-safe; begun once.
+ * Releases the place of a party that gives up, under the door's lock, so that no opener has counted it; unless the door
+ * is open, which lets the party in. Thread-safe; begun once.
  */
 final class BarrierWithdrawal {
 
@@ -37,10 +37,10 @@ final class BarrierWithdrawal {
     private final ClientContext context;
     private final LocalHold place;
 
-    /** False -> true once: the party goes in, or its place is given back. */
+    /** False -> true once: the party goes in, or its place is released. */
     private final AtomicBoolean isDecided = new AtomicBoolean();
 
-    /** False -> true once: the caller learns that the place is still taken. */
+    /** False -> true once: the caller is notified that the place is still held. */
     private final AtomicBoolean isUncertain = new AtomicBoolean();
 
     private volatile CompletableFuture<Hold> request = new CompletableFuture<>();
@@ -84,7 +84,7 @@ final class BarrierWithdrawal {
 
     private void failed(Throwable failure) {
         if (place.loss() != null || Stages.causeOf(failure) instanceof LockMismatchException) {
-            // There is no place to give back, or no lock under which anybody could open.
+            // There is no place to release, or no lock under which another party could open.
             withoutLock(failure);
         } else {
             endCall(failure);
@@ -106,7 +106,7 @@ final class BarrierWithdrawal {
         });
     }
 
-    /** Goes in if the door is open, and gives the place back otherwise. */
+    /** Goes in if the door is open; otherwise releases the place. */
     private CompletableFuture<?> decide(LatchCall.@Nullable Answer newest, @Nullable Throwable besides) {
         if (!isDecided.compareAndSet(false, true)) {
             return CompletableFuture.completedFuture(null);
@@ -125,10 +125,7 @@ final class BarrierWithdrawal {
         }
     }
 
-    /**
-     * Ends the call, but not the waiting for the lock, unless the door is open: an opener that has the lock may be
-     * dead.
-     */
+    /** Ends the call, but not the wait for the lock, unless the door is open: the lock's holder may be dead. */
     private void endCall(@Nullable Throwable failure) {
         if (!isUncertain.compareAndSet(false, true)) {
             return;

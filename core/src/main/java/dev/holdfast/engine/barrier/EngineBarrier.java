@@ -33,42 +33,43 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 /*
- * What stands at the store.
+ * At the store, a barrier consists of
  *
- *   name            a semaphore with a place for each party; whoever enters or is inside has one
- *   name#opened     a latch whose generation is the highest token of those who entered last; nothing but a number that
- *                   only rises and outlives its writer
- *   name#door a lock: who opens, and who gives up, does it under this; where the store has parts, with a number that
- *                   puts it in the part of the latch
+ *   name            a semaphore with a place for each party; a party has one while it enters and while it is inside
+ *   name#opened     a latch, used as a number that only increases and outlives its writer: its generation is the
+ *                   highest token of the parties that entered last
+ *   name#door       a lock, under which parties open the barrier and give up; on a store with partitions, a number is
+ *                   appended that puts it into the partition of the latch
  *
- * Who has a place with a token up to the number that was opened last is inside; who has a greater one is entering. The
- * door may be opened when all places are taken by those who are entering. The opener sees that in one inspection, which
- * is one state of the store, and then writes the highest of their tokens as the new number: this is what lets them in.
+ * A party whose place has a token up to the number that was written last is inside; one with a greater token is
+ * entering. The door may be opened when all places are held by entering parties. The opener sees this in one
+ * inspection, which shows one state of the store, and then writes the highest of their tokens as the new number. This
+ * lets them in.
  *
- * Why it never opens for fewer. Between the inspection and the writing, (1) nobody gives a place back, which is done
- * under the lock only, however long that takes (BarrierWithdrawal); (2) if the opener has lost the lock because its
- * session is over, the store refuses the number, for it is written under that session; (3) the number is not written
- * late, for if the outcome of the writing is unknown the epoch is raised, or the session retired, before the lock is
- * given back. Who dies in between has died after all were there. Those who were inside from before don't count, for
- * their tokens are not above the last number; and those who come later have greater tokens than the new one, so they
- * don't slip in with it.
+ * Why it never opens for too few. Between the inspection and the write, (1) no party releases its place, since that is
+ * only done under the lock, however long it takes (BarrierWithdrawal); (2) if the opener has lost the lock because its
+ * session has ended, the store refuses the number, which is written under that session; (3) the number is not written
+ * late, since after an unknown outcome the epoch is raised, or the session retired, before the lock is released. A
+ * party that dies in between has died after all were present. Parties that were inside before don't count, since their
+ * tokens are not above the last number. Parties that come later have tokens above the new number, so it does not let
+ * them in.
  *
- * Nobody has a place without knowing: places are tried for, never queued for. Who gives up in a queue may have been
- * served a moment before, and would have to leave a place that was counted without having been told of it.
+ * A party always knows whether it has a place, because places are tried for and never queued for. A party that gave up
+ * in a queue could have been granted a counted place just before, without knowing it, and would then have to leave.
  *
- * Why everybody learns it. A member's token is not above the new number, and it stays so: no later number can be
- * written while the member has its place, for that would need all places. So it can look for it whenever it likes.
- * Whoever is last looks at once after it got its place, and then all are there; the others look too, in case it dies
- * before it opens.
+ * Why every member notices. A member's token is not above the new number, and this stays so: no later number can be
+ * written while the member has its place, since that would need all places. It may therefore read the number at any
+ * later time. The last party to come checks at once after it got its place, when all are present. The others poll too,
+ * in case it dies before it opens.
  *
- * Why leaving ends. A generation is gone when no place is held with a token up to its number. Places hang on sessions,
- * so the dead go; and those who come later have greater tokens, so they don't matter. The places have leases of their
- * own (of a hundred years: they end with the session) because such grants are never passed on inside a process: a place
- * that was passed on would keep its claim, and seem to be inside from before.
+ * Why leaving ends. A generation has left when no place is held with a token up to its number. Places end with
+ * sessions, so dead members leave; later parties have greater tokens and don't matter. The places have their own leases
+ * (of a hundred years, but they end with the session) because grants with leases are never handed over inside a
+ * process: a place that was handed over would keep its token, and its new holder would seem to be inside.
  *
- * The number must not be forgotten while members are inside, and a store forgets latches that nobody uses: each member
- * therefore keeps a pass of the latch, which weighs nothing, until it leaves. When all have left it may be forgotten:
- * then nobody has a place with a token that was let in.
+ * The number must not be forgotten while members are inside, and stores forget unused latches. Each member therefore
+ * keeps a pass of the latch, which weighs nothing, until it leaves. When all have left, the number may be forgotten:
+ * then no place has a token that was let in.
  */
 
 /** The double barrier of one name. Immutable. */
@@ -95,10 +96,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
         this.door = new Acquirer(resources, besides(opened, name.value() + "#door"), Mode.FAIR_MUTEX);
     }
 
-    /**
-     * The first name that belongs to the same part of the store as another: what is under one session must be in one
-     * part.
-     */
+    /** The first name in the partition of another: what one session covers must be in one partition. */
     private ResourceName besides(ResourceName other, String name) {
         ResourceName beside = new ResourceName(name);
         for (int i = 1; !resources.areTogether(beside, other); i++) {
@@ -130,7 +128,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
             return Optional.of(await(Optional.of(maxWait)));
         } catch (LockWaitTimeoutException e) {
             if (e.getSuppressed().length > 0) {
-                // More than that not all have come.
+                // More went wrong than that some parties are missing.
                 throw e;
             }
             return Optional.empty();
@@ -153,19 +151,19 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
         }
         try {
             BarrierMembership inside = Uninterruptibles.uninterruptibly(result);
-            // The door was open by then.
+            // The door was opened before the wait was given up.
             Thread.currentThread().interrupt();
             return inside;
         } catch (ExecutionException e) {
             if (!(e.getCause() instanceof InterruptedException)) {
-                // It ended otherwise, and the interrupt is still to be told.
+                // The result is another failure, so the interrupt must still be reported.
                 Thread.currentThread().interrupt();
             }
             throw EngineBarrier.<InterruptedException>known(e);
         }
     }
 
-    /** Throws what ended a result, which is of that kind or unchecked. */
+    /** Throws the failure of a result, which is of the given class or unchecked. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     static <E extends Throwable> RuntimeException known(ExecutionException e) throws E {
         Throwable cause = e.getCause();
@@ -192,47 +190,47 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
         return told;
     }
 
-    // ---- What the parts ask of the store
+    // ---- Store operations
 
-    /** Whether the store has answered nothing for as long as anybody waits. */
+    /** Whether the store has not answered for longer than the store time-out. */
     boolean isStoreSilent() {
         return resources.partition(name).isSilent();
     }
 
-    /** Asks for a place, without waiting for one; the hold is a {@link LocalHold} with a claim of its own. */
+    /** Tries for a place; the hold is a {@link LocalHold} with its own claim. */
     CompletableFuture<Hold> askForPlace() {
         return new Acquirer(resources, name, Mode.unowned(places, 1))
                 .enterForEngine(AcquireTerms.attempt(WITH_SESSION));
     }
 
-    /** Asks for the lock under which parties open and give up, without waiting for it. */
+    /** Tries for the lock under which parties open the barrier and give up. */
     CompletableFuture<Hold> tryLockDoor() {
         return door.enterForEngine(AcquireTerms.TRY);
     }
 
-    /** Waits for the same lock, however long another has it. */
+    /** Waits for this lock, without a time limit. */
     CompletableFuture<Hold> lockDoor() {
         return door.enterForEngine(AcquireTerms.FOREVER);
     }
 
-    /** The number that was opened last. */
+    /** Reads the number that was written last. */
     CompletableFuture<LatchCall.Answer> newest() {
         return LatchCall.countDown(resources.partition(opened), opened, 0, QUESTION, CallerMode.ASYNC);
     }
 
-    /** The same, after the latch was brought to rest; who wrote the number may have died before it did. */
+    /** The same, after the latch was counted down to zero, which a writer that died may have left undone. */
     CompletableFuture<LatchCall.Answer> atRest(LatchCall.Answer number) {
         return number.remaining() == 0
                 ? CompletableFuture.completedFuture(number)
                 : LatchCall.countDown(resources.partition(opened), opened, number.generation(), OPEN, CallerMode.ASYNC);
     }
 
-    /** Keeps the number from being forgotten. */
+    /** Keeps the store from forgetting the number. */
     CompletableFuture<Hold> rememberNewest() {
         return new Acquirer(resources, opened, Mode.unowned(LATCH, 0)).enterForEngine(AcquireTerms.FOREVER);
     }
 
-    /** Who has a place, in one state of the store. */
+    /** The holders of places, in one state of the store. */
     CompletableFuture<List<Party>> present() {
         return ResourceInspection.askForAll(resources.partition(name).wire, name, CallerMode.ASYNC)
                 .thenApply(found -> found.stream()
@@ -242,7 +240,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
                         .toList());
     }
 
-    /** The number that lets all in who are present, if all places are taken by parties that are not inside yet. */
+    /** The number that lets in all present parties, if all places are held by parties that are not inside yet. */
     Optional<Long> numberFor(List<Party> present, long newest) {
         boolean isFull = present.size() == parties() && present.stream().allMatch(party -> firstToken(party) > newest);
         return isFull
@@ -256,7 +254,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
         return party.tokens().map(TokenBlock::first).orElseThrow();
     }
 
-    /** Writes a number under the lock of the door, and lets in all whose tokens are not above it. */
+    /** Writes a number under the door's lock, which lets in the parties whose tokens are not above it. */
     CompletableFuture<Boolean> open(LocalHold lock, long number) {
         return BarrierOpening.begin(resources.partition(opened), opened, lock.grant.session, number);
     }

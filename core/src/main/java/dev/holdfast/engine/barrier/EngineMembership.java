@@ -109,14 +109,14 @@ final class EngineMembership implements BarrierMembership {
         return result;
     }
 
-    /** Gives the place back; later calls get the same end. */
+    /** Releases the place; later calls return the same result. */
     private CompletableFuture<ReleaseOutcome> goOut() {
         CompletableFuture<ReleaseOutcome> end = place.giveBack(CallerMode.ASYNC);
         var unused = HoldHandle.of(memory).giveBack(CallerMode.ASYNC);
         return end;
     }
 
-    /** Leaves, and tells nobody how that ended. */
+    /** Leaves, without a result. */
     void leaveQuietly() {
         var unused = goOut();
     }

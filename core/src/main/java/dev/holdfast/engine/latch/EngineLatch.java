@@ -22,18 +22,18 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 /*
- * A generation's number has two halves. The upper one goes up by one from generation to generation; the lower one is a
- * mark that the call draws that wants to set it. Of two calls that set the latch at the same time the store takes one,
- * and by the mark in its answer each knows which, however often its command had to be sent.
+ * The number of a generation has two halves. The upper one counts generations. The lower one is a random mark of the
+ * call that sets the count. Of two calls that set the latch at the same time the store accepts one, and the mark in the
+ * reply shows each whether it was that one, however often its command had to be sent.
  */
 
-/** The latch of one name. Thread-safe; keeps nothing but a hint. */
+/** The latch of one name. Thread-safe; keeps nothing but a cached generation. */
 public final class EngineLatch implements DistributedCountDownLatch {
 
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
     private static final int MARK_BITS = 32;
 
-    /** What a count-down that only asks is called. */
+    /** The id of a count-down that only reads. */
     private static final String QUESTION = "?";
 
     private final LocalResources resources;
@@ -41,8 +41,8 @@ public final class EngineLatch implements DistributedCountDownLatch {
     private final ResourceName name;
     private final Acquirer acquirer;
 
-    /** The newest generation that this was told of; spares a question. */
-    private volatile long known;
+    /** The newest generation that was reported here. Spares a command if it is still current. */
+    private volatile long lastKnown;
 
     public EngineLatch(LocalResources resources, ResourceName name) {
         this.resources = resources;
@@ -65,7 +65,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public CompletionStage<Boolean> trySetCountAsync(long count) {
-        return told(set(count, CallerMode.ASYNC));
+        return userStage(set(count, CallerMode.ASYNC));
     }
 
     private CompletableFuture<Boolean> set(long count, CallerMode caller) {
@@ -90,18 +90,18 @@ public final class EngineLatch implements DistributedCountDownLatch {
                         return CompletableFuture.completedFuture(isSet);
                     }
                     if (isBeaten) {
-                        // Another was quicker, and what it had set is over already.
+                        // Another call set the count first, and that generation has ended already.
                         return setAfter(after, count);
                     }
-                    // A generation later than the one that this call would have begun: it was set and is over, by
-                    // whomever.
+                    // The store is past the generation that this call would have begun. Whether this or another call
+                    // had begun it is unknown.
                     return CompletableFuture.failedFuture(context.failures().unknownCount(name.value()));
                 });
     }
 
     private long generationAfter(long present) {
         long mark = resources.partition(name).uniqueLong() >>> (Long.SIZE - MARK_BITS);
-        long next = Math.max(round(present), round(known)) + 1;
+        long next = Math.max(round(present), round(lastKnown)) + 1;
         if (next > Long.MAX_VALUE >>> MARK_BITS) {
             throw new IllegalStateException("Latch '" + name + "' has no more generations after " + present);
         }
@@ -128,7 +128,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public CompletionStage<Long> countDownAsync(String id) {
-        return told(count(id, CallerMode.ASYNC));
+        return userStage(count(id, CallerMode.ASYNC));
     }
 
     @Override
@@ -144,7 +144,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     private CompletableFuture<Long> count(String id, CallerMode caller) {
         context.requireOpen();
-        long expected = known;
+        long expected = lastKnown;
         return LatchCall.countDown(resources.partition(name), name, expected, id, caller)
                 .thenCompose(after -> {
                     note(after);
@@ -152,11 +152,11 @@ public final class EngineLatch implements DistributedCountDownLatch {
                         return CompletableFuture.completedFuture(after);
                     }
                     if (expected != 0 && !after.isFirst()) {
-                        // A sending that was not answered may have counted in what was known, which is over; or it was
-                        // over before. Who repeats the call means the present generation.
+                        // An unanswered command may have counted in the expected generation, or that had ended
+                        // before. A caller that repeats the call means the current generation.
                         return CompletableFuture.failedFuture(context.failures().uncounted(name.value(), id));
                     }
-                    // What was known is over: the present generation is meant, which this answer names.
+                    // The expected generation has ended: the count-down belongs to the current one.
                     return LatchCall.countDown(
                                     resources.partition(name), name, after.generation(), id, CallerMode.ASYNC)
                             .thenApply(this::note);
@@ -170,7 +170,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     }
 
     private LatchCall.Answer note(LatchCall.Answer answer) {
-        known = answer.generation();
+        lastKnown = answer.generation();
         return answer;
     }
 
@@ -182,7 +182,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     @Override
     public CompletionStage<Long> countAsync() {
         context.requireOpen();
-        return told(ask(CallerMode.ASYNC).thenApply(LatchCall.Answer::remaining));
+        return userStage(ask(CallerMode.ASYNC).thenApply(LatchCall.Answer::remaining));
     }
 
     @Override
@@ -213,16 +213,16 @@ public final class EngineLatch implements DistributedCountDownLatch {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before waiting for latch '" + name + "'");
         }
-        LocalHold passed = acquirer.await(this, AcquireTerms.within(waitNanos), true);
+        LocalHold passed = acquirer.await(this, AcquireTerms.within(waitNanos));
         if (passed == null) {
             return false;
         }
-        forget(passed);
+        release(passed);
         return true;
     }
 
-    /** To have passed is all that matters: what the store records of it keeps nobody out, and goes in its own time. */
-    private static void forget(Hold passed) {
+    /** Does not wait for the release: a pass claim keeps no one else waiting. */
+    private static void release(Hold passed) {
         var unused = HoldHandle.of(passed).giveBack(CallerMode.ASYNC);
     }
 
@@ -234,7 +234,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
             if (failure != null) {
                 result.completeExceptionally(failure);
             } else {
-                forget(hold);
+                release(hold);
                 result.complete(null);
             }
         });
@@ -242,7 +242,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
         return result;
     }
 
-    // ---- Small parts
+    // ---- Results
 
     private <T> T result(CompletableFuture<T> answer) {
         try {
@@ -252,8 +252,8 @@ public final class EngineLatch implements DistributedCountDownLatch {
         }
     }
 
-    /** The same, completed on the callback executor. */
-    private <T> CompletableFuture<T> told(CompletableFuture<T> answer) {
+    /** The same result, completed on the callback executor. */
+    private <T> CompletableFuture<T> userStage(CompletableFuture<T> answer) {
         return context.callbacks().relay(answer);
     }
 

@@ -19,19 +19,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Both commands are idempotent: a count-down by its id, a setting by its generation, which no other call chooses. So
- * what was not answered is simply sent again, and a sending that arrives late does no harm: its id has counted, or its
- * generation is not after the present one. The epoch is raised all the same before a setting is repeated, as for all
- * that carries one: a store may have forgotten the generation by the time a very late one arrives.
+ * Both commands are idempotent: a count-down by its id, SetCount by its generation, which no other call chooses. An
+ * unanswered command is therefore sent again, and one that arrives late has no effect: its id has counted before, or
+ * its generation is not after the current one. The epoch is still raised before SetCount is repeated, since a store may
+ * have forgotten the generation by the time a very late duplicate arrives.
  */
 
-/** Brings one command about a latch to a definite answer. Ends once; callers hold no lock of the engine. */
+/** Repeats one command about a latch until its outcome is known. Completes once; callers hold no lock of the engine. */
 public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.Outcome {
 
     /**
-     * What the store said.
+     * The reply of the store.
      *
-     * @param isFirst whether it is the answer to the first sending, so that no other can have changed what it tells
+     * @param isFirst whether the command was sent once, so that no duplicate can have changed the reported state
      */
     public record Answer(long generation, long remaining, boolean isFirst) {}
 
@@ -42,7 +42,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
     private final EpochGuardedCall.@Nullable Maker ofSession;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
 
-    // Only one sending is under way at a time.
+    // Only one command is under way at a time.
     private volatile int failures;
 
     private LatchCall(
@@ -57,7 +57,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
         this.ofSession = ofSession;
     }
 
-    /** Sends a count-down; one of generation 0, which no latch has, changes nothing and so asks. */
+    /** Sends a count-down. One of generation 0, which no latch has, changes nothing: it only reads. */
     public static CompletableFuture<Answer> countDown(
             Partition partition, ResourceName name, long generation, String id, CallerMode caller) {
         Command command = new Command.CountDown(name, generation, id, 1);
@@ -113,7 +113,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
         Backoff.RESEND.retry(context.environment(), failures, this::again);
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one command at a time
     private void again() {
         failures++;
         send(CallerMode.ASYNC);

@@ -5,28 +5,41 @@ import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Lease;
 
 /**
- * The terms of one acquisition: the lease, and how long to wait. Immutable.
+ * The terms of one acquisition. Immutable.
  *
- * @param lease what the grant hangs on
- * @param isExtendable whether the lease is the owner's to extend: a bound for a stuck thread is not
+ * @param lease what ends the grant
+ * @param isExtendable whether the owner may extend the lease: not if it only bounds a stuck thread
  * @param waitNanos how long others may keep the resource; 0 for a single attempt
+ * @param interrupts what an interrupt does to a thread that waits
  */
-public record AcquireTerms(Lease lease, boolean isExtendable, long waitNanos) {
+public record AcquireTerms(Lease lease, boolean isExtendable, long waitNanos, Interrupts interrupts) {
+
+    /** What an interrupt does to a thread that waits; without effect on a stage. */
+    public enum Interrupts {
+        /** It ends the wait. */
+        END_WAIT,
+        /** It only sets the flag of the thread. */
+        KEEP_WAITING
+    }
 
     /** A renewed hold, however long others keep the resource. */
     public static final AcquireTerms FOREVER = within(TotalWait.FOREVER);
 
-    /** A renewed hold, now or not at all. */
-    public static final AcquireTerms TRY = within(0);
+    /** As {@link #FOREVER}, whatever interrupts there are. */
+    public static final AcquireTerms FOREVER_UNINTERRUPTIBLY =
+            new AcquireTerms(Lease.SESSION, false, TotalWait.FOREVER, Interrupts.KEEP_WAITING);
+
+    /** A renewed hold, at once or not at all, whatever interrupts there are. */
+    public static final AcquireTerms TRY = attempt(Lease.SESSION);
 
     /** A renewed hold, if others don't keep the resource for longer than this. */
     public static AcquireTerms within(long waitNanos) {
-        return new AcquireTerms(Lease.SESSION, false, waitNanos);
+        return new AcquireTerms(Lease.SESSION, false, waitNanos, Interrupts.END_WAIT);
     }
 
-    /** A single attempt with a lease that its owner does not extend. */
+    /** A single attempt with a lease that its owner does not extend, whatever interrupts there are. */
     public static AcquireTerms attempt(Lease lease) {
-        return new AcquireTerms(lease, false, 0);
+        return new AcquireTerms(lease, false, 0, Interrupts.KEEP_WAITING);
     }
 
     /** What a user asks for. */
@@ -38,7 +51,8 @@ public record AcquireTerms(Lease lease, boolean isExtendable, long waitNanos) {
         return new AcquireTerms(
                 lease,
                 options.fixedLease().isPresent() || options.detachedLease().isPresent(),
-                options.maxWait().map(TotalWait::nanos).orElse(TotalWait.FOREVER));
+                options.maxWait().map(TotalWait::nanos).orElse(TotalWait.FOREVER),
+                Interrupts.END_WAIT);
     }
 
     /** Whether a single attempt is made, which never queues at the store. */
@@ -46,7 +60,12 @@ public record AcquireTerms(Lease lease, boolean isExtendable, long waitNanos) {
         return waitNanos == 0;
     }
 
-    /** Whether the grant has a lease of its own. */
+    /** Whether an interrupt ends the wait. */
+    public boolean isInterruptible() {
+        return interrupts == Interrupts.END_WAIT;
+    }
+
+    /** Whether the grant's lease is its own and not that of the session. */
     public boolean hasOwnLease() {
         return lease.binding() != Lease.Binding.SESSION;
     }

@@ -36,19 +36,18 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
      * @return null if others kept the resource for all of the wait
      */
     @Nullable
-    public LocalHold await(Object face, AcquireTerms terms, boolean isInterruptible) throws InterruptedException {
-        return awaitObserved(face, request(terms), isInterruptible);
+    public LocalHold await(Object face, AcquireTerms terms) throws InterruptedException {
+        return awaitObserved(face, request(terms));
     }
 
     /**
-     * As {@link #await(Object, AcquireTerms, boolean)}, and says who is in the way.
+     * As {@link #await(Object, AcquireTerms)}, and says who is in the way.
      *
      * @throws LockWaitTimeoutException if others kept the resource for all of the wait
      */
-    public LocalHold awaitOrTimeOut(Object face, AcquireTerms terms, boolean isInterruptible)
-            throws InterruptedException {
+    public LocalHold awaitOrTimeOut(Object face, AcquireTerms terms) throws InterruptedException {
         Request request = request(terms);
-        LocalHold hold = awaitObserved(face, request, isInterruptible);
+        LocalHold hold = awaitObserved(face, request);
         if (hold != null) {
             return hold;
         }
@@ -65,16 +64,15 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         return new Request(mode, name, Thread.currentThread(), null, terms, false, observer);
     }
 
-    private @Nullable LocalHold awaitObserved(Object face, Request request, boolean isInterruptible)
-            throws InterruptedException {
+    private @Nullable LocalHold awaitObserved(Object face, Request request) throws InterruptedException {
         AcquisitionObserver observer = request.observer;
         if (observer == null) {
-            return await(face, request, isInterruptible);
+            return await(face, request);
         }
         WaitEnd end = WaitEnd.FAILED;
         LocalHold hold = null;
         try {
-            hold = await(face, request, isInterruptible);
+            hold = await(face, request);
             end = inVain(request.terms);
         } catch (InterruptedException e) {
             end = WaitEnd.CANCELLED;
@@ -89,10 +87,9 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         return hold;
     }
 
-    private @Nullable LocalHold await(Object face, Request request, boolean isInterruptible)
-            throws InterruptedException {
+    private @Nullable LocalHold await(Object face, Request request) throws InterruptedException {
         try {
-            return awaitEnd(face, request, isInterruptible);
+            return awaitEnd(face, request);
         } catch (Error | RuntimeException e) {
             giveUp(request);
             throw e;
@@ -113,8 +110,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         }
     }
 
-    private @Nullable LocalHold awaitEnd(Object face, Request request, boolean isInterruptible)
-            throws InterruptedException {
+    private @Nullable LocalHold awaitEnd(Object face, Request request) throws InterruptedException {
         long waitNanos = request.terms.waitNanos();
         long deadline = resources.context.environment().monotonicNanos()
                 + RequestCompletion.limitOf(resources.context, request);
@@ -140,7 +136,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                 if (request.isDone()) {
                     break;
                 }
-                if (isInterrupted && isInterruptible) {
+                if (isInterrupted && request.terms.isInterruptible()) {
                     if (RequestCancellation.cancel(resource, request)) {
                         wasInterrupted = false;
                         throw new InterruptedException("interrupted while waiting for lock '" + name + "'");

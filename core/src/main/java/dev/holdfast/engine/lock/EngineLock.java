@@ -1,5 +1,6 @@
 package dev.holdfast.engine.lock;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
@@ -14,7 +15,6 @@ import dev.holdfast.engine.local.TaskWhileHeld;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
@@ -26,23 +26,20 @@ import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The mutex of one name, or one side of its read-write lock: turns calls into requests at the resource. Immutable but
- * for a hint.
- */
+/** The mutex of one name, or one side of its read-write lock. Turns calls into requests. Immutable but for a cache. */
 public final class EngineLock implements DistributedLock {
 
-    // A program may have a hundred thousand of these: what the door knows is not kept twice.
+    // A program may have a hundred thousand locks: the acquirer's name and mode are not copied here.
     private final Acquirer acquirer;
 
-    /** The resource that was used last; may be gone. Spares the look-up. */
+    /** The resource that was used last, to spare a look-up; it may have been discarded since. */
     private @Nullable LocalResource lastResource;
 
     public EngineLock(Acquirer acquirer) {
         this.acquirer = acquirer;
     }
 
-    /** The way to its requests. */
+    /** Makes the requests of this lock. */
     public Acquirer acquirer() {
         return acquirer;
     }
@@ -78,11 +75,11 @@ public final class EngineLock implements DistributedLock {
     }
 
     private Hold acquireOrTimeOut(AcquireTerms terms) throws InterruptedException {
-        LocalHold mine = enterAgain(terms.lease(), true);
-        if (mine != null) {
-            return new NestedHold(mine, isWriteSide());
+        LocalHold outer = enterAgain(terms);
+        if (outer != null) {
+            return new NestedHold(outer, isWriteSide());
         }
-        LocalHold hold = acquirer.awaitOrTimeOut(this, terms, true);
+        LocalHold hold = acquirer.awaitOrTimeOut(this, terms);
         lastResource = hold.resource;
         return hold;
     }
@@ -90,7 +87,7 @@ public final class EngineLock implements DistributedLock {
     @Override
     public Optional<Hold> tryAcquire() {
         try {
-            return Optional.ofNullable(acquireOrNull(AcquireTerms.TRY, false));
+            return Optional.ofNullable(acquireOrNull(AcquireTerms.TRY));
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
         }
@@ -98,20 +95,20 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public Optional<Hold> tryAcquire(Duration maxWait) throws InterruptedException {
-        return Optional.ofNullable(acquireOrNull(AcquireTerms.within(TotalWait.nanos(maxWait)), true));
+        return Optional.ofNullable(acquireOrNull(AcquireTerms.within(TotalWait.nanos(maxWait))));
     }
 
     @Override
     public Optional<Hold> tryAcquire(AcquireOptions options) throws InterruptedException {
-        return Optional.ofNullable(acquireOrNull(AcquireTerms.of(options), true));
+        return Optional.ofNullable(acquireOrNull(AcquireTerms.of(options)));
     }
 
-    private @Nullable Hold acquireOrNull(AcquireTerms terms, boolean isInterruptible) throws InterruptedException {
-        LocalHold mine = enterAgain(terms.lease(), isInterruptible);
-        if (mine != null) {
-            return new NestedHold(mine, isWriteSide());
+    private @Nullable Hold acquireOrNull(AcquireTerms terms) throws InterruptedException {
+        LocalHold outer = enterAgain(terms);
+        if (outer != null) {
+            return new NestedHold(outer, isWriteSide());
         }
-        return await(terms, isInterruptible);
+        return await(terms);
     }
 
     // ---- Acquiring for the thread
@@ -119,9 +116,7 @@ public final class EngineLock implements DistributedLock {
     @Override
     public void lock() {
         try {
-            if (enterAgain(Lease.SESSION, false) == null) {
-                await(AcquireTerms.FOREVER, false);
-            }
+            enterAgainOrAwait(AcquireTerms.FOREVER_UNINTERRUPTIBLY);
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
         }
@@ -129,15 +124,13 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        if (enterAgain(Lease.SESSION, true) == null) {
-            await(AcquireTerms.FOREVER, true);
-        }
+        enterAgainOrAwait(AcquireTerms.FOREVER);
     }
 
     @Override
     public boolean tryLock() {
         try {
-            return enterAgain(Lease.SESSION, false) != null || await(AcquireTerms.TRY, false) != null;
+            return enterAgainOrAwait(AcquireTerms.TRY);
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
         }
@@ -146,19 +139,19 @@ public final class EngineLock implements DistributedLock {
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
         long waitNanos = Math.min(Math.max(unit.toNanos(time), 0), TotalWait.FOREVER);
-        return enterAgain(Lease.SESSION, true) != null || await(AcquireTerms.within(waitNanos), true) != null;
+        return enterAgainOrAwait(AcquireTerms.within(waitNanos));
     }
 
     @Override
     public void unlock() {
-        LocalHold mine = holdOfCaller();
-        if (mine == null || countOf(mine) == 0) {
+        LocalHold hold = holdOfCaller();
+        if (hold == null || countOf(hold) == 0) {
             throw new NotOwnerException(
                     name(),
                     "Lock '" + resource() + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so it can't release it");
         }
-        mine.finish(mine.letGo(CallerMode.BLOCKING, isWriteSide()));
+        hold.finish(hold.letGo(CallerMode.BLOCKING, isWriteSide()));
     }
 
     @Override
@@ -175,20 +168,20 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public int holdCount() {
-        LocalHold mine = holdOfCaller();
-        return mine == null ? 0 : countOf(mine);
+        LocalHold hold = holdOfCaller();
+        return hold == null ? 0 : countOf(hold);
     }
 
-    /** How often a hold of the calling thread was acquired on this side. */
-    private int countOf(LocalHold mine) {
-        return isWriteSide() ? mine.writeDepth() : mine.shareDepth();
+    /** How many times a hold of the calling thread was acquired on this side. */
+    private int countOf(LocalHold hold) {
+        return isWriteSide() ? hold.writeDepth() : hold.shareDepth();
     }
 
     private boolean isWriteSide() {
         return spec().kind() == Kind.READ_WRITE && !acquirer.mode().isShare();
     }
 
-    // ---- The paths behind
+    // ---- Implementation
 
     private @Nullable LocalResource local() {
         LocalResource last = lastResource;
@@ -206,40 +199,46 @@ public final class EngineLock implements DistributedLock {
     }
 
     /** Counts one more acquisition if the calling thread holds this lock; null if it does not. */
-    private @Nullable LocalHold enterAgain(Lease lease, boolean isInterruptible) throws InterruptedException {
-        if (isInterruptible && Thread.interrupted()) {
+    private @Nullable LocalHold enterAgain(AcquireTerms terms) throws InterruptedException {
+        if (terms.isInterruptible() && Thread.interrupted()) {
             throw new InterruptedException("interrupted before asking for lock '" + resource() + "'");
         }
         LocalResource local = local();
-        LocalHold mine = local == null ? null : local.liveHoldOf(Thread.currentThread());
-        if (mine == null) {
+        LocalHold hold = local == null ? null : local.liveHoldOf(Thread.currentThread());
+        if (hold == null) {
             return null;
         }
-        if (!mine.resource.spec.equals(spec())) {
-            throw acquirer.resources().usedOtherwise(mine.resource);
+        if (!hold.resource.spec.equals(spec())) {
+            throw acquirer.resources().usedOtherwise(hold.resource);
         }
-        if (isWriteSide() && mine.writeDepth() == 0) {
+        if (isWriteSide() && hold.writeDepth() == 0) {
             throw new IllegalStateException("Lock '" + resource()
                     + "' is held for reading by this thread: it can't become a write hold, for two readers that both"
                     + " want to write would wait for each other. Release the read hold first.");
         }
-        if (lease.binding() != Lease.Binding.SESSION) {
+        if (terms.hasOwnLease()) {
             throw new IllegalStateException("Lock '" + resource()
                     + "' is held by this thread already: a nested acquire can't change its lease");
         }
-        if (!mine.isLive()) {
-            if (isInterruptible) {
-                mine.awaitCertainty();
+        if (!hold.isLive()) {
+            if (terms.isInterruptible()) {
+                hold.awaitCertainty();
             } else {
-                mine.awaitCertaintyUninterruptibly();
+                hold.awaitCertaintyUninterruptibly();
             }
         }
-        mine.enterAgain(isWriteSide());
-        return mine;
+        hold.enterAgain(isWriteSide());
+        return hold;
     }
 
-    private @Nullable LocalHold await(AcquireTerms terms, boolean isInterruptible) throws InterruptedException {
-        LocalHold hold = acquirer.await(this, terms, isInterruptible);
+    /** Returns whether the calling thread has acquired the lock, again or for the first time. */
+    @CanIgnoreReturnValue
+    private boolean enterAgainOrAwait(AcquireTerms terms) throws InterruptedException {
+        return enterAgain(terms) != null || await(terms) != null;
+    }
+
+    private @Nullable LocalHold await(AcquireTerms terms) throws InterruptedException {
+        LocalHold hold = acquirer.await(this, terms);
         if (hold != null) {
             lastResource = hold.resource;
         }

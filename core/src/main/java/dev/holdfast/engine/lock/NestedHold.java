@@ -11,12 +11,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** The handle of a re-entrant acquisition: the outer hold, with a close of its own. */
+/** The handle of a re-entrant acquisition: the outer hold, which it releases only once itself. */
 public final class NestedHold implements HoldHandle {
 
     private final LocalHold outer;
 
-    /** Written by the owner thread; another thread that asks sees it at the latest with the next synchronisation. */
+    /** Written by the owner thread. Other threads may read an old value until they next synchronise with it. */
     private boolean isClosed;
 
     private final boolean isWrite;

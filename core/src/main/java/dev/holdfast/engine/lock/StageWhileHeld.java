@@ -13,10 +13,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An asynchronous task that runs while a lock is held: acquired, started, released, told. Its parts run one after the
- * other; a loss or a cancellation may come at any time.
+ * An asynchronous task that runs while a lock is held. The lock is acquired, the task started, the lock released and
+ * the caller's stage completed, one after the other; a loss or a cancellation may happen at any time.
  *
- * @param <T> what the task comes to
+ * @param <T> the task's result
  */
 final class StageWhileHeld<T extends @Nullable Object> {
 

@@ -18,11 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that acquires all parts for the hold itself, or none. As {@link MultiAcquisition} without a thread: nothing
- * is held before, so the order alone keeps it out of circles.
+ * One call that acquires all parts for a hold that owns itself, or none. As {@link MultiAcquisition} without a thread:
+ * such a call holds nothing before, so the order of the parts alone prevents deadlocks.
  *
- * <p>Its steps follow one another, each on whatever thread ends the one before; only the result may be ended by anybody
- * at any time.
+ * <p>Its steps run one after the other, each on the thread that completes the step before. Only the result may be
+ * completed by any thread at any time.
  */
 final class AsyncMultiAcquisition {
 
@@ -33,10 +33,10 @@ final class AsyncMultiAcquisition {
     private final CompletableFuture<MultiHold> result = new CompletableFuture<>();
 
     /** What this attempt has acquired, in order. */
-    private final List<Hold> held = new ArrayList<>();
+    private final List<Hold> holds = new ArrayList<>();
 
-    /** The part that is waited for. */
-    private volatile @Nullable CompletableFuture<Hold> asked;
+    /** The request for the next part. */
+    private volatile @Nullable CompletableFuture<Hold> request;
 
     AsyncMultiAcquisition(ClientContext context, List<MultiLockMember> parts, AcquireOptions options, TotalWait wait) {
         this.context = context;
@@ -47,49 +47,49 @@ final class AsyncMultiAcquisition {
 
     CompletableFuture<MultiHold> begin() {
         var unused = result.whenComplete((hold, failure) -> {
-            CompletableFuture<Hold> present = asked;
+            CompletableFuture<Hold> present = request;
             if (present != null) {
-                // Ended by whoever has it in hand; if it ended by itself nothing is waited for any more.
+                // Has an effect only if the caller completed the result: otherwise the request has ended before.
                 present.cancel(false);
             }
         });
-        askForNext();
+        requestNext();
         return result;
     }
 
-    private void askForNext() {
-        if (held.size() == parts.size()) {
+    private void requestNext() {
+        if (holds.size() == parts.size()) {
             settleLeases();
             return;
         }
-        MultiLockMember part = parts.get(held.size());
+        MultiLockMember part = parts.get(holds.size());
         CompletableFuture<Hold> next = part.acquireForEngine(wait.within(options));
-        asked = next;
+        request = next;
         if (result.isDone()) {
-            // It may have ended before it could see what is asked for now.
+            // The caller may have completed it before it could see this request.
             next.cancel(false);
         }
-        // However many are granted at once, each asks for the next when the one before has returned.
+        // The trampoline keeps many grants that come at once from nesting on the stack.
         var unused = next.whenComplete((hold, failure) -> Trampoline.react(() -> {
             if (failure != null) {
                 giveUp(part, failure);
             } else {
-                held.add(hold);
-                askForNext();
+                holds.add(hold);
+                requestNext();
             }
         }));
     }
 
     /**
-     * A part could not be had. A maximum wait is told as it was given, not as what was left of it for this part, and
-     * with who is in the way, which is asked when the others are given back.
+     * A part could not be acquired. A time-out names the maximum wait of the whole call, not what was left of it for
+     * this part, and the part's holder, which is looked up after the other parts are released.
      */
     private void giveUp(MultiLockMember part, Throwable failure) {
         if (!(failure instanceof LockWaitTimeoutException) || wait.most().isEmpty()) {
             giveUp(failure);
             return;
         }
-        var unused = BulkRelease.ofAsync(context, List.copyOf(held)).thenAccept(failures -> {
+        var unused = BulkRelease.ofAsync(context, List.copyOf(holds)).thenAccept(failures -> {
             var unusedEnd = part.resources()
                     .lookup
                     .timedOutAsync(
@@ -101,18 +101,18 @@ final class AsyncMultiAcquisition {
         });
     }
 
-    /** A fixed lease runs from here for all parts. */
+    /** Extends fixed leases, so that those of all parts run from now. */
     private void settleLeases() {
         CompletableFuture<?>[] extensions = new CompletableFuture<?>[0];
         if (AcquireTerms.of(options).isExtendable()) {
-            extensions = held.subList(0, held.size() - 1).stream()
+            extensions = holds.subList(0, holds.size() - 1).stream()
                     .map(hold -> extend((LocalHold) hold))
                     .toArray(CompletableFuture<?>[]::new);
         }
         var unused = CompletableFuture.allOf(extensions).whenComplete((done, failure) -> {
             Throwable cause = failure == null ? null : Stages.causeOf(failure);
             if (cause == null ? isOneLost() : cause instanceof LockLostException) {
-                beginAnew(cause);
+                restart(cause);
             } else if (cause != null) {
                 giveUp(cause);
             } else {
@@ -131,9 +131,9 @@ final class AsyncMultiAcquisition {
         }
     }
 
-    /** Whether one was lost while others were waited for; a doubt is no loss. */
+    /** Whether a part was lost while others were waited for. One in doubt is not lost. */
     private boolean isOneLost() {
-        for (Hold hold : held) {
+        for (Hold hold : holds) {
             try {
                 var unused = hold.fencingToken();
             } catch (LockLostException e) {
@@ -143,7 +143,7 @@ final class AsyncMultiAcquisition {
         return false;
     }
 
-    private void beginAnew(@Nullable Throwable lost) {
+    private void restart(@Nullable Throwable lost) {
         if (wait.isOver()) {
             RuntimeException timeout = context.failures()
                     .timedOut(parts.get(0).resource().value(), wait.most().orElseThrow());
@@ -153,10 +153,10 @@ final class AsyncMultiAcquisition {
             giveUp(timeout);
             return;
         }
-        var unused = BulkRelease.ofAsync(context, List.copyOf(held)).thenAccept(failures -> {
-            held.clear();
+        var unused = BulkRelease.ofAsync(context, List.copyOf(holds)).thenAccept(failures -> {
+            holds.clear();
             if (failures.isEmpty()) {
-                askForNext();
+                requestNext();
             } else {
                 fail(failures.get(0), failures.subList(1, failures.size()));
             }
@@ -164,7 +164,7 @@ final class AsyncMultiAcquisition {
     }
 
     private void giveUp(Throwable cause) {
-        var unused = BulkRelease.ofAsync(context, List.copyOf(held)).thenAccept(failures -> fail(cause, failures));
+        var unused = BulkRelease.ofAsync(context, List.copyOf(holds)).thenAccept(failures -> fail(cause, failures));
     }
 
     private void fail(Throwable cause, List<RuntimeException> suppressed) {
@@ -173,7 +173,7 @@ final class AsyncMultiAcquisition {
     }
 
     private void finish() {
-        EngineMultiHold all = new EngineMultiHold(context, null, List.copyOf(held));
+        EngineMultiHold all = new EngineMultiHold(context, null, List.copyOf(holds));
         context.callbacks().run(() -> {
             if (!result.complete(all)) {
                 var unused = all.releaseAsync();

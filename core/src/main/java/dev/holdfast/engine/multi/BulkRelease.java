@@ -15,12 +15,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
- * What was acquired in vain is released all at once: one trip where the store gathers. A failure keeps none of the
- * others from being released. That a hold was lost is no failure here: its owner never had it in hand.
+/**
+ * Releases the holds of a call that could not acquire all of its parts: all at once, which is one round trip where the
+ * store batches. If one release fails, the others still happen. A lost hold is not a failure here: no caller ever had
+ * it.
  */
-
-/** Releases holds that their caller will not get, because not all of them could be had. */
 public final class BulkRelease {
     private static final Logger log = LoggerFactory.getLogger(BulkRelease.class);
 
@@ -37,7 +36,7 @@ public final class BulkRelease {
         }
     }
 
-    /** Releases, waits for the store as long as for any release, and returns what failed. Called by the owner. */
+    /** Releases, waits for the store as long as any release does, and returns what failed. Called by the owner. */
     static List<RuntimeException> of(ClientContext context, List<Hold> holds) {
         BulkRelease all = new BulkRelease(context, holds);
         try {
@@ -52,7 +51,7 @@ public final class BulkRelease {
         return all.failures();
     }
 
-    /** As {@link #of}, for a call without a thread that waits. */
+    /** As {@link #of}, without blocking. */
     static CompletableFuture<List<RuntimeException>> ofAsync(ClientContext context, List<Hold> holds) {
         BulkRelease all = new BulkRelease(context, holds);
         return CompletableFuture.allOf(all.begun()).thenApply(ended -> all.failures());

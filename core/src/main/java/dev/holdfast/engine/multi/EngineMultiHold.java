@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The holds of all parts in one hand. Thread-safe. */
+/** The holds of all parts as one. Thread-safe. */
 final class EngineMultiHold implements MultiHold {
     private static final Logger log = LoggerFactory.getLogger(EngineMultiHold.class);
 
@@ -42,17 +42,17 @@ final class EngineMultiHold implements MultiHold {
     /** In the order of the parts; never empty. */
     private final List<Hold> parts;
 
-    /** The tokens as they were granted, for what is said of a loss. */
+    /** The tokens as granted, for messages about a loss. */
     private final long[] tokens;
 
     private final AtomicBoolean isClosed = new AtomicBoolean();
     private final CompletableFuture<Map<String, ReleaseOutcome>> released = new CompletableFuture<>();
-    private final UserStage<Map<String, ReleaseOutcome>> toldOfRelease = new UserStage<>();
+    private final UserStage<Map<String, ReleaseOutcome>> userStage = new UserStage<>();
 
-    /** What came of the parts whose release has ended, by name. */
+    /** The outcomes of the releases that have ended, by name. */
     private final Map<String, ReleaseOutcome> ended = new ConcurrentHashMap<>();
 
-    /** What is known of losses that were there before the release, by name. Written before the release begins. */
+    /** Losses before the release, by name. Written before the release begins. */
     private final Map<String, LockLostException> lostBefore = new LinkedHashMap<>();
 
     EngineMultiHold(ClientContext context, @Nullable Thread owner, List<Hold> parts) {
@@ -116,16 +116,16 @@ final class EngineMultiHold implements MultiHold {
         return shortest(Hold::effectiveLease);
     }
 
-    private Duration shortest(Function<Hold, Duration> of) {
-        return parts.stream().map(of).min(Comparator.naturalOrder()).orElseThrow();
+    private Duration shortest(Function<Hold, Duration> duration) {
+        return parts.stream().map(duration).min(Comparator.naturalOrder()).orElseThrow();
     }
 
     @Override
     public MultiHold onLost(Consumer<Loss> listener) {
-        AtomicBoolean isTold = new AtomicBoolean();
+        AtomicBoolean isNotified = new AtomicBoolean();
         for (Hold part : parts) {
             part.onLost(loss -> {
-                if (isTold.compareAndSet(false, true)) {
+                if (isNotified.compareAndSet(false, true)) {
                     listener.accept(loss);
                 }
             });
@@ -149,10 +149,10 @@ final class EngineMultiHold implements MultiHold {
 
     @Override
     public CompletionStage<Map<String, ReleaseOutcome>> releaseAsync() {
-        return toldOfRelease.of(giveBack(), context.callbacks());
+        return userStage.of(giveBack(), context.callbacks());
     }
 
-    /** The same end, for the engine: completed on the thread that learns of it. */
+    /** As {@link #releaseAsync}, but completed on the thread that ends the last release. */
     private CompletableFuture<Map<String, ReleaseOutcome>> giveBack() {
         if (owner != null && owner != Thread.currentThread()) {
             throw new NotOwnerException(
@@ -180,7 +180,7 @@ final class EngineMultiHold implements MultiHold {
                     return outcome;
                 }));
             } catch (RuntimeException e) {
-                // Released from beneath this hold, by unlock(). The others are released all the same.
+                // unlock() has released this part before. The others are still released.
                 failures.add(e);
             }
         }

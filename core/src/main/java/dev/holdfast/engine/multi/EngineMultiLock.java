@@ -4,6 +4,7 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.MultiHold;
 import dev.holdfast.MultiLock;
+import dev.holdfast.engine.local.AcquireTerms.Interrupts;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.ResourceName;
@@ -13,18 +14,18 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 
-/** Several parts that are taken together. Immutable. */
+/** Several parts that are acquired together. Immutable. */
 public final class EngineMultiLock implements MultiLock {
 
     private final LocalResources resources;
 
-    /** In the order of their names, each once. */
+    /** Sorted by name, each name once. */
     private final List<MultiLockMember> parts;
 
     /**
-     * Takes the parts in any order.
+     * Accepts the parts in any order.
      *
-     * @throws IllegalArgumentException if there is none, or they can't be parts of one multi-lock
+     * @throws IllegalArgumentException if the list is empty, or they can't be parts of one multi-lock
      */
     public EngineMultiLock(LocalResources resources, List<MultiLockMember> parts) {
         if (parts.isEmpty()) {
@@ -59,20 +60,20 @@ public final class EngineMultiLock implements MultiLock {
 
     @Override
     public MultiHold acquire(AcquireOptions options) throws InterruptedException {
-        MultiAcquisition call = call(options, true);
+        MultiAcquisition call = call(options, Interrupts.END_WAIT);
         Optional<List<Hold>> holds = call.run();
         if (holds.isEmpty()) {
             throw call.timedOut();
         }
-        return inHand(holds.get());
+        return asOne(holds.get());
     }
 
     @Override
     public Optional<MultiHold> tryAcquire() {
         try {
-            return call(AcquireOptions.defaults().withMaxWait(Duration.ZERO), false)
+            return call(AcquireOptions.defaults().withMaxWait(Duration.ZERO), Interrupts.KEEP_WAITING)
                     .run()
-                    .map(this::inHand);
+                    .map(this::asOne);
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
         }
@@ -85,15 +86,15 @@ public final class EngineMultiLock implements MultiLock {
 
     @Override
     public Optional<MultiHold> tryAcquire(AcquireOptions options) throws InterruptedException {
-        return call(options, true).run().map(this::inHand);
+        return call(options, Interrupts.END_WAIT).run().map(this::asOne);
     }
 
-    private MultiAcquisition call(AcquireOptions options, boolean isInterruptible) {
+    private MultiAcquisition call(AcquireOptions options, Interrupts interrupts) {
         TotalWait wait = TotalWait.begin(resources.context.environment(), options.maxWait());
-        return new MultiAcquisition(resources.context, parts, options, wait, isInterruptible);
+        return new MultiAcquisition(resources.context, parts, options, wait, interrupts);
     }
 
-    private MultiHold inHand(List<Hold> holds) {
+    private MultiHold asOne(List<Hold> holds) {
         return new EngineMultiHold(resources.context, Thread.currentThread(), holds);
     }
 

@@ -6,6 +6,7 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.Failures;
 import dev.holdfast.engine.local.AcquireTerms;
+import dev.holdfast.engine.local.AcquireTerms.Interrupts;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.ResourceName;
@@ -16,12 +17,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Why nobody waits in a circle: whoever waits for a part holds only parts (of this list) that come before it in the one
- * order that all callers share. Taken in that order this is so by itself, unless the thread came with a part in hand.
- * The parts before the last one that it came with are therefore never waited for, only tried (for no longer than the
- * answer takes that is under way); if one is taken, all that this call has acquired is given back and everything begins
- * anew after a pause. What the thread came with it keeps: that is why two callers that each came with what the other
- * lacks can only be parted by their time-outs.
+ * Why callers never wait in a circle: a caller that waits for a part holds only parts that come before it in the one
+ * order that all callers share. Acquiring in that order ensures this, unless the thread already held a part before the
+ * call. Parts before the last such one are therefore never waited for, only tried, for no longer than a reply takes
+ * that is under way. If one of them is taken, the call releases all that it has acquired, and starts again after a
+ * pause. It keeps what the thread held before: two callers that each hold what the other lacks are therefore resolved
+ * only by their time-outs.
  */
 
 /** One call that acquires all parts for the calling thread, or none. Used by that thread alone. */
@@ -33,18 +34,18 @@ final class MultiAcquisition {
     private final List<MultiLockMember> parts;
     private final AcquireOptions options;
     private final TotalWait wait;
-    private final boolean isInterruptible;
+    private final Interrupts interrupts;
 
-    /** The parts before this one are only tried. */
-    private final int waitsFrom;
+    /** The index of the first part that may be waited for; those before it are only tried. */
+    private final int firstWaited;
 
     /** What this attempt has acquired, in order. */
-    private final List<Hold> held = new ArrayList<>();
+    private final List<Hold> holds = new ArrayList<>();
 
-    /** What could not be had in this attempt. */
+    /** The part that this attempt could not acquire. */
     private @Nullable MultiLockMember missing;
 
-    /** How a part was lost in this attempt. */
+    /** The loss of a part during this attempt. */
     private @Nullable LockLostException lost;
 
     MultiAcquisition(
@@ -52,32 +53,32 @@ final class MultiAcquisition {
             List<MultiLockMember> parts,
             AcquireOptions options,
             TotalWait wait,
-            boolean isInterruptible) {
+            Interrupts interrupts) {
         this.context = context;
         this.parts = parts;
         this.options = options;
         this.wait = wait;
-        this.isInterruptible = isInterruptible;
+        this.interrupts = interrupts;
         int last = -1;
         for (int i = 0; i < parts.size(); i++) {
             if (parts.get(i).isHeldByCaller()) {
                 last = i;
             }
         }
-        waitsFrom = last + 1;
+        firstWaited = last + 1;
         if (last >= 0 && AcquireTerms.of(options).hasOwnLease()) {
             throw new IllegalStateException("Lock '" + parts.get(last).resource()
                     + "' is held by this thread already: a nested acquire can't change its lease");
         }
     }
 
-    /** The holds in the order of the parts, or empty if they could not be had in time; nothing is held then. */
+    /** Returns the holds in the order of the parts; or, with nothing held, empty if time ran out. */
     Optional<List<Hold>> run() throws InterruptedException {
         for (int failures = 0; ; failures++) {
             if (acquireAll()) {
-                return Optional.of(List.copyOf(held));
+                return Optional.of(List.copyOf(holds));
             }
-            giveBack();
+            release();
             boolean isFinal = missing != null && mayWaitFor(missing);
             if (isFinal || wait.isOver()) {
                 return Optional.empty();
@@ -86,7 +87,7 @@ final class MultiAcquisition {
         }
     }
 
-    /** Why {@link #run} answered empty; names who is in the way of the part that was missing. */
+    /** Why {@link #run} returned empty; names the holder of the missing part. */
     RuntimeException timedOut() {
         MultiLockMember last = missing == null ? parts.get(0) : missing;
         RuntimeException timeout = last.resources()
@@ -103,7 +104,7 @@ final class MultiAcquisition {
     }
 
     private boolean acquireAll() throws InterruptedException {
-        held.clear();
+        holds.clear();
         missing = null;
         lost = null;
         try {
@@ -113,36 +114,36 @@ final class MultiAcquisition {
                     missing = part;
                     return false;
                 }
-                held.add(hold.get());
+                holds.add(hold.get());
             }
-            return areAllGood();
+            return settle();
         } catch (InterruptedException | RuntimeException | Error e) {
-            BulkRelease.of(context, held).forEach(e::addSuppressed);
+            BulkRelease.of(context, holds).forEach(e::addSuppressed);
             throw e;
         }
     }
 
     private Optional<Hold> acquire(MultiLockMember part) throws InterruptedException {
-        if (!isInterruptible) {
+        if (interrupts == Interrupts.KEEP_WAITING) {
             return part.tryAcquire();
         }
         return part.tryAcquire(mayWaitFor(part) || part.isHeldByCaller() ? wait.within(options) : wait.atOnce(options));
     }
 
     private boolean mayWaitFor(MultiLockMember part) {
-        return parts.indexOf(part) >= waitsFrom;
+        return parts.indexOf(part) >= firstWaited;
     }
 
-    /** Whether none was lost while others were waited for; sets fixed leases to their full length. */
-    private boolean areAllGood() {
+    /** Extends fixed leases to their full length; returns whether no part was lost while others were waited for. */
+    private boolean settle() {
         try {
             AcquireTerms terms = AcquireTerms.of(options);
             if (terms.isExtendable()) {
-                for (Hold hold : held.subList(0, held.size() - 1)) {
+                for (Hold hold : holds.subList(0, holds.size() - 1)) {
                     hold.extend(terms.lease().length());
                 }
             }
-            for (Hold hold : held) {
+            for (Hold hold : holds) {
                 if (!hold.isHeld()) {
                     hold.ensureHeld();
                 }
@@ -154,8 +155,8 @@ final class MultiAcquisition {
         }
     }
 
-    private void giveBack() {
-        List<RuntimeException> failures = BulkRelease.of(context, held);
+    private void release() {
+        List<RuntimeException> failures = BulkRelease.of(context, holds);
         if (!failures.isEmpty()) {
             throw Failures.joined(failures);
         }

@@ -13,31 +13,31 @@ import dev.holdfast.spi.ResourceName;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** One resource of a multi-lock, and as much of it as is asked for. Immutable. */
+/** One part of a multi-lock: a resource, and how much of it is requested. Immutable. */
 public interface MultiLockMember {
 
-    /** Whose it is. */
+    /** The resources of its client. */
     LocalResources resources();
 
-    /** What is asked for; decides the order. */
+    /** The name that is requested, which decides the order. */
     ResourceName resource();
 
-    /** Whether the calling thread has a hold of it, good or lost, in whatever mode. */
+    /** Whether the calling thread has a hold of it in any mode, even a lost one. */
     boolean isHeldByCaller();
 
-    /** A single attempt that an interrupt does not end. */
+    /** Tries once; an interrupt has no effect. */
     Optional<Hold> tryAcquire();
 
     /** Waits as long as the options say. */
     Optional<Hold> tryAcquire(AcquireOptions options) throws InterruptedException;
 
-    /** As of {@link Acquirer#enterForEngine}: never blocks, and is not re-entrant. */
+    /** As {@link Acquirer#enterForEngine}: never blocks, and is not re-entrant. */
     CompletableFuture<Hold> acquireForEngine(AcquireOptions options);
 
     /**
-     * This part and another of the same resource as one.
+     * Combines this part with another one of the same resource.
      *
-     * @throws IllegalArgumentException if they can't be one
+     * @throws IllegalArgumentException if they can't be combined
      */
     default MultiLockMember with(MultiLockMember other) {
         throw new IllegalArgumentException(
@@ -45,9 +45,9 @@ public interface MultiLockMember {
     }
 
     /**
-     * The part that a user has in hand.
+     * The part for an object that a user passed.
      *
-     * @throws IllegalArgumentException if it is of somebody else's making
+     * @throws IllegalArgumentException if no Holdfast client has made it
      */
     static MultiLockMember of(Lockable lockable) {
         if (lockable instanceof EngineLock lock) {
@@ -75,7 +75,7 @@ public interface MultiLockMember {
 
         @Override
         public boolean isHeldByCaller() {
-            // Of a read-write lock either side counts.
+            // Either side of a read-write lock counts.
             LocalSynchronizer resource = resources().resource(resource());
             return resource != null && resource.holdOf(Thread.currentThread()) != null;
         }
@@ -111,7 +111,7 @@ public interface MultiLockMember {
 
         @Override
         public boolean isHeldByCaller() {
-            // Permits belong to nobody but themselves.
+            // Permits belong to no thread.
             return false;
         }
 

@@ -28,10 +28,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The semaphore of one name: turns calls into requests at the resource, or commands. Immutable. */
+/** The semaphore of one name. Turns calls into requests or commands. Immutable. */
 public final class EngineSemaphore implements DistributedSemaphore {
 
-    /** How often to look again when others were faster. */
+    /** How many times an inspection is repeated when others have changed the permits meanwhile. */
     private static final int MAX_DRAINS = 10;
 
     private final LocalResources resources;
@@ -75,7 +75,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     public Permits acquire(int permits, AcquireOptions options) throws InterruptedException {
         Acquirer acquirer = acquirer(permits);
         throwIfInterrupted();
-        return (Permits) acquirer.awaitOrTimeOut(this, AcquireTerms.of(options), true);
+        return (Permits) acquirer.awaitOrTimeOut(this, AcquireTerms.of(options));
     }
 
     @Override
@@ -86,7 +86,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     @Override
     public Optional<Permits> tryAcquire(int permits) {
         try {
-            return Optional.ofNullable(await(permits, AcquireTerms.TRY, false));
+            return Optional.ofNullable(await(permits, AcquireTerms.TRY));
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
         }
@@ -94,16 +94,15 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     @Override
     public Optional<Permits> tryAcquire(int permits, AcquireOptions options) throws InterruptedException {
-        return Optional.ofNullable(await(permits, AcquireTerms.of(options), true));
+        return Optional.ofNullable(await(permits, AcquireTerms.of(options)));
     }
 
-    private @Nullable Permits await(int permits, AcquireTerms terms, boolean isInterruptible)
-            throws InterruptedException {
+    private @Nullable Permits await(int permits, AcquireTerms terms) throws InterruptedException {
         Acquirer acquirer = acquirer(permits);
-        if (isInterruptible) {
+        if (terms.isInterruptible()) {
             throwIfInterrupted();
         }
-        return (Permits) acquirer.await(this, terms, isInterruptible);
+        return (Permits) acquirer.await(this, terms);
     }
 
     private void throwIfInterrupted() throws InterruptedException {
@@ -118,7 +117,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
         return permitsOf(stage);
     }
 
-    // The same stage, so that cancelling it is cancelling the request; a resource of a semaphore makes no other holds.
+    // The same stage, so that cancelling it cancels the request. All holds of a semaphore are permits.
     @SuppressWarnings("unchecked")
     private static CompletionStage<Permits> permitsOf(CompletionStage<? extends Hold> stage) {
         return (CompletionStage<Permits>) stage;

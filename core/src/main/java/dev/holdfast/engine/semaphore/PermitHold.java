@@ -10,14 +10,14 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import org.jspecify.annotations.Nullable;
 
-/** Permits of a semaphore: a grant for one request. */
+/** Permits of a semaphore, granted to one request. */
 public final class PermitHold extends LocalHold implements Permits {
 
     private static final String BEFORE_SESSION = "@";
 
     private final int permits;
 
-    /** Null until somebody asks. */
+    /** Null until it is first requested. */
     private volatile @Nullable String permitId;
 
     PermitHold(LocalResource resource, LocalGrant grant, Request request, long token) {
@@ -48,9 +48,9 @@ public final class PermitHold extends LocalHold implements Permits {
     }
 
     /**
-     * The claim of an id.
+     * Parses the id of permits into their claim.
      *
-     * @throws IllegalArgumentException if it is no id of permits
+     * @throws IllegalArgumentException if it is not an id of permits
      */
     public static ClaimRef refOf(ResourceName name, String id) {
         int end = id.indexOf(BEFORE_SESSION);

@@ -7,14 +7,14 @@ import dev.holdfast.engine.local.Mode;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 
-/** Some permits of a semaphore, to be taken with other resources. Immutable. */
+/** A number of permits of one semaphore, as a part of a multi-lock. Immutable. */
 public record SemaphorePermits(LocalResources resources, ResourceName resource, ResourceSpec spec, int permits)
         implements Lockable {
 
     /**
      * Checks the number.
      *
-     * @throws IllegalArgumentException if there are not so many
+     * @throws IllegalArgumentException if the semaphore has fewer
      */
     public SemaphorePermits {
         if (permits < 1 || permits > spec.capacity()) {
@@ -28,20 +28,20 @@ public record SemaphorePermits(LocalResources resources, ResourceName resource, 
         return resource.value();
     }
 
-    /** The semaphore that they are of. */
+    /** Their semaphore. */
     public EngineSemaphore semaphore() {
         return new EngineSemaphore(resources, resource, spec);
     }
 
-    /** The way to requests for so many. */
+    /** Makes requests for this number of permits. */
     public Acquirer acquirer() {
         return new Acquirer(resources, resource, Mode.unowned(spec, permits, PermitHold::new));
     }
 
     /**
-     * These and others of the same semaphore.
+     * Adds more permits of the same semaphore.
      *
-     * @throws IllegalArgumentException if there are not so many
+     * @throws IllegalArgumentException if the semaphore has fewer
      */
     public SemaphorePermits with(SemaphorePermits more) {
         long sum = (long) permits + more.permits;

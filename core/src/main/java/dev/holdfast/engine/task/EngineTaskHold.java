@@ -17,14 +17,14 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The hold of one task: it hangs on nothing but its own lease, and is kept to the least time of the task. */
+/** The hold of one task: it depends only on its own lease, and lasts at least for the task's least time. */
 final class EngineTaskHold extends LocalHold implements TaskHold {
 
     private final LeftLeases leases;
 
     private volatile boolean hasStarted;
 
-    /** When the least time is over. Written before the task runs, and by extensions. */
+    /** The end of the least time. Written before the task runs, and by extensions. */
     private volatile long leastUntil;
 
     EngineTaskHold(LocalResource resource, LocalGrant grant, Request request, long token, LeftLeases leases) {
@@ -46,7 +46,7 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
         leastUntil = context().clock().now() + atLeast.toNanos();
     }
 
-    /** What is left of the least time; not positive when that is over. */
+    /** What is left of the least time; not positive after its end. */
     long leastLeftNanos() {
         return leastUntil - context().clock().now();
     }
@@ -64,7 +64,7 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
                 + ", as it was begun: one that was begun by tryBegin is extended with new TaskOptions");
     }
 
-    /** A task that was not run leaves nothing; one that was lost leaves what the store has of it. */
+    /** Releases the lock of a task that was not run at once; a lost one is left to the store. */
     @Override
     protected @Nullable Runnable leaving(CallerMode caller, CompletableFuture<ReleaseOutcome> stage) {
         if (!hasStarted) {
@@ -79,7 +79,7 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
         return () -> end.send(caller);
     }
 
-    /** Here an unconfirmed end is no failure: the task has run, and the lock ends by itself. */
+    /** An unconfirmed end is not a failure here: the task has run, and the lease ends the lock. */
     @Override
     public void requireGood(ReleaseOutcome outcome) {
         if (outcome == ReleaseOutcome.LOST) {

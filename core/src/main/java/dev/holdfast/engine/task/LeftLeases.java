@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The grants of ended tasks that are left at the store to end there by themselves. Knows them for as long as the store
- * may have them, so that an audit takes none for a ghost. Thread-safe.
+ * The grants of ended tasks whose leases are left to expire at the store. Keeps each for as long as the store may have
+ * it, so that an audit does not report it as an orphan. Thread-safe.
  */
 public final class LeftLeases implements SessionUser {
 
@@ -37,7 +37,7 @@ public final class LeftLeases implements SessionUser {
         left.remove(grant.ref);
     }
 
-    /** Forgets a grant when its lease has ended, also by a store's clock that runs slower. */
+    /** Forgets a grant when its lease has ended, even by a store's clock that runs slower. */
     void removeAfter(LocalGrant grant, long leaseNanos) {
         long spare = leaseNanos / 4 + context.options().sessionTtl().toNanos();
         context.environment().schedule(leaseNanos + spare, () -> remove(grant));

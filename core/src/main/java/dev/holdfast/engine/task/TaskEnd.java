@@ -19,15 +19,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
- * One command at a time is on its way, so this needs no lock: whoever gets its answer, or its failure, goes on.
+/**
+ * The end of a task's grant at the store: a release, or a lease shortened to what is left of the least time. Only one
+ * command is under way at a time, and its outcome makes the next step, so it needs no lock.
  */
-
-/** The end of a task's grant at the store: released there, or shortened to what is left of the least time. */
 final class TaskEnd {
     private static final Logger log = LoggerFactory.getLogger(TaskEnd.class);
 
-    /** The grain of the stores. */
+    /** The granularity of stores. */
     private static final long MIN_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final EngineTaskHold hold;
@@ -37,7 +36,7 @@ final class TaskEnd {
     private final Partition partition;
     private final LocalGrant grant;
 
-    /** What may be added up at the store: the lease of the task, and each extension that may yet take effect. */
+    /** The most that may be left at the store: the lease, plus each extension that may still take effect. */
     private final FixedLeaseState atStore;
 
     private final Duration atMost;
@@ -46,7 +45,7 @@ final class TaskEnd {
     /**
      * Called under the lock of the resource.
      *
-     * @param atStore what may be at the store so far
+     * @param atStore the most that may be left at the store so far
      */
     TaskEnd(EngineTaskHold hold, FixedLeaseState atStore, LeftLeases leases, CompletableFuture<ReleaseOutcome> stage) {
         this.hold = hold;
@@ -84,7 +83,7 @@ final class TaskEnd {
         });
     }
 
-    /** What is asked for is less each time, so that a late one does not make the lock last longer than it should. */
+    /** Each repetition requests less, so that a late command does not keep the lock for too long. */
     private void shorten(CallerMode caller, long leftNanos) {
         Command extend = new Command.Extend(grant.ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
         atStore.extend(leftNanos);
@@ -102,13 +101,13 @@ final class TaskEnd {
                     leases.removeAfter(grant, leftNanos);
                     return;
                 }
-                // At the latest when the least time has passed, the release takes over, which knows when to stop.
+                // When the least time has passed, a release takes over, whose retries are bounded.
                 Backoff.RESEND.retry(context.environment(), failures++, () -> send(CallerMode.ASYNC));
             }
         });
     }
 
-    /** What an answer says of the hold. It counts if it is the first: after a failure, ours may have ended it. */
+    /** The outcome by a reply. Absent means a loss only after one command: an earlier one may have ended the hold. */
     private static ReleaseOutcome outcomeOf(Reply reply) {
         return reply instanceof Reply.Absent ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
     }
