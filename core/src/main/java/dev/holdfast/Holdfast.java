@@ -33,8 +33,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of a lock store: hands out locks, keeps the session alive that everything it holds hangs on, and gives all
- * back when it is closed.
+ * A client of a lock store: makes locks, keeps alive the session on which its holds depend, and releases them when it
+ * is closed.
  *
  * <pre>{@code
  * try (Holdfast holdfast = Holdfast.connect("sqlite:")) {
@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>One client serves a whole program: it has one session, a thread that renews it, a timer thread and the threads of
- * its store, however many locks there are. Two clients in one program are as strange to each other as two programs.
+ * its store, for any number of locks. Two clients in one program are as separate as two programs.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -62,11 +62,11 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     /**
      * Connects with the default options.
      *
-     * @param uri where the store is: {@code memory:} (a store of its own for each client), {@code memory:NAME} (one for
-     *     all who name it in this JVM), {@code sqlite:} (a file under the user's state directory),
+     * @param uri where the store is: {@code memory:} (a separate store for each client), {@code memory:NAME} (one for
+     *     all clients in this JVM that use the name), {@code sqlite:} (a file under the user's state directory),
      *     {@code sqlite:/path/to/file}, and the schemes of the store modules that are on the class path
      * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme;
-     *     nothing was touched
+     *     nothing was changed
      * @throws StoreUnavailableException if the store does not answer
      * @throws StoreRefusedException if the store can't be used
      */
@@ -75,7 +75,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Begins to set up a client of the store at a URI, which {@link Builder#build()} opens and {@link #close()} closes.
+     * Returns a builder for a client of the store at a URI, which {@link Builder#build()} opens and {@link #close()}
+     * closes.
      *
      * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme
      */
@@ -86,9 +87,9 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Begins to set up a client of a store that is open already. It is the caller's: {@link #close()} leaves it open,
-     * and it may be lent to any number of clients at a time, whose holds and waiters are as apart as those of any other
-     * clients. Close the store after the last of them.
+     * Returns a builder for a client of a store that is open already and stays the caller's: {@link #close()} leaves it
+     * open. Any number of clients, with separate holds and waiters, may share a store at the same time. Close the store
+     * after the last of them.
      */
     public static Builder builder(LockStore store) {
         Objects.requireNonNull(store, "a store must not be null");
@@ -107,11 +108,11 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * The lock of a name. Does no I/O; that others declare the name otherwise is found by the first acquisition.
+     * The lock of a name. Does no I/O; the first acquisition fails if others declare the name differently.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
-     * @throws IllegalArgumentException if the name is not of that form, or the store has no barging locks and one
-     *     is asked for
+     * @throws IllegalArgumentException if the name is not of that form, or a barging lock is requested and the
+     *     store has none
      * @throws ClientClosedException if this client was closed
      */
     public DistributedLock lock(String name, LockOptions options) {
@@ -130,12 +131,12 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * The read-write lock of a name. Does no I/O; that others declare the name otherwise is found by the first
-     * acquisition.
+     * The read-write lock of a name. Does no I/O; the first acquisition fails if others declare the name
+     * differently.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
-     * @throws IllegalArgumentException if the name is not of that form, or the store has no shared locks, or no barging
-     *     ones and one is asked for
+     * @throws IllegalArgumentException if the name is not of that form, or the store has no shared locks, or a barging
+     *     one is requested and the store has none
      * @throws ClientClosedException if this client was closed
      */
     public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
@@ -146,7 +147,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * The fair semaphore of a name. Does no I/O.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
-     * @param permits how many there are; every program that uses the name says the same
+     * @param permits the number of permits; every program that uses the name declares the same
      * @throws IllegalArgumentException if the name is not of that form, {@code permits} is not positive, or the store
      *     has no semaphores
      * @throws ClientClosedException if this client was closed
@@ -156,12 +157,12 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * The semaphore of a name. Does no I/O; that others declare the name otherwise is found by the first acquisition.
+     * The semaphore of a name. Does no I/O; the first acquisition fails if others declare the name differently.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
-     * @param permits how many there are; every program that uses the name says the same
+     * @param permits the number of permits; every program that uses the name declares the same
      * @throws IllegalArgumentException if the name is not of that form, {@code permits} is not positive, or the store
-     *     has no semaphores, or no barging ones and one is asked for
+     *     has no semaphores, or a barging one is requested and the store has none
      * @throws ClientClosedException if this client was closed
      */
     public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
@@ -183,16 +184,16 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * The double barrier of a name. Does no I/O.
      *
      * @param name 1 to 505 bytes of UTF-8, not blank; compared byte for byte
-     * @param parties how many enter together; every program that uses the name says the same
+     * @param parties how many enter together; every program that uses the name declares the same
      * @throws IllegalArgumentException if the name is not of that form, {@code parties} is not positive, or the store
-     *     has no semaphores, latches or leases of their own
+     *     does not support semaphores, latches or bounded leases
      * @throws ClientClosedException if this client was closed
      */
     public DistributedDoubleBarrier barrier(String name, int parties) {
         return engine.primitives().barrier(resource(name), parties);
     }
 
-    /** The resource of a name, which is checked before the prefix goes in front of it. */
+    /** The resource of a name, which is checked before the prefix is added. */
     private ResourceName resource(String name) {
         ResourceName own = new ResourceName(name);
         return namePrefix.isEmpty() ? own : new ResourceName(namePrefix + own.value());
@@ -203,11 +204,11 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * The fair locks of several names, to be taken together. Does no I/O.
+     * The fair locks of several names, to be acquired together. Does no I/O.
      *
      * @param names at least one, each once, in any order
-     * @throws IllegalArgumentException if there is none, one is named twice, or one is not of the form that {@link
-     *     #lock(String)} asks for
+     * @throws IllegalArgumentException if the list is empty, one is named twice, or one is not of the form that {@link
+     *     #lock(String)} requires
      * @throws NullPointerException if one is null
      * @throws ClientClosedException if this client was closed
      */
@@ -221,13 +222,13 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Locks, sides of read-write locks, and permits of semaphores, to be taken together. Does no I/O.
+     * Locks, sides of read-write locks, and permits of semaphores, to be acquired together. Does no I/O.
      *
      * @param parts at least one, in any order; every lock once, while permits of one semaphore that are listed several
-     *     times are one claim of their sum
-     * @throws IllegalArgumentException if there is none, a lock is listed twice (the two sides of a read-write lock are
-     *     one resource), more permits are listed than there are, or a part is not of this client: between clients there
-     *     is no order that all could keep to
+     *     times are added up
+     * @throws IllegalArgumentException if the list is empty, a lock is listed twice (the two sides of a read-write lock
+     *     are one resource), more permits are listed than exist, or a part belongs to another client: there is no order
+     *     of acquisition that all clients could share
      * @throws NullPointerException if one is null
      * @throws ClientClosedException if this client was closed
      */
@@ -236,7 +237,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * The election of a name. Does no I/O; that others use the name otherwise is found by the first campaign.
+     * The election of a name. Does no I/O; the first campaign fails if others use the name differently.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
      * @throws IllegalArgumentException if the name is not of that form
@@ -247,8 +248,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * The guard of a job that several processes have on their schedule. Does no I/O; that others use the name otherwise
-     * is found by the first run.
+     * The guard of a job that is scheduled in several processes. Does no I/O; the first run fails if others use the
+     * name differently.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
      * @throws IllegalArgumentException if the name is not of that form, or the store has no leases that outlive their
@@ -259,7 +260,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         return engine.primitives().task(resource(name));
     }
 
-    /** What stands before every name at the store, as {@link Builder#namePrefix} was told; empty if nothing does. */
+    /** The prefix of every name at the store, as set by {@link Builder#namePrefix}; empty for none. */
     public String namePrefix() {
         return namePrefix;
     }
@@ -298,20 +299,20 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Tells what this client knows of itself: whether it is connected, when the store last acknowledged it, how much it
-     * holds and how many requests wait. Sends nothing, does not block, and takes about 50 ns for each name in use. May
-     * be called after {@link #close()}.
+     * The state of this client: whether it is connected, when the store last acknowledged it, how much it holds and how
+     * many requests wait. Sends nothing, does not block, and takes about 50 ns for each name in use. May be called
+     * after {@link #close()}.
      */
     public ClientState state() {
         return engine.monitor().state();
     }
 
     /**
-     * Makes one round trip to the store, which changes nothing there, and tells what became of it. On a store in
-     * partitions, one to each that is in use, all at the same time.
+     * Makes one round trip to the store, which changes nothing there, and reports the result. On a store with
+     * partitions, makes one to each that is in use, all at the same time.
      *
-     * <p><b>Blocking:</b> until the store has answered, and for at most {@code bound}, whatever hangs: the store, its
-     * pool, its name service. <b>Interruption:</b> has no effect, and the flag stays set. May be called after {@link
+     * <p><b>Blocking:</b> until the store has answered, and for at most {@code bound}, even if the store, its pool or
+     * its name service hangs. <b>Interruption:</b> has no effect, and the flag stays set. May be called after {@link
      * #close()}.
      *
      * @param bound how long the check may take
@@ -325,8 +326,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     /**
      * As {@link #checkHealth}, without blocking.
      *
-     * @return a stage that ends with the report when {@code bound} has passed at the latest, on the callback executor,
-     *     and never exceptionally
+     * @return a stage that completes with the report within {@code bound}, on the callback executor, and never
+     *     exceptionally
      * @throws IllegalArgumentException if {@code bound} is not positive
      */
     public CompletionStage<HealthReport> checkHealthAsync(Duration bound) {
@@ -334,12 +335,12 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Ends this client: nothing is granted any more, waiters end with {@link ClientClosedException}, holds that are
-     * still open are lost with the cause {@link Loss.Cause#CLIENT_CLOSED}, and the session is closed at the store,
-     * which frees all of them for others. A store that was opened by its URI is closed then, with its connections and
-     * threads. Idempotent.
+     * Closes this client: nothing is granted from now on, waiters fail with {@link ClientClosedException}, open holds
+     * are lost with the cause {@link Loss.Cause#CLIENT_CLOSED}, and the session is closed at the store, which frees
+     * their resources for others. A store that was opened by its URI is closed too, with its connections and threads.
+     * Idempotent.
      *
-     * <p><b>Blocking:</b> until the store has answered and is closed, at most for the store time-out and a second; what
+     * <p><b>Blocking:</b> until the store has answered and is closed, at most for the store time-out and a second. What
      * it did not confirm ends with the session's lease. May be called from a listener. <b>Interruption:</b> has no
      * effect, and the flag stays set.
      */
@@ -349,10 +350,10 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Ends this client as {@link #close()} does, without blocking.
+     * As {@link #close()}, without blocking.
      *
-     * @return a stage that ends, on the callback executor, when the store has confirmed, or has not within the store
-     *     time-out, and is closed if it was opened by its URI
+     * @return a stage that completes, on the callback executor, when the store has confirmed or the store time-out has
+     *     passed, and the store is closed if it was opened by its URI
      */
     public CompletionStage<Void> closeAsync() {
         return engine.closeAsync();
@@ -394,12 +395,12 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * How long everything that this client holds outlives it after a crash; 30 s if not set.
+         * How long the holds of this client outlive it after a crash; 30 s by default.
          *
-         * <p>It also limits how long an outage of the store may last: holds survive one of 42 % of the ttl (12 s of
-         * 30 s). One of more than 57 % that begins just before a keep-alive ends them, since up to a third of the ttl
-         * has passed by then, and a tenth is the margin for clocks. A keep-alive that is not answered within a quarter
-         * of the ttl is repeated on another connection, whatever the time-outs of the store are.
+         * <p>It also limits outages of the store: holds survive one of 42 % of the ttl (12 s of 30 s). One of more than
+         * 57 % that begins just before a keep-alive ends them, since up to a third of the ttl has passed by then, and a
+         * tenth is the margin for clocks. A keep-alive that is not answered within a quarter of the ttl is repeated on
+         * another connection, even if the time-outs of the store are longer.
          *
          * @throws IllegalArgumentException if it is under 200 ms
          */
@@ -410,8 +411,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * How often the session is renewed; a third of the ttl if not set. Where the store lengthens the ttl, the
-         * interval grows in proportion.
+         * The interval at which the session is renewed; a third of the ttl by default. Where the store lengthens the
+         * ttl, the interval grows in proportion.
          *
          * @throws IllegalArgumentException if it is not positive
          */
@@ -422,8 +423,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * How long the threads of this client may pass a lock on among themselves while others wait for it; 10 ms if
-         * not set. Zero is strict: whenever another process waits, a released lock goes to it in its turn.
+         * How long the threads of this client may hand over a lock among themselves while other processes wait for it;
+         * 10 ms by default. Zero is strict: if another process waits, a released lock goes to the head of the queue.
          *
          * @throws IllegalArgumentException if it is negative
          */
@@ -434,10 +435,10 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * How long the store may take to answer a call, lost messages and their repetition included, before the call
-         * fails with {@link StoreUnavailableException}; 10 s if not set. A maximum wait bounds only how long others may
-         * keep a lock: a call whose wait is over still waits for the store's answer within this time. It may be longer
-         * than the {@linkplain #sessionTtl ttl}: keep-alives don't wait for so long.
+         * How long the store may take to answer a call, including repetitions of lost messages, before the call fails
+         * with {@link StoreUnavailableException}; 10 s by default. A maximum wait only limits how long others may keep
+         * a lock: a call whose wait has ended still waits for the store's reply within this time. It may be longer than
+         * the {@linkplain #sessionTtl ttl}: keep-alives have shorter time-outs.
          *
          * @throws IllegalArgumentException if it is not positive
          */
@@ -448,8 +449,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * The name of the program, which stands before user, host and process where no {@linkplain #label label} is
-         * set. What does not fit a label is cut off.
+         * The name of the program, which precedes user, host and process id if no {@linkplain #label label} is set. It
+         * is shortened to fit a label.
          */
         @CanIgnoreReturnValue
         public Builder program(String name) {
@@ -458,7 +459,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * Who this client is, for people who look at holders; if not set the program, user, host and process.
+         * The description of this client that people see in lists of holders; by default the program, user, host and
+         * process id.
          *
          * @throws IllegalArgumentException if it is longer than 128 characters or 256 bytes of UTF-8, or holds control
          *     characters
@@ -477,9 +479,9 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * What stands before every name at the store, so that several applications or tenants share one and never meet:
-         * {@code "orders:"}; nothing if not set. All whose locks exclude each other have the same prefix. Holds, errors
-         * and listeners tell whole names, and the operator's view, {@link LockAdmin}, takes them.
+         * The prefix of every name at the store, for example {@code "orders:"}, by which applications or tenants that
+         * share a store keep apart; none by default. Clients exclude each other only if they have the same prefix.
+         * Holds, errors and listeners report names with their prefix, and {@link LockAdmin} expects it.
          *
          * @throws IllegalArgumentException if it leaves no room for a name
          */
@@ -491,11 +493,11 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * Lets {@link #build()} return before the store has answered. The session is opened in the background, and
-         * tried again until there is one; what is acquired meanwhile waits for the {@linkplain #storeTimeout store
-         * time-out} and then fails with {@link StoreUnavailableException}. {@link Holdfast#state()} tells when the
-         * client is connected. A store that is named by a URI is opened before, and has to be there for that; so is
-         * each that was not made to open later.
+         * Lets {@link #build()} return before the store has answered. The session is opened in the background, with
+         * retries. Acquisitions meanwhile wait for the {@linkplain #storeTimeout store time-out} and then fail with
+         * {@link StoreUnavailableException}. {@link Holdfast#state()} shows when the client is connected. A store that
+         * is named by a URI is opened before and must be available for that; so must every other store that does not
+         * open later.
          */
         @CanIgnoreReturnValue
         public Builder startInBackground() {
@@ -503,14 +505,14 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
             return this;
         }
 
-        /** Adds one who is told of every acquisition; may be called several times. */
+        /** Adds a listener for every acquisition; may be called several times. */
         @CanIgnoreReturnValue
         public Builder listener(HoldfastListener listener) {
             listeners.add(listener);
             return this;
         }
 
-        /** Time, threads and randomness; the system's if not set. */
+        /** Time, threads and randomness; the system's by default. */
         @CanIgnoreReturnValue
         public Builder environment(Environment surroundings) {
             this.environment = Optional.of(surroundings);
@@ -518,10 +520,10 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * Opens the store if need be, and the session.
+         * Opens the store, if it was named by a URI, and the session.
          *
          * <p><b>Blocking:</b> until the store has answered, at most for the {@linkplain #storeTimeout store time-out},
-         * which covers connecting, a pool and the name service; a store that is open later is closed again. An
+         * which includes connecting, a pool and the name service; a store that opens later is closed again. An
          * interrupt has no effect.
          *
          * @throws IllegalArgumentException if settings contradict each other
@@ -533,10 +535,11 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * Opens the store if need be, which may block for at most the store time-out, and the session without blocking.
+         * Opens the store, if it was named by a URI, which may block for at most the store time-out, and the session
+         * without blocking.
          *
-         * @return a stage that ends with the client, or exceptionally with what {@link #build()} throws, on the
-         *     callback executor; who cancels it before closes what was opened
+         * @return a stage that completes with the client, or exceptionally with what {@link #build()} throws, on the
+         *     callback executor; cancelling it before closes what was opened
          * @throws IllegalArgumentException if settings contradict each other
          * @throws StoreUnavailableException if the store does not answer
          * @throws StoreRefusedException if the store can't be used

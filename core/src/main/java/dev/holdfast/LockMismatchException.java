@@ -2,7 +2,7 @@ package dev.holdfast;
 
 /**
  * The name is in use as something else: another kind, capacity or order. Nothing was changed. Agree on one declaration,
- * or take another name.
+ * or use another name.
  */
 public final class LockMismatchException extends HoldfastException {
 
@@ -12,7 +12,7 @@ public final class LockMismatchException extends HoldfastException {
     public LockMismatchException(String resource, String store, String detail) {
         super(
                 "Lock '" + resource + "' can't be had as declared here: " + detail + " (store " + store
-                        + "). Declare it alike in every program that uses it, or take another name.",
+                        + "). Declare it alike in every program that uses it, or use another name.",
                 resource,
                 store,
                 null);

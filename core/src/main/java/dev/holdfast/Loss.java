@@ -3,7 +3,7 @@ package dev.holdfast;
 import java.io.Serializable;
 
 /**
- * The end of a hold that its owner did not ask for.
+ * The end of a hold that its owner did not request.
  *
  * @param name the resource
  * @param store the store, for people

@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What a client knows of itself at one moment, without asking the store. Numbers are of all its parts, those that
- * elections, barriers and task locks hold and wait for among them. Immutable.
+ * The state of a client at one moment, as it knows it without the store. The counts include holds and requests of
+ * elections, barriers and task locks. Immutable.
  *
- * @param store what the store is, as errors and log lines name it, and on database servers which schema its tables are
- *     in; of a store that has yet to be opened, what is known of it
- * @param status whether it can hold locks just now
- * @param sinceKeepAlive the time since the newest request was sent by which the store has acknowledged the session; of
- *     several sessions, of a store in partitions, the longest. Empty while there is none
+ * @param store the store as errors and log lines name it, on database servers with the schema of its tables; of a store
+ *     that is not open yet, what is known of it
+ * @param status whether it can hold locks now
+ * @param sinceKeepAlive the time since the newest acknowledged keep-alive was sent; of several sessions (on a store
+ *     with partitions) the longest. Empty while there is no session
  * @param sessionLeft the time until the holds are lost unless another keep-alive is acknowledged; of several sessions
- *     the shortest. Empty while there is none
+ *     the shortest. Empty while there is no session
  * @param holds how many holds are live
  * @param waiting how many requests wait for a grant
  */
@@ -27,20 +27,20 @@ public record ClientState(
 
     /** Whether a client can hold locks. */
     public enum Status {
-        /** The store answers, and acknowledges the session. */
+        /** The store answers and acknowledges the session. */
         CONNECTED,
         /**
-         * The session lives, but the newest request to the store failed or was not answered, or the holds are in doubt
-         * until the store was asked.
+         * The session lives, but the newest request to the store failed or timed out, or the holds are in doubt until
+         * the store has answered.
          */
         TROUBLED,
-        /** There is no session, where one is needed: nothing is held, and one is being opened. */
+        /** A session is needed and being opened: nothing is held. */
         DISCONNECTED,
         /** The client was closed. */
         CLOSED
     }
 
-    /** Whether the store answers, and acknowledges the session. */
+    /** Whether the store answers and acknowledges the session. */
     public boolean isConnected() {
         return status == Status.CONNECTED;
     }

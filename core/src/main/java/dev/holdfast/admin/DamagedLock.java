@@ -2,7 +2,7 @@ package dev.holdfast.admin;
 
 /**
  * A name whose record in the store is damaged: its holders and waiters are unknown, and no request for it is granted.
- * Nothing is overwritten; what to do is in the manual, in <i>docs/operations.md</i>.
+ * Nothing is overwritten. <i>docs/operations.md</i> in the manual says what to do.
  *
  * @param name the lock, semaphore, latch or election, as far as its name can be read
  * @param reason what is wrong with the record

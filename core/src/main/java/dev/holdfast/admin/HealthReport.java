@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The result of a health check: what became of one round trip to the store, and the state of the client. Immutable.
+ * The result of a health check: one round trip to the store, and the state of the client. Immutable.
  *
  * @param roundTrip how long the store took to answer; empty if it did not within the bound
  * @param client the client's own state at the end of the check

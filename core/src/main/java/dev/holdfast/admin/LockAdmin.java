@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The operator's view of a store: tells who holds and who waits, whoever they are, and takes a lock away by force. A
- * {@link Holdfast} is one; {@link #of} makes one for a tool that holds nothing and needs no session.
+ * The operator's view of a store: lists holders and waiters of all clients, and releases locks by force. A {@link
+ * Holdfast} is one; {@link #of} makes one for a tool that holds nothing and needs no session.
  *
  * <pre>{@code
  * LockInfo info = holdfast.inspect("nightly-report").orElseThrow();
@@ -23,7 +23,7 @@ import java.util.concurrent.CompletionStage;
  * holdfast.forceRelease("nightly-report", holder.token()); // this hold, and no later one
  * }</pre>
  *
- * <p>What is told is the state at one moment between the call and its return: it may be past when it is read.
+ * <p>Results show the state at one moment between the call and its return, and may be outdated when they are read.
  *
  * <p><b>Blocking:</b> a method that returns no stage waits until the store has answered, for at most the store
  * time-out for each page. <b>Interruption:</b> has no effect, and the flag stays set. <b>Thread-safety:</b> all methods
@@ -32,8 +32,8 @@ import java.util.concurrent.CompletionStage;
 public interface LockAdmin {
 
     /**
-     * The operator's view of an open store, without a client: opens no session and starts no thread of its own. The
-     * store stays the caller's to close; stages complete on the common pool.
+     * The operator's view of an open store, without a client: opens no session and starts no threads. The
+     * caller still closes the store; stages complete on the common pool.
      *
      * @param timeout how long the store may take to answer
      * @throws IllegalArgumentException if {@code timeout} is not positive
@@ -43,9 +43,9 @@ public interface LockAdmin {
     }
 
     /**
-     * Tells what the store records about one lock, permits, latch or any other name, with all who hold it.
+     * Returns what the store records about one name, with all of its holders.
      *
-     * @return empty if nobody holds it or waits for it and the store keeps nothing of it
+     * @return empty if the name is not in use and the store remembers nothing of it
      * @throws IllegalArgumentException if the name is not 1 to 512 bytes of UTF-8, or is blank
      * @throws StoreUnavailableException if the store did not answer
      * @throws StoreRefusedException if the store can't be used, or its record of the name is damaged
@@ -53,14 +53,14 @@ public interface LockAdmin {
      */
     Optional<LockInfo> inspect(String name);
 
-    /** As {@link #inspect(String)}, without blocking: the stage ends with what the store is to blame for. */
+    /** As {@link #inspect(String)}, without blocking: failures of the store complete the stage. */
     CompletionStage<Optional<LockInfo>> inspectAsync(String name);
 
     /**
-     * Tells a page of what the store records. Names that are in use from the first page to the last are told once,
-     * whatever comes and goes between them, and in the order of their bytes where the store keeps one. Names of which
-     * only a token counter is left may be among them. A name whose record is damaged is told {@linkplain
-     * LockPage#damaged() as such}, beside all others.
+     * Returns a page of what the store records. Names that are in use from the first page to the last are listed once,
+     * even if others come and go, and in the order of their bytes if the store keeps one. Names of which only a token
+     * counter is left may be listed too. A name whose record is damaged is listed {@linkplain LockPage#damaged() as
+     * such}, and does not affect others.
      *
      * @throws StoreUnavailableException if the store did not answer
      * @throws StoreRefusedException if the store can't be used, or is damaged as a whole
@@ -68,18 +68,18 @@ public interface LockAdmin {
      */
     LockPage inspect(LockQuery query);
 
-    /** As {@link #inspect(LockQuery)}, without blocking: the stage ends with what the store is to blame for. */
+    /** As {@link #inspect(LockQuery)}, without blocking: failures of the store complete the stage. */
     CompletionStage<LockPage> inspectAsync(LockQuery query);
 
     /**
-     * Ends the hold that has a token, whoever has it, and admits those who wait. Its holder is told, as a loss with the
-     * cause {@link Loss.Cause#REMOVED}, but its code runs on until it looks, and writes on unless what it writes to
-     * checks the token: this is a last resort.
+     * Ends the hold with a token, of any client, and admits waiters. Its holder is notified of a loss with the cause
+     * {@link Loss.Cause#REMOVED}, but its code keeps running until it reacts, and keeps writing unless the written-to
+     * system checks the token: this is a last resort.
      *
-     * @param token the token of the hold as it was {@linkplain LockInfo.Holder#token() told}; a hold that came later
-     *     has another, and is left alone
-     * @return whether that hold was there, and was ended by this call
-     * @throws IllegalArgumentException if the name is not of the form that {@link #inspect(String)} asks for, or the
+     * @param token the {@linkplain LockInfo.Holder#token() token of the hold}; a later hold has another token and is
+     *     not affected
+     * @return whether that hold existed and was ended by this call
+     * @throws IllegalArgumentException if the name is not of the form that {@link #inspect(String)} requires, or the
      *     token is not positive
      * @throws StoreUnavailableException if the store did not answer: whether the hold was ended is unknown, and the
      *     call may be repeated
@@ -89,6 +89,6 @@ public interface LockAdmin {
     @CanIgnoreReturnValue
     boolean forceRelease(String name, long token);
 
-    /** As {@link #forceRelease}, without blocking: the stage ends with what the store is to blame for. */
+    /** As {@link #forceRelease}, without blocking: failures of the store complete the stage. */
     CompletionStage<Boolean> forceReleaseAsync(String name, long token);
 }

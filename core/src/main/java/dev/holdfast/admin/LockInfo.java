@@ -11,19 +11,19 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store records about one name, as it was at one moment, for people and tools. The dead may still be named, with
- * nothing left of their leases.
+ * What a store records about one name at one moment, for people and tools. Dead holders and waiters may still be
+ * listed, with nothing left of their leases.
  *
  * @param name the lock, semaphore, latch or election
  * @param kind what it is
- * @param order whether those who come may go past those who wait
- * @param capacity how much there is of it at present: 1 of a mutex, the permits of a semaphore
- * @param holders who holds it, oldest first; where a {@link LockQuery} finds many, a part of them
- * @param holding how many hold it in all
+ * @param order whether claims may be granted before queued ones
+ * @param capacity its current capacity: 1 for a mutex, the number of permits of a semaphore
+ * @param holders its holders, oldest first; if a {@link LockQuery} finds many, a part of them
+ * @param holding the number of all holders
  * @param held how much they hold together: the sum of their weights
- * @param waiters who waits, first in line first; may be cut off after a number that the store chooses
- * @param waiting how many wait in all
- * @param newestToken the newest fencing token that was reserved; 0 if none was
+ * @param waiters its waiters in the order of the queue; may be cut off after a number that the store chooses
+ * @param waiting the number of all waiters
+ * @param newestToken the newest reserved fencing token; 0 for none
  */
 public record LockInfo(
         String name,
@@ -43,27 +43,27 @@ public record LockInfo(
         waiters = List.copyOf(waiters);
     }
 
-    /** Whether anybody holds it. */
+    /** Whether it has a holder. */
     public boolean isHeld() {
         return holding > 0;
     }
 
-    /** Whether anybody holds it or waits for it; if not, the store only remembers its tokens. */
+    /** Whether it has a holder or a waiter; if not, the store only remembers its tokens. */
     public boolean isInUse() {
         return holding > 0 || waiting > 0;
     }
 
     /**
-     * One who holds it. A client whose threads pass a lock on in memory is one holder.
+     * A holder. A client whose threads hand over a lock in memory is one holder.
      *
-     * @param label who it is, as {@link Holdfast.Builder#label} was set; may be empty
+     * @param label the label of its client, as {@link Holdfast.Builder#label} was set; may be empty
      * @param session the id of its client's session at the store
      * @param claim the number of its claim, which no other claim of the session has
      * @param weight how much it holds
-     * @param token the first token of its newest block: of a hold that nobody passed on, its fencing token
+     * @param token the first token of its newest block: of a hold that was not handed over, its fencing token
      * @param lastToken the last token of that block
-     * @param heldSince about when the store granted it, by the store's clock; null where tokens don't tell
-     * @param leaseLeft how long it holds without renewal, counted from when the store looked; zero if that is over
+     * @param heldSince the approximate time of the grant, by the store's clock; null if tokens don't show it
+     * @param leaseLeft how long it holds without renewal, from the time of the inspection; zero if its lease has ended
      */
     public record Holder(
             String label,
@@ -76,25 +76,25 @@ public record LockInfo(
             Duration leaseLeft)
             implements Serializable {
 
-        /** About when the store granted it, to the second; empty where the store can't know. */
+        /** The approximate time of the grant, to the second; empty if the store can't know it. */
         public Optional<Instant> since() {
             return Optional.ofNullable(heldSince);
         }
 
-        /** Whether a fencing token is of this hold's newest block. */
+        /** Whether a fencing token belongs to this hold's newest block. */
         public boolean hasToken(long fencingToken) {
             return token <= fencingToken && fencingToken <= lastToken;
         }
     }
 
     /**
-     * One who waits for it.
+     * A waiter.
      *
-     * @param label who it is, as {@link Holdfast.Builder#label} was set; may be empty
+     * @param label the label of its client, as {@link Holdfast.Builder#label} was set; may be empty
      * @param session the id of its client's session at the store
      * @param claim the number of its claim, which no other claim of the session has
-     * @param weight how much it asks for
-     * @param leaseLeft how long it waits on without renewal, counted from when the store looked
+     * @param weight how much it requests
+     * @param leaseLeft how long it waits without renewal, from the time of the inspection
      */
     public record Waiter(String label, String session, long claim, int weight, Duration leaseLeft)
             implements Serializable {}

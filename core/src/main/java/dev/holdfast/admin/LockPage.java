@@ -14,9 +14,9 @@ import java.util.Optional;
  * }
  * }</pre>
  *
- * @param locks what the page tells; it may be empty and not be the last
- * @param damaged the names of the page whose records are damaged, which keeps no other from being told
- * @param next what the next page is asked for by; empty after the last
+ * @param locks the entries of the page, which may be empty even if it is not the last
+ * @param damaged the names of the page whose records are damaged, which does not affect others
+ * @param next the query of the next page; empty after the last
  */
 public record LockPage(List<LockInfo> locks, List<DamagedLock> damaged, Optional<LockQuery> next) {
 
@@ -26,7 +26,7 @@ public record LockPage(List<LockInfo> locks, List<DamagedLock> damaged, Optional
         damaged = List.copyOf(damaged);
     }
 
-    /** A page on which nothing is damaged. */
+    /** A page without damaged records. */
     public LockPage(List<LockInfo> locks, Optional<LockQuery> next) {
         this(locks, List.of(), next);
     }

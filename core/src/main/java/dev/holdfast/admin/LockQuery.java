@@ -3,11 +3,11 @@ package dev.holdfast.admin;
 import java.util.Optional;
 
 /**
- * Which names an inspection is about, and how many of them a page has. Immutable.
+ * The names that an inspection covers, and the size of its pages. Immutable.
  *
- * @param prefix what the names begin with, as plain text; empty for all
- * @param cursor where the page before ended, as that said; empty for the first
- * @param limit the most names of a page; a store may have fewer in one that is not the last
+ * @param prefix the common prefix of the names, as plain text; empty for all
+ * @param cursor the end of the page before, as that page returned it; empty for the first
+ * @param limit the most names in a page; a store may return fewer even in one that is not the last
  */
 public record LockQuery(String prefix, Optional<String> cursor, int limit) {
 
@@ -30,13 +30,13 @@ public record LockQuery(String prefix, Optional<String> cursor, int limit) {
         return startingWith("");
     }
 
-    /** The first hundred of the names that begin so. */
+    /** The first hundred of the names with a prefix. */
     public static LockQuery startingWith(String prefix) {
         return new LockQuery(prefix, Optional.empty(), DEFAULT_LIMIT);
     }
 
     /**
-     * The same, with so many names in a page.
+     * The same, with pages of another size.
      *
      * @throws IllegalArgumentException if it is not 1 to 10 000
      */
@@ -44,7 +44,7 @@ public record LockQuery(String prefix, Optional<String> cursor, int limit) {
         return new LockQuery(prefix, cursor, names);
     }
 
-    /** The same, from where a page ended. */
+    /** The same, from the end of a page on. */
     public LockQuery after(String cursorOfPage) {
         return new LockQuery(prefix, Optional.of(cursorOfPage), limit);
     }

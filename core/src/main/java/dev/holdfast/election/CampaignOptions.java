@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
-/** How a campaign is led. Immutable; each {@code with} method answers a changed copy. */
+/** The options of a campaign. Immutable; each {@code with} method returns a changed copy. */
 public final class CampaignOptions {
 
     private static final CampaignOptions DEFAULTS =
@@ -22,21 +22,21 @@ public final class CampaignOptions {
         this.longestPause = longestPause;
     }
 
-    /** A thread of its own while there is something to do for the candidate; pauses of 100 ms to 10 s. */
+    /** A new thread for each series of calls to the candidate, and pauses of 100 ms to 10 s. */
     public static CampaignOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * Runs the candidate on an executor, which it occupies while {@link Candidate#onElected} runs. What the executor
-     * refuses runs on a thread of its own.
+     * Runs the candidate on an executor, which it occupies while {@link Candidate#onElected} runs. If the executor
+     * rejects a call, it runs on a new thread.
      */
     public CampaignOptions withExecutor(Executor tasks) {
         return new CampaignOptions(Optional.of(tasks), shortestPause, longestPause);
     }
 
     /**
-     * Pauses this long after the first failure; each further one doubles the pause, up to the longest.
+     * Pauses this long after the first failure. Each further one doubles the pause, up to the longest.
      *
      * @throws IllegalArgumentException if it is not positive, or longer than the longest pause: set that first
      */
@@ -45,7 +45,7 @@ public final class CampaignOptions {
     }
 
     /**
-     * Pauses at most this long, however often something has failed.
+     * Pauses at most this long.
      *
      * @throws IllegalArgumentException if it is not positive, or shorter than the shortest pause: set that first
      */
@@ -61,12 +61,12 @@ public final class CampaignOptions {
         return new CampaignOptions(executor, shortest, longest);
     }
 
-    /** Where the candidate runs; empty for a thread of its own. */
+    /** The executor of the candidate; empty for new threads. */
     public Optional<Executor> executor() {
         return executor;
     }
 
-    /** The pause after the first trouble. */
+    /** The pause after the first failure. */
     public Duration shortestPause() {
         return shortestPause;
     }

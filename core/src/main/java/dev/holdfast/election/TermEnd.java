@@ -14,7 +14,7 @@ public record TermEnd(Reason reason, Optional<Loss> loss, Optional<Throwable> fa
 
     /** Why a term ended. */
     public enum Reason {
-        /** The leader did not ask for it: another may lead by now. */
+        /** It was lost: another may lead by now. */
         LOST,
         /** The leader resigned. */
         RESIGNED,
@@ -34,7 +34,7 @@ public record TermEnd(Reason reason, Optional<Loss> loss, Optional<Throwable> fa
         return new TermEnd(Reason.FAILED, Optional.empty(), Optional.of(failure));
     }
 
-    /** The end of a term that was given up. */
+    /** The end of a term that was resigned, or whose campaign was closed. */
     public static TermEnd givenUp(Reason reason) {
         return new TermEnd(reason, Optional.empty(), Optional.empty());
     }

@@ -75,7 +75,7 @@ public interface LockStore extends AutoCloseable {
      * store that makes the trip on the calling thread keeps it there for no longer: it ends the trip, whose outcome is
      * unknown then. A store whose trips on such a thread take a moment only need not know.
      */
-    default CompletionStage<Reply> execute(Command command, CallerMode caller, Duration patience) {
+    default CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
         return execute(command, caller);
     }
 

@@ -5,7 +5,7 @@ import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 
 /**
- * How long the lock of a scheduled task lasts. Immutable; each {@code with} method answers a changed copy.
+ * How long the lock of a scheduled task lasts. Immutable; each {@code with} method returns a changed copy.
  *
  * <pre>{@code
  * nightly.runIfDue(TaskOptions.atMost(ofHours(1)).withAtLeast(ofMinutes(5)), hold -> write(report));
@@ -22,7 +22,7 @@ public final class TaskOptions {
     }
 
     /**
-     * The lock lasts at most this long, whatever becomes of the process that runs the task: then others may run it.
+     * The lock lasts at most this long, even if the process that runs the task is still alive. Then others may run it.
      *
      * @param time 200 ms to a hundred years: longer than the longest run that you expect
      * @throws IllegalArgumentException if it is out of range
@@ -33,7 +33,7 @@ public final class TaskOptions {
 
     /**
      * The lock lasts at least this long from the start of the task, even if the task ends early: longer than the clocks
-     * of the machines differ. Zero if not set.
+     * of the machines differ. Zero by default.
      *
      * @param time zero to {@link #atMost()}
      * @throws IllegalArgumentException if it is out of range

@@ -3,7 +3,7 @@ package dev.holdfast.task;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of a task that was to be run if due.
+ * The result of a task that was run if due.
  *
  * @param <T> what the task returns
  */
@@ -22,16 +22,16 @@ public sealed interface TaskRun<T extends @Nullable Object> {
     T value();
 
     /**
-     * The task was run, to its end.
+     * The task was run.
      *
      * @param value what it returned
      */
     record Ran<T extends @Nullable Object>(T value) implements TaskRun<T> {}
 
     /**
-     * The task was skipped, because another runs it or has begun it less than its {@code atLeast} ago.
+     * The task was skipped, since another process runs it or has started it less than {@code atLeast} ago.
      *
-     * @param why who has the lock and for how long, as far as the store tells it; for people
+     * @param why the holder of the lock and the time left, as far as the store reports them; for people
      */
     record Skipped<T extends @Nullable Object>(String why) implements TaskRun<T> {
         @Override

@@ -63,7 +63,9 @@ final class CandidateThread {
         });
     }
 
-    /** On a callback thread if no thread can be started: an elected candidate must be called, and step down some day. */
+    /**
+     * On a callback thread if no thread can be started: an elected candidate must be called, and step down some day.
+     */
     private void executeOnNewThread(Runnable task) {
         Once once = new Once(task);
         String threadName = "holdfast-candidate-" + ResourceName.printable(name.value());

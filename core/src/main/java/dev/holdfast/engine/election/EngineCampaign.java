@@ -240,7 +240,9 @@ final class EngineCampaign implements Campaign {
         return true;
     }
 
-    /** Called once for each term, on the candidate's executor, when the term has ended and {@code onElected} returned. */
+    /**
+     * Called once for each term, on the candidate's executor, when the term has ended and {@code onElected} returned.
+     */
     private void stepDown(EngineLeadership term, TermEnd how, boolean wasCalled) {
         Throwable failure = wasCalled ? thread.call(() -> candidate.onTermEnd(term, how)) : null;
         if (failure != null) {

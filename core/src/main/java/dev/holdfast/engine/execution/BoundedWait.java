@@ -4,16 +4,17 @@ import dev.holdfast.Environment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 
-/** A wait for a future that ends in time, by the environment's clock, whatever becomes of the future. */
+/** A wait for a future that is bounded by the environment's clock. */
 public final class BoundedWait {
 
     private BoundedWait() {}
 
     /**
-     * Parks until a future has ended or the time is up. An interrupt does not end the wait; the flag is set again.
+     * Parks until a future has completed or the time has passed. An interrupt does not end the wait; the flag is set
+     * again.
      *
-     * @param nanos how long to wait at most
-     * @return whether the future has ended
+     * @param nanos the longest wait
+     * @return whether the future has completed
      */
     public static boolean await(Environment environment, CompletableFuture<?> future, long nanos) {
         Trampoline.flush();

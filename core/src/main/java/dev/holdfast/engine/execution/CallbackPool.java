@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Dependents of a stage run on the thread that completes it. With a fixed number of threads, as many dependents that
- * block keep the grants and time-outs of all others from their stages, and wait for ever if it is one of these that
- * they wait for. A thread for each callback costs more than most callbacks, which take microseconds. So a few threads
- * serve them, and more are started once a callback has waited, up to a limit: a program that blocks in more callbacks
- * than that needs an executor of its own.
+ * Dependents of a stage run on the thread that completes it. With a fixed number of threads, the same number of
+ * dependents that block would delay the grants and time-outs of all others, and deadlock if they waited for one of
+ * these. A thread for each callback costs more than most callbacks, which take microseconds. Therefore a few threads
+ * run them, and more are started when a callback has waited, up to a limit. A program that blocks in more callbacks
+ * needs its own executor.
  */
 
 /** Runs callbacks on a few threads, and on more when callbacks block. Thread-safe. */
@@ -22,12 +22,12 @@ final class CallbackPool implements Executor {
 
     private static final int FEW_THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
 
-    /** So many callbacks may block before others wait for them. */
+    /** The number of callbacks that may block before others wait for them. */
     private static final int MAX_THREADS = Math.max(256, FEW_THREADS);
 
     private static final long IDLE_SECONDS = 10;
 
-    /** Far longer than a callback that does not block, and short beside the time-outs that would come late. */
+    /** Far longer than a callback that does not block, and much shorter than the time-outs that would be late. */
     private static final long WAIT_MILLIS = 5;
 
     private final LinkedBlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
@@ -76,19 +76,19 @@ final class CallbackPool implements Executor {
         if (task != null && !task.hasBegun) {
             grow(2 * pool.getPoolSize());
         }
-        // Those that came during the measurement were not measured.
+        // Tasks that came during the measurement were not measured.
         if (queue.peek() instanceof Task next) {
             measure(next);
         }
     }
 
-    /** Starts threads for tasks in the queue. They end when they are idle. */
+    /** Starts threads for queued tasks. They end when they are idle. */
     private synchronized void grow(int threads) {
         pool.setCorePoolSize(Math.min(threads, MAX_THREADS));
         pool.setCorePoolSize(FEW_THREADS);
     }
 
-    /** Ends threads as soon as they are idle. Tasks that come later are run all the same, and wait for no others. */
+    /** Ends threads as soon as they are idle. Later tasks are still run, and wait for no others. */
     void close() {
         pool.setCorePoolSize(MAX_THREADS);
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);

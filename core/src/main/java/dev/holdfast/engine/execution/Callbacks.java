@@ -14,8 +14,8 @@ public final class Callbacks {
     }
 
     /**
-     * Runs what leads to code of users on the callback executor; on this thread if that refuses it, for a grant that is
-     * told to nobody would be held for ever.
+     * Runs a task that calls code of users on the callback executor, or on this thread if that rejects it: a grant that
+     * is not reported would be held forever.
      */
     public void run(Runnable task) {
         environment.callbacks().execute(task);
@@ -33,7 +33,7 @@ public final class Callbacks {
         return stage;
     }
 
-    /** Completes a stage of users with a result: on the callback executor, or at once if the result is there. */
+    /** Completes a stage of users with a result: on the callback executor, or at once if the result is known. */
     public <T extends @Nullable Object> void relay(CompletableFuture<T> result, CompletableFuture<T> stage) {
         if (result.isDone()) {
             var unused = result.whenComplete((value, failure) -> complete(stage, value, failure));

@@ -5,9 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be done once the lock of a resource is free again: nothing that leaves the resource (commands, wake-ups,
- * listeners) happens under its lock. It is sent whatever was thrown under the lock: what it says has been decided. Used
- * by one thread.
+ * Actions that run when the lock of a resource is free again: no command, wake-up or listener runs under it. They run
+ * even if an exception was thrown under the lock, since they follow from decisions that were made. Used by one thread.
  */
 public final class DeferredActions {
 
@@ -23,9 +22,9 @@ public final class DeferredActions {
     }
 
     /**
-     * Does what was put in, in that order. The caller holds no lock. What one of them throws is logged, and keeps none
-     * of the others from being done: each may be the command or the wake-up that somebody waits for. Nor is it the
-     * caller's, whose own request may be granted already.
+     * Runs the actions in order. The caller holds no lock. What an action throws is logged. The others still run: each
+     * may be the command or the wake-up that a request waits for. The caller does not get the exception either, since
+     * its own request may have been granted.
      */
     public void send() {
         List<Runnable> list = actions;

@@ -5,21 +5,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * Whatever is thrown, what comes after it is done all the same: another claim's answer, the next timer, the turn of a
- * lane. An error of the virtual machine is no exception to that. There may be no memory, no thread or no stack just
- * now, and a little later there is; a claim that was forgotten meanwhile would be renewed for ever.
+ * After any exception the next steps still happen: the reply to another claim, the next timer, the next round trip of a
+ * lane. This includes errors of the virtual machine. Memory, threads or stack may be short now and available a little
+ * later, and a claim that was forgotten meanwhile would be renewed forever.
  */
 
-/** Runs what must not keep anything else from being done. */
+/** Runs actions whose failure must not affect others. */
 public final class Failsafe {
     private static final Logger log = LoggerFactory.getLogger(Failsafe.class);
 
     private Failsafe() {}
 
     /**
-     * Runs something, and logs what it throws.
+     * Runs an action, and logs what it throws.
      *
-     * @return what was thrown; null if nothing was
+     * @return what was thrown; null for nothing
      */
     public static @Nullable Throwable run(String what, Runnable action) {
         try {
@@ -36,7 +36,7 @@ public final class Failsafe {
         try {
             log.error("{} failed; the client goes on", what, thrown);
         } catch (Throwable again) {
-            // What follows matters more than what is said of it.
+            // The steps that follow matter more than the log.
         }
     }
 }

@@ -6,11 +6,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 
 /*
- * An environment may fail: its executor rejects, no thread can be started, there is no memory for a task. A claim whose
- * next step was such a task would be renewed by its session for ever and served to nobody. So a timer that could not be
- * set is set with the next one, or when the next one runs, of which a client that has a session always has one; and a
- * callback that was refused runs on the thread that had it to tell. Each runs at most once, whether or not the executor
- * kept what it refused: that of the JDK does when the thread for it can't be started.
+ * An environment may fail: its executor rejects a task, or no thread or memory is available for it. A claim whose next
+ * step was such a task would be renewed forever and never used. A timer that could not be set is therefore set together
+ * with the next one, or when the next one runs; a client with a session always has one. A rejected callback runs on the
+ * thread that submitted it. Each runs at most once, even if the executor kept a task that it rejected, as those of the
+ * JDK do when no thread can be started.
  */
 
 /** An environment on which the engine can rely: setting a timer and running a callback never fail. Thread-safe. */
@@ -25,7 +25,7 @@ public final class FailsafeEnvironment implements Environment {
         this.real = real;
     }
 
-    /** The environment behind it. */
+    /** The wrapped environment. */
     public Environment real() {
         return real;
     }
@@ -100,7 +100,7 @@ public final class FailsafeEnvironment implements Environment {
     /**
      * {@inheritDoc}
      *
-     * <p>A task that the executor runs in the thread that brings it waits until the engine is done with what it is at.
+     * <p>A task that the executor runs on the calling thread waits until the engine has finished its current reaction.
      */
     @Override
     public Executor callbacks() {

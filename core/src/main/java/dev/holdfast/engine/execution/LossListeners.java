@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What waits for the loss of one hold: listeners of users, which are told on the executor for callbacks, and reactions
+ * The listeners for the loss of one hold: those of users, which run on the executor for loss listeners, and reactions
  * of the engine, which run at once. Not thread-safe: guarded by the lock of the resource.
  */
 public final class LossListeners {
@@ -17,14 +17,14 @@ public final class LossListeners {
 
     private final List<Listener> listeners = new ArrayList<>(1);
 
-    /** One of them, and the handle through which it was named: that of the hold, or a nested one. */
+    /** A listener, and the handle through which it was added: that of the hold, or a nested one. */
     private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
 
     public void add(Hold handle, Consumer<Loss> told, boolean isReaction) {
         listeners.add(new Listener(handle, told, isReaction));
     }
 
-    /** A handle was closed: what was named through it is not told any more. */
+    /** Removes the listeners of a handle that was closed. */
     public void remove(Hold handle) {
         listeners.removeIf(listener -> listener.handle == handle);
     }
@@ -45,7 +45,7 @@ public final class LossListeners {
         }
     }
 
-    /** Tells one of them. Called without any lock. */
+    /** Notifies one listener. Called without any lock. */
     public static void tell(Consumer<Loss> told, boolean isReaction, Loss lost, Callbacks callbacks) {
         if (isReaction) {
             told.accept(lost);

@@ -2,7 +2,7 @@ package dev.holdfast.engine.execution;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A task that runs at most once: an executor that fails may have kept it all the same. */
+/** A task that runs at most once: an executor that rejects a task may still have kept it. */
 public final class Once extends AtomicBoolean implements Runnable {
 
     private static final long serialVersionUID = 1L;
@@ -13,7 +13,7 @@ public final class Once extends AtomicBoolean implements Runnable {
         this.task = task;
     }
 
-    /** Makes sure that it does not begin any more, if it has not begun. */
+    /** Keeps it from starting, if it has not started. */
     void cancel() {
         set(true);
     }

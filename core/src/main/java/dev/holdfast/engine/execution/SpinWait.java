@@ -6,14 +6,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * Keeps a thread awake that waits for the answer of a store, as long as answers come at once. Only one thread of a
- * client does so at a time: where many wait, the processors have something better to do. Thread-safe.
+ * Lets a thread spin for a store's reply while replies arrive at once. Only one thread of a client spins at a time: if
+ * many wait, the processors have better uses. Thread-safe.
  */
 public final class SpinWait {
 
     private final Environment environment;
 
-    /** Held by the thread that is awake, and never waited for. Guards what was learned. */
+    /** Held by the thread that spins, and never waited for. Guards the adaptive state. */
     private final ReentrantLock turn = new ReentrantLock();
 
     private final AdaptiveSpin spin = new AdaptiveSpin();
@@ -23,11 +23,12 @@ public final class SpinWait {
     }
 
     /**
-     * Waits for something, but not for long, and perhaps not at all: whoever has to know looks again, and then sleeps.
+     * Spins for a condition, but not for long, and perhaps not at all. The caller checks the condition again, and
+     * parks.
      *
-     * @param longest nanoseconds after which the caller does not want to wait any more
+     * @param longest the most nanoseconds that the caller wants to wait
      */
-    @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
+    @SuppressWarnings("ThreadPriorityCheck") // a hint: only speed depends on it
     public void until(BooleanSupplier isOver, long longest) {
         Trampoline.flush();
         long worthwhile = environment.maxSpinNanos();
@@ -47,7 +48,7 @@ public final class SpinWait {
                 long now = environment.monotonicNanos();
                 spent = now - begun;
                 if (spent >= worthwhile) {
-                    // It may have come by now, but others have had the processor for longer than that.
+                    // The reply may have arrived by now, but other threads had the processor for too long.
                     spin.wasInVain(now, spent);
                 } else if (hasCome) {
                     spin.paidOff();

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The system's time, threads and randomness: the one place of the engine that reads a clock or starts a thread. All
+ * The system's time, threads and randomness: the only place of the engine that reads a clock or starts threads. All
  * threads are daemons.
  */
 public final class SystemEnvironment implements Environment, AutoCloseable {
@@ -29,14 +29,14 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     private static final long IDLE_THREAD_SECONDS = 10;
 
     /**
-     * So many listeners may block before others wait for them. Far more than listeners that block in good faith, and
+     * The number of listeners that may block before others wait for them. Far more than block in a sound program, and
      * few enough for any machine when all holds of a process are lost at once.
      */
     private static final int LISTENER_THREADS = 256;
 
     private static final long IDLE_LISTENER_SECONDS = 1;
 
-    /** What a round trip to a server near by takes. With a single processor nothing would come while a thread looks. */
+    /** The duration of a round trip to a nearby server. On a single processor no reply could arrive during a spin. */
     private static final long WAKEFUL_NANOS =
             Runtime.getRuntime().availableProcessors() > 1 ? TimeUnit.MICROSECONDS.toNanos(200) : 0;
 
@@ -59,9 +59,9 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     }
 
     /**
-     * Who this process is, for people: user, host and process id.
+     * The description of this process for people: user, host and process id.
      *
-     * @param program what stands before them; may be empty
+     * @param program the prefix; may be empty
      */
     public static String processLabel(String program) {
         String host = System.getenv("HOSTNAME");
@@ -85,7 +85,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         return label.append(pid).toString();
     }
 
-    /** Runs a task that may take long, or block, on a thread of its own. */
+    /** Runs a task that may take long or block on a new thread. */
     public static void startThread(String name, Runnable task) {
         Thread thread = new Thread(guarded(task), name);
         thread.setDaemon(true);
@@ -97,7 +97,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         return System.nanoTime();
     }
 
-    /** {@code /proc/uptime} counts suspended time, in steps of 10 ms; where there is none, the monotonic clock. */
+    /** {@code /proc/uptime} counts suspended time, in steps of 10 ms; without it, the monotonic clock. */
     @Override
     public long bootNanos() {
         RandomAccessFile file = uptime;
@@ -172,8 +172,8 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     }
 
     /**
-     * Ends the threads, and runs no timer any more. A callback that comes later, to a listener that is named after the
-     * close for one, still runs, on a thread that ends with it.
+     * Ends the threads and all timers. A later callback, for example to a listener that is added after the close, still
+     * runs, on a thread that ends with it.
      */
     @Override
     public void close() {
@@ -196,7 +196,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
             try {
                 task.run();
             } catch (RuntimeException | Error e) {
-                // A failing task must not take its thread, and with it every timer or renewal, along.
+                // A failing task must not end its thread, and with it all timers or renewals.
                 log.error("a task of the client failed; this is a bug or an error in a listener", e);
             }
         };
@@ -211,7 +211,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         return timers;
     }
 
-    /** A pool that starts a thread for each task until there are so many, and ends those that have nothing to do. */
+    /** A pool that starts a thread for each task up to a limit, and ends idle ones. */
     private static ThreadPoolExecutor pool(String name, int threads, long idleSeconds) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 threads, threads, idleSeconds, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads(name));

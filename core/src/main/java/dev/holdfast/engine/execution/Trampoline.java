@@ -5,20 +5,20 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A store may answer in the thread that asks, before the call returns. What the engine does about an answer may ask
- * again, and is answered again: as calls within calls, a queue of a thousand waiters would need a stack a thousand
- * times as deep. Here each reaction that comes up within another one waits until that one has returned, and then runs
- * in the same thread. So a store that answers at once looks like one that answers a little later.
+ * A store may reply on the calling thread, before the call returns. The reaction to a reply may send the next command,
+ * which gets its reply in the same way: as nested calls, a queue of a thousand waiters would need a stack a thousand
+ * times as deep. Here a reaction that occurs within another one waits until that one has returned, and then runs on the
+ * same thread. A store that replies at once thus looks like one that replies a little later.
  *
- * Code of users is not to be kept waiting by it, nor to keep reactions waiting: it may block until another reaction has
- * run. It therefore begins when no reaction is left, and outside of the trampoline: what it asks is answered within it.
- * It can't nest without bound either, where an executor of users runs tasks in the thread that brings them.
+ * Code of users must neither wait for reactions nor delay them: it may block until another reaction has run. It
+ * therefore begins when no reaction is left, and runs outside of the trampoline: replies to its commands arrive while
+ * it runs. Its nesting is bounded too, since an executor of users may run tasks on the calling thread.
  */
 
-/** Runs reactions to the store one after another instead of one within another. Each thread has its own. */
+/** Runs reactions to the store one after another instead of nested. Each thread has its own. */
 public final class Trampoline {
 
-    /** How many callbacks may run one within another, on one thread, before the next waits for the first to return. */
+    /** How deeply callbacks may nest on one thread before the next one waits for the first to return. */
     private static final int MAX_NESTED_CALLBACKS = 8;
 
     private static final ThreadLocal<@Nullable Trampoline> PRESENT = new ThreadLocal<>();
@@ -26,14 +26,14 @@ public final class Trampoline {
     private final Queue<Runnable> reactions = new ArrayDeque<>(1);
     private final Queue<Runnable> callbacks = new ArrayDeque<>(1);
 
-    /** How many callbacks run on this thread, one within another. */
+    /** The current depth of callbacks on this thread. */
     private int nested;
 
     private boolean isReacting;
 
     private Trampoline() {}
 
-    /** Runs a reaction of the engine: at once, or as soon as the one that this thread is at has returned. */
+    /** Runs a reaction of the engine: at once, or when the current one of this thread has returned. */
     public static void react(Runnable reaction) {
         Trampoline present = PRESENT.get();
         if (present != null && present.isReacting) {
@@ -43,7 +43,7 @@ public final class Trampoline {
         }
     }
 
-    /** Runs code of users on this thread: at once, unless a reaction is to return first, or too many callbacks. */
+    /** Runs code of users on this thread: at once, or after the current reaction or too deeply nested callbacks. */
     static void callBack(Runnable callback) {
         Trampoline present = PRESENT.get();
         if (present != null && (present.isReacting || present.nested >= MAX_NESTED_CALLBACKS)) {
@@ -54,8 +54,8 @@ public final class Trampoline {
     }
 
     /**
-     * Runs what waits for the present reaction to return. Called by whoever is about to wait on this thread: it may
-     * wait for one of them.
+     * Runs everything that waits for the current reaction to return. Called before this thread waits, since it may wait
+     * for one of these.
      */
     public static void flush() {
         Trampoline present = PRESENT.get();

@@ -10,13 +10,13 @@ public final class Uninterruptibles {
 
     private Uninterruptibles() {}
 
-    /** A wait that an interrupt ends, and that may be begun again. */
+    /** A wait that an interrupt ends, and that can be repeated. */
     @FunctionalInterface
     public interface Wait {
         void await() throws InterruptedException;
     }
 
-    /** Waits, and after an interrupt again, until the wait has ended otherwise. */
+    /** Waits, and repeats the wait after an interrupt. */
     public static void run(Wait wait) {
         boolean wasInterrupted = false;
         try {

@@ -5,17 +5,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of something as users see it: one stage for all who ask, completed on the callback executor, for the thread
- * that learns of the end may be the only one of a store. Thread-safe.
+ * A result as users see it: one stage for all callers, completed on the callback executor, since the thread that
+ * completes the result may be the only one of a store. Thread-safe.
  *
- * @param <T> what it ends with
+ * @param <T> the result
  */
 public final class UserStage<T extends @Nullable Object> {
 
     private final AtomicReference<@Nullable CompletableFuture<T>> stage = new AtomicReference<>();
 
-    /** The stage that tells of an end; the first call decides of which. */
-    public CompletableFuture<T> of(CompletableFuture<T> end, Callbacks callbacks) {
+    /** Returns the stage of users for a result. All calls pass the same result. */
+    public CompletableFuture<T> of(CompletableFuture<T> result, Callbacks callbacks) {
         CompletableFuture<T> present = stage.get();
         if (present != null) {
             return present;
@@ -25,7 +25,7 @@ public final class UserStage<T extends @Nullable Object> {
         if (other != null) {
             return other;
         }
-        callbacks.relay(end, fresh);
+        callbacks.relay(result, fresh);
         return fresh;
     }
 }

@@ -4,10 +4,10 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.support.DurationFormat;
 import java.time.Duration;
 
-/** The checks on durations that come from users. */
+/** Checks durations of users. */
 public final class Durations {
 
-    /** The shortest lease: below it the margin would eat most of it. */
+    /** The shortest lease: the margin would use up most of a shorter one. */
     public static final Duration MIN_LEASE = Duration.ofMillis(200);
 
     private Durations() {}

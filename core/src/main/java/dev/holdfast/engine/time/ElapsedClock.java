@@ -6,21 +6,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /*
- * The clock of all deadlines. Elapsed time is the larger of the monotonic and the boot clock, so that a suspended
- * machine finds its leases ended. Both may stand still while a virtual machine is frozen; only the wall clock betrays
- * that, by a sudden step forward against them. Such a step is a reason to ask the store, never to extend or to grant,
- * so all it does here is to raise a counter that puts every hold in doubt.
+ * The clock of all deadlines. Elapsed time is the larger of the monotonic and the boot clock, so that leases end while
+ * the machine is suspended. Both may stand still while a virtual machine is frozen; only the wall clock shows that, by
+ * a sudden step forward against them. Such a step is a reason to ask the store, never to extend or to grant. It
+ * therefore only increments a counter, which puts every hold in doubt.
  */
 
 /**
- * Elapsed time that counts suspension, and a counter of the forward steps of the wall clock. Thread-safe; never blocks
+ * Elapsed time that includes suspension, and a counter of forward steps of the wall clock. Thread-safe; never blocks
  * for long.
  */
 public final class ElapsedClock {
 
     /**
-     * A step is told from the slewing and the grain of clocks by its size: a second, or less where that would eat up
-     * the margin of a short ttl.
+     * A step is distinguished from the slewing and granularity of clocks by its size: a second, or less if that would
+     * use up the margin of a short ttl.
      */
     private static final long MAX_STEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -28,12 +28,12 @@ public final class ElapsedClock {
     private static final int STEPS_PER_TTL = 30;
 
     /**
-     * The wall clock's offset is followed when it has drifted by this much, so that slow slewing never adds up to a
-     * step, and a short sleep is found out.
+     * The wall clock's offset is updated when it has drifted by this much, so that slow slewing never adds up to a
+     * step, and a short suspension is noticed.
      */
     private static final long DRIFT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** What a boot clock that counts in hundredths of a second may seem to run ahead of the monotonic one. */
+    /** How far a boot clock that counts in hundredths of a second may seem ahead of the monotonic one. */
     private static final long GRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final long TORN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -59,7 +59,7 @@ public final class ElapsedClock {
         wallOffset = first.wall - first.monotonic;
     }
 
-    /** Elapsed nanoseconds from an arbitrary point, after a look for steps; compared by subtraction. */
+    /** Checks for steps, and returns elapsed nanoseconds from an arbitrary point; compared by subtraction. */
     public long now() {
         long monotonic = environment.monotonicNanos();
         long jump = wallNanos() - monotonic - wallOffset;
@@ -70,8 +70,7 @@ public final class ElapsedClock {
     }
 
     /**
-     * How many forward steps were seen; a hold is in doubt until a request that was sent after the newest one is
-     * answered.
+     * The number of forward steps. A hold is in doubt until a request is answered that was sent after the newest one.
      */
     public long steps() {
         return steps;
@@ -83,7 +82,7 @@ public final class ElapsedClock {
         try {
             Reading read = read();
             long offset = read.wall - read.monotonic;
-            // The boot clock is coarse: what it says beyond its grain was suspension, and time that has passed.
+            // The boot clock is coarse: a difference beyond its granularity was suspension, which counts.
             long slept = read.boot - read.monotonic - bootOffset - suspended;
             if (slept > GRAIN_NANOS) {
                 suspended += slept;
@@ -100,7 +99,7 @@ public final class ElapsedClock {
     }
 
     /**
-     * The three clocks at one moment: read again if this thread was put aside in between, which would look like a jump.
+     * The three clocks at one moment: read again if this thread was suspended in between, which would look like a step.
      */
     private Reading read() {
         for (int attempt = 1; ; attempt++) {

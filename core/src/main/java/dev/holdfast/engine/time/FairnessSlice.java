@@ -3,8 +3,8 @@ package dev.holdfast.engine.time;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose turn it is under a grant: of the thread that was served last, or of all who share it. A turn is over after a
- * time, or when its owner stays away. Not thread-safe: guarded by the lock of the resource.
+ * A time slice under a grant, in which the thread that was served last, or all that share the grant, are served first.
+ * It ends after a time, or when its owner stays away. Not thread-safe: guarded by the lock of the resource.
  */
 public final class FairnessSlice {
 
@@ -12,11 +12,11 @@ public final class FairnessSlice {
     private boolean isShared;
     private long ends;
 
-    /** How many had been served under the grant when the head of the queue last checked. */
+    /** The number of requests served under the grant when the head of the queue last checked. */
     private int servedAtCheck;
 
     /**
-     * Notes who was served.
+     * Notes the request that was served.
      *
      * @param waiter the thread; null for a stage
      * @param shares whether it shares the grant with others
@@ -30,7 +30,7 @@ public final class FairnessSlice {
         }
     }
 
-    /** From now on it is the turn of all who share. */
+    /** The slice belongs to all that share from now on. */
     public void share(long now, long nanos) {
         isShared = true;
         owner = null;
@@ -53,20 +53,20 @@ public final class FairnessSlice {
         return waiter != null && waiter == owner;
     }
 
-    /** Whether a thread that asks again belongs to it, or one who would share. */
+    /** Whether the slice includes a request: that of its owner, or one that would share. */
     public boolean includes(@Nullable Thread waiter, boolean shares) {
         return isShared ? shares : isOwnedBy(waiter);
     }
 
-    /** The head of the queue begins to check whether the turn before it is over. */
+    /** The head of the queue begins to check whether the slice has ended. */
     public void beginWatch() {
         servedAtCheck = -1;
     }
 
     /**
-     * Checks for the head of the queue whether the turn is over, or nobody was served since the last check.
+     * Checks for the head of the queue whether the slice has ended, or no request was served since the last check.
      *
-     * @param served how many were served under the grant by now
+     * @param served the number of requests served under the grant so far
      */
     public boolean check(long now, int served) {
         boolean isUnused = isOver(now) || servedAtCheck == served;

@@ -2,7 +2,7 @@ package dev.holdfast.engine.time;
 
 import dev.holdfast.Environment;
 
-/** Spreads delays so that clients don't move in step. */
+/** Randomises delays so that clients don't act in step. */
 public final class Jitter {
 
     private Jitter() {}

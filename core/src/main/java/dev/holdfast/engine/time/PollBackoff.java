@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When to look again for what nobody pushes: after an eighth of the time that was waited so far, so that the wait is at
- * most that much longer than need be, and soon in any case. Thread-safe; one pause at a time.
+ * The pauses between polls for what is not pushed: an eighth of the wait so far, so that the wait is at most that much
+ * too long, and limited. Thread-safe; one pause at a time.
  */
 public final class PollBackoff {
 
@@ -17,7 +17,7 @@ public final class PollBackoff {
     private final Environment environment;
     private final long startedAt;
 
-    /** What follows the pause that is under way. */
+    /** The action after the current pause. */
     private final AtomicReference<@Nullable Runnable> next = new AtomicReference<>();
 
     public PollBackoff(Environment environment) {
@@ -25,7 +25,7 @@ public final class PollBackoff {
         this.startedAt = environment.monotonicNanos();
     }
 
-    /** Goes on after a pause, at most a time. */
+    /** Runs an action after a pause of at most a time. */
     public void later(long mostNanos, Runnable look) {
         long waited = environment.monotonicNanos() - startedAt;
         long pause = Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, waited / 8));
@@ -33,7 +33,7 @@ public final class PollBackoff {
         environment.schedule(Math.min(Jitter.spread(environment, pause), mostNanos), () -> goOn(look));
     }
 
-    /** Goes on now, if there is a pause. */
+    /** Ends the current pause, if there is one. */
     public void interrupt() {
         Runnable look = next.getAndSet(null);
         if (look != null) {

@@ -10,17 +10,17 @@ import java.util.concurrent.TimeUnit;
 /**
  * The one maximum wait of a call that waits several times. Immutable.
  *
- * @param most the maximum wait; empty for as long as it takes
- * @param deadline when it is over, by the monotonic clock; meaningless for as long as it takes
+ * @param most the maximum wait; empty for none
+ * @param deadline its end by the monotonic clock; meaningless without a maximum
  */
 public record TotalWait(Environment environment, Optional<Duration> most, long deadline) {
 
-    /** Longer waits are for ever; half of what a nanosecond clock can tell, so that comparison by subtraction holds. */
+    /** Longer waits are without limit; half of the range of a nanosecond clock, so that subtraction compares times. */
     public static final long FOREVER = Long.MAX_VALUE / 2;
 
     /**
-     * How much longer than it may take a wait lasts for the answer to a request that is under way, if the store
-     * time-out is over by then. Less than the second that the contract allows, so that a thread may be woken late.
+     * How much longer than its maximum a wait lasts for the reply to a request that is under way, if the store time-out
+     * has passed by then. Less than the second that the contract allows, so that a thread may be woken late.
      */
     public static final long OVERTIME_NANOS = TimeUnit.MILLISECONDS.toNanos(750);
 
@@ -41,19 +41,19 @@ public record TotalWait(Environment environment, Optional<Duration> most, long d
         return most.isPresent() && deadline - environment.monotonicNanos() <= 0;
     }
 
-    /** Whether there is a time that the call is to keep: a try without a wait has that of the store. */
+    /** Whether the call has its own time limit; a try without a wait has only the store time-out. */
     private boolean isTimed() {
         return most.isPresent() && !most.get().isZero();
     }
 
-    /** How long the call may still wait for what only its exception needs when its wait is over, at most a time. */
+    /** How long the call may still wait, after its wait, for what only its exception needs; at most a time. */
     public long leftForAnswers(long atMost) {
         return isTimed()
                 ? Math.min(atMost, Math.max(0, deadline + OVERTIME_NANOS - environment.monotonicNanos()))
                 : atMost;
     }
 
-    /** What is left, at most a time. */
+    /** The time left, at most a time. */
     public long leftNanos(long atMost) {
         return most.isEmpty() ? atMost : Math.min(atMost, Math.max(0, deadline - environment.monotonicNanos()));
     }
@@ -63,12 +63,12 @@ public record TotalWait(Environment environment, Optional<Duration> most, long d
         return most.isEmpty() ? options : options.withMaxWait(atLeastAMoment(leftNanos(Long.MAX_VALUE)));
     }
 
-    /** The options of a look whether something can be had at once. */
+    /** The options of a check whether something is free now. */
     public AcquireOptions atOnce(AcquireOptions options) {
         return options.withMaxWait(atLeastAMoment(0));
     }
 
-    /** A call with a time of its own is no try, however little of the time is left. */
+    /** A call with its own time limit is not a try, even if hardly any time is left. */
     private Duration atLeastAMoment(long nanos) {
         return isTimed() ? Duration.ofNanos(Math.max(1, nanos)) : Duration.ofNanos(nanos);
     }

@@ -112,8 +112,8 @@ public final class CommandSender {
     /**
      * Sends a command that renews a lease. Its time-out waits for no other task, and is at most that of all commands.
      */
-    public void sendRenewal(Command command, CallerMode caller, long patienceNanos, Answer answer) {
-        long timeout = Math.min(patienceNanos, timeoutNanos);
+    public void sendRenewal(Command command, CallerMode caller, long limitNanos, Answer answer) {
+        long timeout = Math.min(limitNanos, timeoutNanos);
         send(new Trip(numbers.incrementAndGet(), command, answer, timeout), command, caller, true);
     }
 
@@ -124,13 +124,13 @@ public final class CommandSender {
         }
         try {
             trip.begin(clock.now());
-            CompletableFuture<Reply> future = store.execute(command, caller, Duration.ofNanos(trip.patienceNanos))
+            CompletableFuture<Reply> future = store.execute(command, caller, Duration.ofNanos(trip.limitNanos))
                     .toCompletableFuture();
             if (!future.isDone()) {
                 underWay.put(trip.number, trip);
                 startSweep();
                 if (isRenewal) {
-                    Environment.Timer alarm = environment.scheduleRenewal(trip.patienceNanos, trip::timeOut);
+                    Environment.Timer alarm = environment.scheduleRenewal(trip.limitNanos, trip::timeOut);
                     var unused = future.whenComplete((reply, failure) -> alarm.cancel());
                 }
                 if (isClosed) {
@@ -208,7 +208,7 @@ public final class CommandSender {
         try {
             long now = clock.now();
             for (Trip trip : underWay.values()) {
-                if (now - trip.sentAt >= trip.patienceNanos) {
+                if (now - trip.sentAt >= trip.limitNanos) {
                     trip.timeOut();
                 }
             }
@@ -312,17 +312,17 @@ public final class CommandSender {
         private final transient @Nullable Command observed;
 
         private final transient Answer answer;
-        private final long patienceNanos;
+        private final long limitNanos;
 
         // Set once, before the command is sent.
         private long sentAt;
         private boolean wasSent;
 
-        Trip(long number, Command command, Answer answer, long patienceNanos) {
+        Trip(long number, Command command, Answer answer, long limitNanos) {
             this.number = number;
             this.observed = observers.hasListeners() ? command : null;
             this.answer = answer;
-            this.patienceNanos = patienceNanos;
+            this.limitNanos = limitNanos;
         }
 
         void begin(long now) {
@@ -378,7 +378,7 @@ public final class CommandSender {
                     new StoreException(
                             Reason.UNAVAILABLE,
                             Effect.UNKNOWN,
-                            "the store did not answer within " + DurationFormat.format(Duration.ofNanos(patienceNanos)),
+                            "the store did not answer within " + DurationFormat.format(Duration.ofNanos(limitNanos)),
                             null),
                     StoreCall.Outcome.TIMED_OUT);
         }

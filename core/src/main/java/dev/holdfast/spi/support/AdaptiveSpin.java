@@ -1,17 +1,15 @@
 package dev.holdfast.spi.support;
 
 /**
- * Whether it pays to stay awake for a moment before sleeping, as learned from how it went before. To put a thread to
- * sleep and to wake it takes about as long as a round trip to a server near by: where an answer comes at once, a thread
- * that looks out for it halves the time. After a spin that did not pay there is none for {@value #LEAST_REST} times as
- * long as it took. Each further one that does not pay doubles this factor, up to {@value #MOST_REST};
- * {@value #IN_A_ROW} in a row that pay halve it.
+ * Decides whether a thread spins before it parks, by the success of earlier spins. To park and unpark a thread takes
+ * about as long as a round trip to a nearby server, so spinning halves the time if the reply arrives at once. A
+ * fruitless spin is followed by a rest of {@value #LEAST_REST} times its duration. Each further one doubles this
+ * factor, up to {@value #MOST_REST}; {@value #IN_A_ROW} successful ones in a row halve it.
  *
- * <p>The time counts, not the number of spins, because a thread that yields on a busy processor may run again only
- * after some milliseconds. Its answer has arrived by then, but late, so that spin did not pay either.
+ * <p>Time counts, not the number of spins, since a thread that yields on a busy processor may run again only after some
+ * milliseconds. Its reply has arrived by then, but late, so that spin was fruitless too.
  *
- * <p>That a wait learns from those before it is the idea of adaptive locks, as of the Java virtual machine's own
- * monitors.
+ * <p>Adaptive locks, such as the monitors of the Java virtual machine, learn from earlier waits in the same way.
  *
  * <p><b>Thread-safety:</b> none; for one thread, or under a lock.
  */
@@ -26,7 +24,7 @@ public final class AdaptiveSpin {
     private int rest = LEAST_REST;
     private int row;
 
-    /** Makes one that begins with looking out. */
+    /** Begins with spinning. */
     public AdaptiveSpin() {}
 
     /**

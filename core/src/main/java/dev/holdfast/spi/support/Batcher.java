@@ -18,26 +18,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Group commit for stores whose client has none: what arrives while a trip is under way leaves together in the next.
- * Nothing is delayed to make a batch larger: an idle lane leaves at once.
+ * Group commit for stores whose driver has none: commands that arrive during a round trip are sent together in the next
+ * one. No command is delayed to make a batch larger: an idle lane starts at once.
  *
- * <p>A batcher has a fixed number of lanes, each with at most one trip under way. The store says which lane a command
- * takes; a resource always takes the same one, so that its commands keep their order.
+ * <p>A batcher has a fixed number of lanes, each with at most one round trip under way. The store chooses the lane of a
+ * command; a resource always has the same one, so that its commands keep their order.
  *
- * <p><b>Thread-safety:</b> all methods may be called from any thread. <b>Memory effects:</b> trips of one lane happen
- * one after another, each happening-before the next, whatever threads make them, so the state of a lane (a
- * connection, say) needs no lock of its own.
+ * <p><b>Thread-safety:</b> all methods may be called from any thread. <b>Memory effects:</b> each round trip of a lane
+ * happens-before the next, on any threads, so the state of a lane, such as a connection, needs no lock.
  */
 public final class Batcher implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
 
-    /** Makes the trips of a lane. */
+    /** Makes the round trips of a lane. */
     @FunctionalInterface
     public interface Trip {
         /**
-         * Carries out the commands of one batch and answers each call. A call that is left unanswered, or all that
-         * are left when this throws, end with an unknown outcome. Answers reach their callers when the trip is over.
+         * Executes the commands of one batch and notes a reply for each call. A call without one, also because this
+         * throws, ends with an unknown outcome. Callers receive their replies after the round trip.
          *
          * @param lane the number of the lane, from 0
          * @param calls at least one, in the order of arrival
@@ -45,11 +44,11 @@ public final class Batcher implements AutoCloseable {
         void make(int lane, List<Call> calls);
 
         /**
-         * As {@link #make}, on the thread of a caller that waits: it must not be kept for much longer than a command
-         * takes, whatever the store has to wait for, and never for longer than {@link Call#patience}. What would take
-         * longer is left to {@link #make}, on the thread of the lane.
+         * As {@link #make}, on the thread of a waiting caller. It must not occupy that thread for much longer than a
+         * command takes, even if the store has to wait, and never for longer than {@link Call#timeout}. Longer round
+         * trips are left to {@link #make}, on a thread of the lane.
          *
-         * @return whether the trip was made; if not, nothing was done and the call is not answered
+         * @return whether the round trip was made; if not, nothing was done and the call has no reply
          */
         default boolean makeAtOnce(int lane, Call call) {
             make(lane, List.of(call));
@@ -64,18 +63,18 @@ public final class Batcher implements AutoCloseable {
         int laneOf(Command command, int lanes);
     }
 
-    /** One command on its way. */
+    /** One submitted command. */
     public static final class Call {
         private final Command command;
-        private final Duration patience;
+        private final Duration timeout;
         private final CompletableFuture<Reply> future = new CompletableFuture<>();
-        // Written by the thread that makes the trip, and read by it when the trip is over.
+        // Written and read by the thread that makes the round trip.
         private @Nullable Reply reply;
         private @Nullable StoreException failure;
 
-        private Call(Command command, Duration patience) {
+        private Call(Command command, Duration timeout) {
             this.command = command;
-            this.patience = patience;
+            this.timeout = timeout;
         }
 
         /** The command to carry out. */
@@ -84,20 +83,19 @@ public final class Batcher implements AutoCloseable {
         }
 
         /** How long the sender waits for the reply. */
-        public Duration patience() {
-            return patience;
+        public Duration timeout() {
+            return timeout;
         }
 
         /**
-         * Notes the reply; it reaches the caller when the trip is over. A later note for the same call replaces an
-         * earlier one.
+         * Notes the reply, which the caller receives after the round trip. A later one for the same call replaces it.
          */
         public void answer(Reply answer) {
             reply = answer;
             failure = null;
         }
 
-        /** Notes that there will be no reply. */
+        /** Notes a failure. */
         public void fail(StoreException why) {
             failure = why;
             reply = null;
@@ -108,7 +106,7 @@ public final class Batcher implements AutoCloseable {
             return reply != null || failure != null;
         }
 
-        /** Tells the caller. Never throws: those behind it wait for theirs. */
+        /** Completes the caller's stage. Never throws: the calls after it must be completed too. */
         private void arrive() {
             try {
                 if (reply != null) {
@@ -136,10 +134,10 @@ public final class Batcher implements AutoCloseable {
      * Makes a batcher.
      *
      * @param lanes how many lanes, at least 1
-     * @param maxBatch the largest batch, at least 1: bounds the time for which one trip keeps its lane
-     * @param callerRuns whether a caller that waits makes the trip itself when its lane is idle; for stores whose trips
-     *     can't block for longer than a caller may be kept, see {@link Trip#makeAtOnce}
-     * @param executor where the other trips run, one task per busy lane; not the caller's thread
+     * @param maxBatch the largest batch, at least 1: bounds the duration of a round trip
+     * @param callerRuns whether a waiting caller makes the round trip itself if its lane is idle; for stores whose
+     *     round trips can't block a caller for too long, see {@link Trip#makeAtOnce}
+     * @param executor runs the other round trips, one task per busy lane, and not on the caller's thread
      */
     public Batcher(int lanes, LaneChoice choice, int maxBatch, boolean callerRuns, Executor executor, Trip trip) {
         if (lanes < 1 || maxBatch < 1) {
@@ -157,22 +155,22 @@ public final class Batcher implements AutoCloseable {
         this.trip = trip;
     }
 
-    /** As {@link #submit(Command, CallerMode, Duration)}, for a sender that waits for as long as it takes. */
+    /** As {@link #submit(Command, CallerMode, Duration)}, without a time-out. */
     public CompletionStage<Reply> submit(Command command, CallerMode caller) {
         return submit(command, caller, Command.MAX_DURATION);
     }
 
     /**
-     * Sends a command on its way.
+     * Submits a command.
      *
-     * <p><b>Blocking:</b> with {@link CallerMode#BLOCKING}, for one trip at the most, which is then made by the calling
-     * thread; else not at all. <b>Interruption:</b> has no effect here; the flag is parked during the trip and
-     * restored after it.
+     * <p><b>Blocking:</b> with {@link CallerMode#BLOCKING}, for at most one round trip, which the calling thread then
+     * makes itself; otherwise not at all. <b>Interruption:</b> has no effect; the flag is cleared during the round trip
+     * and restored after it.
      *
-     * @param patience how long the sender waits for the reply
+     * @param timeout how long the sender waits for the reply
      */
-    public CompletionStage<Reply> submit(Command command, CallerMode caller, Duration patience) {
-        Call call = new Call(command, patience);
+    public CompletionStage<Reply> submit(Command command, CallerMode caller, Duration timeout) {
+        Call call = new Call(command, timeout);
         Lane lane = lanes[choice.laneOf(command, lanes.length)];
         if (closed) {
             return CompletableFuture.failedFuture(closedException(StoreException.Effect.NONE));
@@ -187,8 +185,8 @@ public final class Batcher implements AutoCloseable {
     }
 
     /**
-     * Refuses what comes from now on, and ends what waits with a failure that says it had no effect. A trip that is
-     * under way goes on. Idempotent, and does not wait.
+     * Rejects further commands, and fails queued ones, which have had no effect. A round trip that is under way
+     * continues. Idempotent, and does not wait.
      */
     @Override
     public void close() {
@@ -222,10 +220,12 @@ public final class Batcher implements AutoCloseable {
         private final int number;
         private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
 
-        /** True while a thread makes trips for this lane, or is about to; who turns it true owns the lane. */
+        /**
+         * True while a thread makes round trips for this lane, or is about to. The thread that sets it owns the lane.
+         */
         private final AtomicBoolean busy = new AtomicBoolean();
 
-        /** The executor has refused the last trip, and that was said. Only a hint for the log. */
+        /** Whether the executor rejected the last round trip, which was logged. Only used for the log. */
         private volatile boolean isRefused;
 
         Lane(int number) {
@@ -237,19 +237,19 @@ public final class Batcher implements AutoCloseable {
         }
 
         void startIfIdle() {
-            // Whoever adds a call looks at busy after it, and whoever lets the lane go looks at the queue after it: no
-            // call is left behind.
+            // A thread that adds a call checks busy afterwards, and one that frees the lane checks the queue
+            // afterwards: no call is left in the queue.
             if (!waiting.isEmpty() && take()) {
                 start(new Drain(List.of()));
             }
         }
 
-        /** Called by the owner of the lane, which hands it on. */
+        /** Passes on the ownership of the lane. Called by the owner. */
         private void start(Drain drain) {
             try {
                 executor.execute(drain);
             } catch (Throwable rejected) {
-                // It may have been kept all the same, as by the JDK's executors when no thread can be started.
+                // The executor may still have kept it, as those of the JDK do when no thread can be started.
                 if (drain.compareAndSet(false, true)) {
                     failWaiting(drain.first, rejected);
                 }
@@ -266,7 +266,7 @@ public final class Batcher implements AutoCloseable {
                     busy.set(false);
                     startIfIdle();
                 } else {
-                    // Before what came meanwhile, which may be about the same resource.
+                    // Before later calls, which may be about the same resource.
                     start(new Drain(List.of(call)));
                 }
                 if (interrupted) {
@@ -292,7 +292,7 @@ public final class Batcher implements AutoCloseable {
                         batch.clear();
                     }
                 } catch (Throwable t) {
-                    // Those that were taken from the queue are answered; the lane goes on with the next.
+                    // The calls taken from the queue are completed; the lane continues with the next.
                     LOG.error("a lane failed and goes on", t);
                     batch.forEach(Call::arrive);
                     batch.clear();
@@ -313,13 +313,13 @@ public final class Batcher implements AutoCloseable {
             return !batch.isEmpty();
         }
 
-        /** No thread makes trips just now: what waits has had no effect, and whoever asks again may have more luck. */
+        /** No thread can make round trips now: queued calls fail without effect, so that their senders may retry. */
         private void failWaiting(List<Call> first, Throwable rejected) {
             if (!closed && !isRefused) {
                 isRefused = true;
                 LOG.error("the executor of a store refuses trips; the commands that wait for one fail", rejected);
             }
-            // Those that come while callers are told find the lane busy, and are failed in their turn.
+            // Calls that are added meanwhile find the lane busy, and are failed too.
             first.forEach(call -> refuse(call, rejected));
             do {
                 for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
@@ -334,14 +334,14 @@ public final class Batcher implements AutoCloseable {
             call.arrive();
         }
 
-        /** The trips of this lane, made once, whatever the executor does with the task. */
+        /** Makes the round trips of this lane once, even if the executor runs the task twice. */
         private final class Drain extends AtomicBoolean implements Runnable {
 
             private static final long serialVersionUID = 1L;
 
             private final transient List<Call> first;
 
-            /** @param first what goes before all that waits */
+            /** @param first the call that goes before all queued ones */
             Drain(List<Call> first) {
                 this.first = first;
             }

@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens a store on a thread of its own, so that the caller waits no longer than it wants to: a pool, a connection or a
- * name service may keep that thread for longer. A store that is open too late is closed. Thread-safe.
+ * Opens a store on a separate thread, so that the caller's wait is bounded even if a pool, a connection or a name
+ * service blocks for longer. A store that opens too late is closed. Thread-safe.
  */
 public final class BoundedOpening {
 
-    /** Openings that nobody waits for any more, each with its thread: bounds the threads of a program that retries. */
+    /** Openings that timed out, each with its thread. Bounds the threads of a program that retries. */
     private static final int MOST_ABANDONED = 16;
 
     private static final Logger LOG = LoggerFactory.getLogger(BoundedOpening.class);
@@ -31,9 +31,9 @@ public final class BoundedOpening {
     private BoundedOpening() {}
 
     /**
-     * Opens a store within a time, as {@link OpeningTime} counts it.
+     * Opens a store within a time that {@link OpeningTime} measures.
      *
-     * <p><b>Blocking:</b> for that time at most. <b>Interruption:</b> ends the wait as the end of the time does.
+     * <p><b>Blocking:</b> for at most that time. <b>Interruption:</b> ends the wait like a time-out.
      *
      * @throws StoreException if the store can't be opened, or not within that time
      * @throws InterruptedException if interrupted while waiting
@@ -103,7 +103,7 @@ public final class BoundedOpening {
         }
     }
 
-    /** Empty if it is not open by then. */
+    /** Returns empty if it is not open by then. */
     private static <S extends LockStore> Optional<S> within(CompletableFuture<S> opened, long nanos)
             throws InterruptedException, ExecutionException {
         try {
@@ -121,7 +121,7 @@ public final class BoundedOpening {
         }
     }
 
-    /** Runs on the thread that opens, unless that has come to its end meanwhile. */
+    /** Runs an action on the opening thread, unless that has ended. */
     private static void abandon(CompletableFuture<? extends LockStore> opened) {
         ABANDONED.incrementAndGet();
         var unused = opened.whenComplete((store, failure) -> {

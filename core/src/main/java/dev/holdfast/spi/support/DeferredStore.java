@@ -22,11 +22,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Store that is opened by the first command, and again by a later one if that failed: for a program that is to start
- * while its store is away. A command waits for the attempt that is under way, and fails without effect as that does.
+ * A store that is opened by the first command, and again by a later one if that failed, so that a program can start
+ * while its store is unavailable. A command waits for the attempt that is under way; if that fails, it fails without
+ * effect.
  *
- * <p>What it is has to be known before: it promises the traits that it was given, of which the store must keep each.
- * Traits can always be weaker than those of the store.
+ * <p>The traits must be known before. The opened store must have each of them, and may have more.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -34,7 +34,7 @@ public final class DeferredStore implements LockStore {
 
     private static final Logger LOG = LoggerFactory.getLogger(DeferredStore.class);
 
-    /** Those that were given; {@link StoreTraits#product} is the opened store's own once it is open. */
+    /** The given traits; {@link StoreTraits#product} is that of the opened store once it is open. */
     private volatile StoreTraits traits;
 
     private final int partitions;
@@ -55,7 +55,7 @@ public final class DeferredStore implements LockStore {
     /**
      * Makes a store with one partition.
      *
-     * @param traits what the store certainly promises
+     * @param traits what the store promises in any case
      * @param opening opens it; may block, and throws a {@link StoreException} if it can't
      */
     public DeferredStore(StoreTraits traits, Supplier<? extends LockStore> opening) {
@@ -65,7 +65,7 @@ public final class DeferredStore implements LockStore {
     /**
      * Makes a store with partitions.
      *
-     * @param traits what the store certainly promises
+     * @param traits what the store promises in any case
      * @param partitions as of {@link LockStore#partitions()}
      * @param partitionOf as of {@link LockStore#partitionOf}
      * @param opening opens it; may block, and throws a {@link StoreException} if it can't
@@ -102,8 +102,8 @@ public final class DeferredStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration patience) {
-        return execute(command, store -> store.execute(command, caller, patience));
+    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
+        return execute(command, store -> store.execute(command, caller, timeout));
     }
 
     private CompletionStage<Reply> execute(Command command, Function<LockStore, CompletionStage<Reply>> atOnce) {

@@ -17,7 +17,7 @@ public final class DurationFormat {
     /** The text; exact, except that a second or more is rounded to tenths if it has fractions of a millisecond. */
     public static String format(Duration duration) {
         if (duration.isNegative()) {
-            // The longest has no opposite.
+            // The longest negative duration can't be negated.
             return "-" + format(duration.toSeconds() == Long.MIN_VALUE ? LONGEST : duration.negated());
         }
         long days = duration.toDays();

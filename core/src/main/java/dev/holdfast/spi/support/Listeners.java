@@ -9,27 +9,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listeners of a store, for stores that push: who listens, and telling them all. What one of them throws is logged,
- * and keeps nothing from the others. Thread-safe.
+ * The listeners of a store that pushes signals. What one of them throws is logged and does not affect the others.
+ * Thread-safe.
  */
 public final class Listeners implements Consumer<Signal> {
 
     private static final Logger LOG = LoggerFactory.getLogger(Listeners.class);
 
-    /** In the order in which they came. */
+    /** In the order of their registration. */
     private final List<Registration> present = new CopyOnWriteArrayList<>();
 
-    /** Nobody listens yet. */
+    /** Without listeners. */
     public Listeners() {}
 
-    /** Adds a listener, as {@link LockStore#subscribe} does. One that is added twice is told twice. */
+    /** Adds a listener, as {@link LockStore#subscribe} does. One that is added twice is notified twice. */
     public LockStore.Subscription add(Consumer<Signal> listener) {
         Registration added = new Registration(listener);
         present.add(added);
         return added;
     }
 
-    /** Whether nobody listens. */
+    /** Whether there are no listeners. */
     public boolean isEmpty() {
         return present.isEmpty();
     }
@@ -39,7 +39,7 @@ public final class Listeners implements Consumer<Signal> {
         present.clear();
     }
 
-    /** Tells all who listen, one after another. Never throws. */
+    /** Notifies all listeners, one after another. Never throws. */
     @Override
     public void accept(Signal signal) {
         for (Registration one : present) {

@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Interrupts a thread when the lock is lost that its work runs under; the interrupt never outlives that work.
+ * Interrupts a thread when it loses the lock under which it runs a task; the interrupt never outlives the task.
  *
- * <p>Interrupts nest, as the work of a thread does. The end of one work clears the thread's flag only if a loss has set
- * it, and sets it again if a work around it has lost its lock, too, and has not noticed: otherwise the inner work would
- * take the only notice that the outer one gets. A thread that begins work or passes on an {@link InterruptedException}
- * without the flag has noticed what was lost before. An interrupt by anyone else that comes first is left alone. One
- * that comes later can't be told from the one that is pending.
+ * <p>Interrupts nest like the tasks of a thread. The end of a task clears the thread's flag only if a loss has set it,
+ * and sets it again if an outer task has lost its lock too and has not noticed: otherwise the inner task would consume
+ * the outer one's only notification. A thread that begins a task or passes on an {@link InterruptedException} without
+ * the flag has noticed earlier losses. An earlier interrupt by others is kept. A later one can't be distinguished from
+ * the pending one.
  *
- * <p>Thread-safe; {@link #begin}, {@link #end} and {@link #passOn} are called by the thread that works.
+ * <p>Thread-safe; {@link #begin}, {@link #end} and {@link #passOn} are called by the thread that runs the task.
  */
 public final class LossInterrupt {
 
@@ -25,7 +25,7 @@ public final class LossInterrupt {
     /** Whether the lock was lost, and the thread is not known to have noticed. Guarded by the lock of the worker. */
     private boolean isOwed;
 
-    /** A thread that works under locks, and what it works on. */
+    /** A thread that runs tasks under locks, and these tasks. */
     private static final class Worker {
         private final Thread thread = Thread.currentThread();
         private final ReentrantLock lock = new ReentrantLock();
@@ -33,13 +33,13 @@ public final class LossInterrupt {
         @GuardedBy("lock")
         private final List<LossInterrupt> begun = new ArrayList<>();
 
-        /** Whether it was a loss that set the flag of the thread, if that is set. */
+        /** Whether a loss has set the flag of the thread, if it is set. */
         @GuardedBy("lock")
         private boolean isFlaggedByLoss;
 
         @GuardedBy("lock")
         private void interrupt() {
-            // A flag that is set will do, and calling again could reach what the thread does once it has cleared that.
+            // If the flag is set, a second interrupt could hit what the thread does after it has cleared the first.
             if (!thread.isInterrupted()) {
                 isFlaggedByLoss = true;
                 thread.interrupt();
@@ -64,7 +64,7 @@ public final class LossInterrupt {
         this.worker = worker;
     }
 
-    /** The calling thread begins work under a lock. */
+    /** Begins a task of the calling thread under a lock. */
     public static LossInterrupt begin() {
         Worker worker = WORKERS.get();
         LossInterrupt interrupt = new LossInterrupt(worker);
@@ -81,7 +81,7 @@ public final class LossInterrupt {
         return interrupt;
     }
 
-    /** The lock is lost: interrupts the thread, unless the work has ended. Called by any thread. */
+    /** The lock is lost: interrupts the thread, unless the task has ended. Called by any thread. */
     public void fire() {
         worker.lock.lock();
         try {
@@ -94,12 +94,12 @@ public final class LossInterrupt {
         }
     }
 
-    /** Whether it is the calling thread that would be interrupted. */
+    /** Whether the calling thread is the one to interrupt. */
     public boolean isOfCaller() {
         return worker.thread == Thread.currentThread();
     }
 
-    /** The work is done, or knows that it is to end. Does nothing if that is known. */
+    /** The task has ended, or knows of the loss. Idempotent. */
     public void end() {
         worker.lock.lock();
         try {
@@ -120,8 +120,7 @@ public final class LossInterrupt {
     }
 
     /**
-     * Passes on an {@link InterruptedException} of work that has ended to the work around it, which needs no flag
-     * besides.
+     * Passes on an {@link InterruptedException} of a task that has ended to the outer task, which then needs no flag.
      */
     public void passOn() {
         worker.lock.lock();

@@ -5,20 +5,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The time that a store may take to be opened. What this process needs for that itself does not count: it loads and
- * compiles thousands of classes, which takes a second of a free processor, and a minute of a tenth of one. An interval
- * in which the process used a processor for more than a small part is taken for such work, until it has used as much as
- * no store needs, or three times the limit has passed. So a program that is busy with other things waits longer for a
- * store that is silent, but not for ever. For one thread at a time.
+ * The time that a store may take to open, without the work of this process: it loads and compiles thousands of classes,
+ * which takes a second on a free processor, and a minute with a tenth of one. An interval in which the process used
+ * more than a small part of a processor counts as such work, until it has used more than any store needs, or three
+ * times the limit has passed. A program that is busy with other things therefore waits longer for a silent store, but
+ * not forever. For one thread at a time.
  */
 public final class OpeningTime {
 
-    /** The system tells the time of the processor in hundredths of a second. */
+    /** The system reports processor time in hundredths of a second. */
     private static final long INTERVAL = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A process that waited for a silent server used up to a hundredth of a processor; one of eight that started on two
-     * processors beside other work used four hundredths.
+     * A process that waited for a silent server used up to a hundredth of a processor; one of eight that started at
+     * once on two busy processors used four hundredths.
      */
     private static final int IDLE_PARTS = 50;
 
@@ -56,7 +56,7 @@ public final class OpeningTime {
         return limit;
     }
 
-    /** What is left of it; 0 or less once it is over. */
+    /** The time left; not positive after its end. */
     public long leftNanos() {
         long now = nanos.getAsLong();
         long left = limit.toNanos() - counted;
@@ -67,7 +67,7 @@ public final class OpeningTime {
         return left - (now - intervalStart);
     }
 
-    /** For how long to wait before this is asked again. */
+    /** The longest wait before the next check. */
     long pauseNanos() {
         return Math.min(leftNanos(), INTERVAL);
     }

@@ -7,10 +7,10 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 
 /**
- * Numbers that no other process draws, on this machine or another, also not a clone of this one that was started again.
+ * Random numbers that differ between all processes, even between clones of one machine.
  *
- * <p>They are read from the kernel where it has a file for that: setting up {@link SecureRandom} for eight bytes takes
- * longer than acquiring a lock, which a command that runs for a moment would feel.
+ * <p>They are read from the kernel's file where there is one: to set up {@link SecureRandom} for eight bytes takes
+ * longer than to acquire a lock, which a short command would notice.
  */
 public final class Randomness {
 
@@ -18,7 +18,7 @@ public final class Randomness {
 
     private Randomness() {}
 
-    /** The next 64 random bits; for seeds and identifiers, not for every number that is needed. */
+    /** The next 64 random bits; for seeds and identifiers only. */
     public static long nextLong() {
         try (InputStream in = new FileInputStream(SOURCE)) {
             byte[] bytes = in.readNBytes(Long.BYTES);
@@ -26,7 +26,7 @@ public final class Randomness {
                 return ByteBuffer.wrap(bytes).getLong();
             }
         } catch (IOException e) {
-            // No such file here, or no access to it: the library knows other ways.
+            // Without the file, or without access to it, the library is used.
         }
         return new SecureRandom().nextLong();
     }

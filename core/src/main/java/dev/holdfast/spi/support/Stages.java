@@ -2,16 +2,16 @@ package dev.holdfast.spi.support;
 
 import java.util.concurrent.CompletionException;
 
-/** What those need who work with {@link java.util.concurrent.CompletionStage stages}. */
+/** Helpers for {@link java.util.concurrent.CompletionStage stages}. */
 public final class Stages {
 
     private Stages() {}
 
     /**
-     * Why a stage failed, without what it has put around the failure of the stage that it depends on.
+     * The failure of a stage, without the exceptions that dependent stages wrap around it.
      *
      * @param failure as a stage hands it to its dependents
-     * @return the first in the chain of causes that is no {@link CompletionException}, or that has no cause
+     * @return the first in the chain of causes that is not a {@link CompletionException}, or that has no cause
      */
     public static Throwable causeOf(Throwable failure) {
         Throwable cause = failure.getCause();

@@ -9,7 +9,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The system's time, with one thread for timers that starts with the first one and ends when there are none. */
+/** The system's time, with one timer thread, which starts with the first timer and ends when there are none. */
 public final class SystemTime implements Environment, AutoCloseable {
 
     private final ScheduledThreadPoolExecutor timers;
@@ -18,7 +18,7 @@ public final class SystemTime implements Environment, AutoCloseable {
     /**
      * Makes one.
      *
-     * @param thread how the thread of the timers is called
+     * @param thread the name of the timer thread
      */
     public SystemTime(String thread) {
         timers = new ScheduledThreadPoolExecutor(1, task -> {
@@ -42,7 +42,7 @@ public final class SystemTime implements Environment, AutoCloseable {
         return System.nanoTime();
     }
 
-    /** How long processors have worked for this process; 0 where the system does not tell. */
+    /** The processor time of this process; 0 if the system does not report it. */
     static long processorNanos() {
         return ProcessHandle.current()
                 .info()
@@ -51,7 +51,7 @@ public final class SystemTime implements Environment, AutoCloseable {
                 .orElse(0L);
     }
 
-    /** Nothing here is measured across a sleep of the machine: the client does that. */
+    /** As the monotonic clock: only the client measures across a suspension of the machine. */
     @Override
     public long bootNanos() {
         return System.nanoTime();

@@ -3,16 +3,16 @@ package dev.holdfast.spi.support;
 import dev.holdfast.spi.TokenBlock;
 
 /**
- * The token rule of the stores that count for themselves: tokens follow the store's clock, so they keep rising even
- * when a counter was lost in a fail-over or restored from a backup.
+ * The token rule of stores that count tokens themselves: tokens follow the store's clock, so they keep increasing even
+ * if a counter was lost in a fail-over or restored from a backup.
  *
- * <p>{@code first = max(last + 1, floor(micros × 1.024))}, and a block ends at the latest {@value #LEAD_MICROS} µs
- * ahead of the clock. One counter so yields about a million tokens a second, and stays below 2<sup>53</sup> until the
+ * <p>{@code first = max(last + 1, floor(micros × 1.024))}, and a block ends at most {@value #LEAD_MICROS} µs
+ * ahead of the clock. One counter thus yields about a million tokens a second, and stays below 2<sup>53</sup> until the
  * year 2248.
  */
 public final class Tokens {
 
-    /** How far ahead of the store's clock a block may end: what a lost counter could hide. */
+    /** How far ahead of the store's clock a block may end; a lost counter may have been that far. */
     public static final long LEAD_MICROS = 16_000;
 
     /** The size of a block while the counter runs ahead of the clock, after a step back or a raise. */
@@ -27,10 +27,10 @@ public final class Tokens {
      *
      * @param last the end of the newest block of this counter, 0 if there was none
      * @param unixMicros the store's clock, in microseconds since 1970
-     * @param want how many tokens are asked for, 1 to {@value TokenBlock#MAX_SIZE}
+     * @param want how many tokens are requested, 1 to {@value TokenBlock#MAX_SIZE}
      * @return a block of 1 to {@code want} tokens
      * @throws IllegalArgumentException if {@code want} is out of range
-     * @throws IllegalStateException if the counter is spent; nothing may be granted then
+     * @throws IllegalStateException if the counter is used up; nothing may be granted then
      */
     public static TokenBlock next(long last, long unixMicros, int want) {
         if (want < 1 || want > TokenBlock.MAX_SIZE) {
@@ -52,7 +52,7 @@ public final class Tokens {
         return unixMicros / 125 * 128 + unixMicros % 125 * 128 / 125;
     }
 
-    /** About when a token was the smallest that the clock allowed, in microseconds since 1970. */
+    /** The approximate time at which a token was the smallest that the clock allowed, in microseconds since 1970. */
     public static long micros(long token) {
         return token / 128 * 125 + token % 128 * 125 / 128;
     }

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the URI of a store on a server, {@code scheme://[user[:password]@]host[:port][,host[:port]…][/path]?…}. What is
- * wrong with one is said with the name of the part, and never with a password. Thread-safe.
+ * Reads the URI of a store on a server, {@code scheme://[user[:password]@]host[:port][,host[:port]…][/path]?…}. Its
+ * messages name the wrong part, and never contain a password. Thread-safe.
  */
 public final class UriReader {
 
@@ -26,9 +26,9 @@ public final class UriReader {
     private final String form;
 
     /**
-     * Reads nothing yet.
+     * Makes a reader.
      *
-     * @param store what the URI names, with its article, such as {@code a Redis store}
+     * @param store the kind of store with its article, such as {@code a Redis store}
      * @param form what should follow the scheme and its colon, for people
      */
     public UriReader(StoreUri uri, String store, String form) {
@@ -38,10 +38,10 @@ public final class UriReader {
     }
 
     /**
-     * The authority of a URI, as RFC 3986 calls it: who connects, and to which servers.
+     * The authority of a URI (RFC 3986): the user and the servers.
      *
-     * @param user decoded; null if nothing stands before the servers
-     * @param password decoded; null if there is none
+     * @param user decoded; null for none
+     * @param password decoded; null for none
      * @param servers at least one, and none empty; otherwise neither decoded nor checked
      */
     public record Authority(@Nullable String user, @Nullable String password, List<String> servers) {
@@ -54,7 +54,7 @@ public final class UriReader {
     }
 
     /**
-     * Where a server listens.
+     * The address of a server.
      *
      * @param host a name or an address; one of IPv6 without its brackets
      */
@@ -64,7 +64,7 @@ public final class UriReader {
          * Reads {@code host[:port]}, with an address of IPv6 in brackets; empty if the text is not of this form. The
          * host is not checked.
          *
-         * @param port that of a server that names none
+         * @param port the default port
          */
         public static Optional<Server> parse(String text, int port) {
             int colon = text.endsWith("]") ? -1 : text.lastIndexOf(':');
@@ -80,7 +80,7 @@ public final class UriReader {
     }
 
     /**
-     * Reads what stands between the two slashes and the path.
+     * Reads the part between the two slashes and the path.
      *
      * @throws IllegalArgumentException if there are no two slashes, a server has no name, or user or password are not
      *     percent-encoded
@@ -105,7 +105,7 @@ public final class UriReader {
     }
 
     /**
-     * What follows the slash behind the servers, not decoded; empty if there is nothing.
+     * The part after the slash behind the servers, not decoded; empty for none.
      *
      * @throws IllegalArgumentException if the URI does not begin with two slashes
      */
@@ -115,7 +115,7 @@ public final class UriReader {
         return end == rest.length() ? "" : rest.substring(end + 1);
     }
 
-    /** Behind the last at sign: a password may have one too. */
+    /** The part after the last at sign, since a password may contain one too. */
     private int beginOfServers() {
         String rest = uri.rest();
         if (!rest.startsWith(SLASHES)) {
@@ -138,7 +138,7 @@ public final class UriReader {
         return Server.parse(text, port).orElseThrow(this::malformed);
     }
 
-    /** The number that a text is; empty if it is none from the least to the most. */
+    /** Parses a number; empty if the text is not a number in the range. */
     public static OptionalInt number(String text, int least, int most) {
         try {
             int number = Integer.parseInt(text);
@@ -194,7 +194,7 @@ public final class UriReader {
     /**
      * Reads a parameter's value.
      *
-     * @throws IllegalArgumentException if the text is no duration of ISO 8601
+     * @throws IllegalArgumentException if the text is not an ISO 8601 duration
      */
     public Duration duration(String name, String text) {
         try {
@@ -207,7 +207,7 @@ public final class UriReader {
     /**
      * The failure of a parameter.
      *
-     * @param how a predicate, of which the parameter is the subject, without any secret
+     * @param how a predicate whose subject is the parameter, without secrets
      */
     public IllegalArgumentException wrong(String name, String how) {
         return new IllegalArgumentException("The parameter '" + name + "' of " + store + " " + how + ": " + uri);

@@ -128,7 +128,7 @@ public final class ServerLane implements Batcher.Trip {
         List<Transaction.Notification> told = new ArrayList<>(0);
         try {
             if (call.command() instanceof OnResource about && !locked.contains(about.resource())) {
-                transactions.beginForCaller(call.patience());
+                transactions.beginForCaller(call.timeout());
                 tried = theShortWay(List.of(call), null, told).isEmpty() ? null : call;
             }
         } catch (StoreException e) {
