@@ -37,7 +37,7 @@ record Options(
               --jdk PATH    the JDK that runs the cells (the one that runs this)
               --dir PATH    where the files of stores go; a disk, no memory file system (a temporary directory)
               --quiet N     run a cell again, up to %d times, while others use more than N %% of the processors (100)
-              --write       write docs/benchmarks.md, and docs/benchmarks-redis.md and its like, of all that was run
+              --write       write complete tables to benchmarks/target/report, a page for each kind of server
             workloads: %s""".formatted(
                     Driver.TRIES,
                     String.join(" ", Workloads.ALL.stream().map(Workload::id).toList()));
@@ -59,7 +59,7 @@ record Options(
                 case "--jdk" -> javaHome = Path.of(valueOf(arg, rest));
                 case "--dir" -> work = Path.of(valueOf(arg, rest));
                 case "--quiet" -> quiet = Double.parseDouble(valueOf(arg, rest));
-                case "--write" -> page = Optional.of(Path.of("docs"));
+                case "--write" -> page = Optional.of(Path.of("benchmarks", "target", "report"));
                 case "--help", "-h" -> wantsHelp = true;
                 default -> selections.add(selection(arg));
             }

@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The pages that are checked in: what was measured, on what, how, and what came of it. One for each kind of server, and
- * one for what needs none, which also tells the method.
+ * Writes a run's complete results: what was measured, on what machine, how, and the figures. One page for each kind of
+ * server, and one for what needs none. {@code docs/benchmarks.md} has a selection, typed by hand.
  */
 final class Page {
 
@@ -29,6 +29,7 @@ final class Page {
 
     /** Writes the pages of all that was run. */
     static void write(Path directory, Options options, Results results) throws IOException {
+        Files.createDirectories(directory);
         write(directory.resolve("benchmarks.md"), of("page.md", "", options, results.on(Optional.empty())));
         for (Servers.Kind kind : Servers.Kind.values()) {
             Path page = directory.resolve("benchmarks-" + kind.name().toLowerCase(Locale.ROOT) + ".md");
@@ -63,8 +64,8 @@ final class Page {
         return Optional.of(page);
     }
 
-    /** What people wrote, with places for what is measured. */
-    static String template(String name) throws IOException {
+    /** The text of a page, with places for the results. */
+    private static String template(String name) throws IOException {
         try (InputStream resource = Page.class.getResourceAsStream(name)) {
             return new String(Objects.requireNonNull(resource).readAllBytes(), StandardCharsets.UTF_8);
         }

@@ -2,30 +2,34 @@ package dev.holdfast.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.benchmarks.workload.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.api.Test;
 
-/** The page that is checked in, and the template that the next run writes it from. */
 class PageTest {
 
-    @ParameterizedTest
-    @CsvSource({
-        "# Benchmarks, ## How it is measured",
-        "## What bounds the figures, ''",
-    })
-    @DisplayName("What people wrote into a page stands in its template too, or the next run would drop it")
-    void prose(String from, String to) throws IOException {
-        assertThat(between(Files.readString(Path.of("..", "docs", "benchmarks.md")), from, to))
-                .isEqualTo(between(Page.template("page.md"), from, to));
-    }
+    private static final Pattern COMMAND = Pattern.compile("^\\./benchmarks/run (.*?)(?: +#.*)?$", Pattern.MULTILINE);
 
-    private static String between(String text, String from, String to) {
-        assertThat(text).contains(from, to);
-        int start = text.indexOf(from);
-        return text.substring(start, to.isEmpty() ? text.length() : text.indexOf(to, start));
+    @Test
+    @DisplayName("The commands of docs/benchmarks.md name workloads that exist")
+    void workloadsExist() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "benchmarks.md"));
+        List<String> commands = COMMAND.matcher(page)
+                .results()
+                .map(command -> command.group(1).strip())
+                .toList();
+        assertThat(commands).hasSizeGreaterThan(5).allSatisfy(command -> {
+            Options options = Options.parse(command.isEmpty() ? new String[0] : command.split(" +"));
+            assertThat(Workloads.ALL)
+                    .extracting(Workload::id)
+                    .containsAll(options.selections().stream()
+                            .map(selection -> selection.replaceAll("/.*", ""))
+                            .toList());
+        });
     }
 }

@@ -48,24 +48,24 @@ final class ElectionExamples {
         Campaign campaign = election.campaign(new Candidate() {
             @Override
             public void onElected(Leadership leadership) {
-                scheduler.start(leadership.term()); // returns; the term goes on
+                scheduler.start(leadership.term()); // returns; the term continues
             }
 
             @Override
             public void onTermEnd(Leadership leadership, TermEnd end) {
-                scheduler.stop(); // a term that is given up is given away after this
+                scheduler.stop(); // a resigned term passes on after this
             }
 
             @Override
             public void onError(Throwable failure) {
-                log.note("the election has trouble, and goes on: " + failure);
+                log.note("the election failed, and is retried: " + failure);
             }
         });
         campaign.close();
     }
 
     void giveUp(Campaign campaign, Leadership leadership) {
-        campaign.resign(); // goes behind all who wait, and may lead again
+        campaign.resign(); // joins the end of the queue, and may lead again
         leadership.resignAndLeave(); // leads no more
         campaign.close(); // the same from outside; waits until the candidate is done
     }

@@ -95,7 +95,7 @@ final class Examples {
     }
 
     void waysToLock(DistributedLock lock) throws InterruptedException {
-        // A java.util.concurrent.locks.Lock: unlock() throws LockLostException if the lock was lost meanwhile.
+        // As java.util.concurrent.locks.Lock. unlock() throws LockLostException if the lock was lost.
         if (lock.tryLock(2, TimeUnit.SECONDS)) {
             try {
                 importAll();
@@ -111,7 +111,7 @@ final class Examples {
             }
         });
 
-        // A bound for a stuck thread.
+        // A limit for a stuck thread.
         Hold bounded = lock.acquire(
                 AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(30)).withMaxHold(Duration.ofMinutes(10)));
         bounded.close();

@@ -23,7 +23,7 @@ abstract class OperatorExamples {
             print(info.waiting() + " wait");
         });
 
-        // All names that begin so, page by page.
+        // All names with this prefix, page by page.
         Optional<LockQuery> next = Optional.of(LockQuery.startingWith("import/"));
         while (next.isPresent()) {
             LockPage page = holdfast.inspect(next.get());
@@ -33,10 +33,10 @@ abstract class OperatorExamples {
     }
 
     void stepIn(Holdfast holdfast, LockInfo.Holder holder) {
-        // Takes a lock away: from the holder that was looked at, and from no later one.
+        // Takes the lock from the holder that was inspected, not from a later one.
         boolean isReleased = holdfast.forceRelease("nightly-report", holder.token());
 
-        // One round trip, answered within the bound; and what the client knows without one.
+        // One round trip, answered within the bound. The state needs none.
         HealthReport health = holdfast.checkHealth(Duration.ofSeconds(1));
         ClientState state = holdfast.state();
     }

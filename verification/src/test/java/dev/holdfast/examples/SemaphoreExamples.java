@@ -33,20 +33,20 @@ final class SemaphoreExamples {
         holdfast.readWriteLock("catalogue").readLock().lock(); // many readers or one writer
         Permits two = holdfast.semaphore("gpu", 4).acquire(2); // 2 of 4, together
         MultiHold both = holdfast.lockAll("account/7", "account/9").acquire(); // all or nothing, no deadlock
-        holdfast.latch("migrated").await(); // until as many have counted down as were set
+        holdfast.latch("migrated").await(); // waits until the count reaches zero
         Campaign lead = holdfast.election("scheduler").campaign(leadership -> schedule(leadership)); // one leads
         holdfast.task("nightly").runIfDue(TaskOptions.atMost(Duration.ofHours(1)), hold -> report()); // one runs it
     }
 
     void sizes(DistributedSemaphore gpus) {
-        gpus.resize(6); // who waits and fits now gets in at once
+        gpus.resize(6); // waiters that fit now are admitted at once
         int free = gpus.availablePermits();
         Optional<Permits> rest = gpus.drainPermits();
-        gpus.resize(2); // holders finish; nobody comes in before fewer than 2 are held
+        gpus.resize(2); // holders finish; no one is admitted until fewer than 2 are held
     }
 
     void options(Holdfast holdfast, DistributedSemaphore gpus) throws InterruptedException {
-        Optional<Permits> now = gpus.tryAcquire(2); // empty if there are not so many, or somebody waits
+        Optional<Permits> now = gpus.tryAcquire(2); // empty if too few are free, or someone waits
         Optional<Permits> soon = gpus.tryAcquire(2, AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(2)));
         CompletionStage<Permits> later = gpus.acquireAsync(2, AcquireOptions.defaults());
         DistributedSemaphore unordered = holdfast.semaphore("crawl", 50, LockOptions.barging());

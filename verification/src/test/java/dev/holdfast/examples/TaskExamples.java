@@ -27,9 +27,8 @@ final class TaskExamples {
 
     void schedule(Holdfast holdfast, ScheduledExecutorService timer) {
         ScheduledTaskLock nightly = holdfast.task("nightly-report");
-        TaskOptions options = TaskOptions.atMost(
-                        Duration.ofHours(1)) // then others may run it, whatever became of this one
-                .withAtLeast(Duration.ofMinutes(5)); // nobody else starts it so soon after
+        TaskOptions options = TaskOptions.atMost(Duration.ofHours(1)) // after that, others may run it
+                .withAtLeast(Duration.ofMinutes(5)); // no one starts it again sooner
         timer.scheduleAtFixedRate(
                 () -> nightly.runIfDue(options, hold -> archive.write(report(), hold.fencingToken())),
                 0,

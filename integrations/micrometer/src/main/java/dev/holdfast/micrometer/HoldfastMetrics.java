@@ -18,7 +18,7 @@ import java.util.Set;
  *         .build();
  * }</pre>
  *
- * <p>All names begin with {@code holdfast.}; {@code docs/metrics.md} lists them. Names of locks are data of the
+ * <p>All names begin with {@code holdfast.}; {@code docs/observing.md} lists them. Names of locks are data of the
  * program, so no meter is tagged with one unless it is {@linkplain Builder#lockNames listed}.
  *
  * <p>Clients that share a registry are told apart by the tag {@code client}: each has a listener of its own, with a

@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** At most so many calls in any window of time, over all processes. */
+/** Limits the calls in any window of time, across all processes. */
 final class RateLimit {
 
     private final DistributedSemaphore calls;
@@ -29,7 +29,7 @@ final class RateLimit {
         try {
             return request.call();
         } finally {
-            // The window counts from the end of the call, so that no slow one makes two of them meet in it.
+            // The window starts at the end of the call, so that a slow call can't span two windows.
             var unused = timer.schedule(() -> permit.releaseAsync(), window.toMillis(), TimeUnit.MILLISECONDS);
         }
     }

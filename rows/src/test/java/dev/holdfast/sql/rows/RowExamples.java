@@ -49,7 +49,7 @@ final class RowExamples {
     }
 
     void theirs(Connection connection, Shop shop, BigDecimal amount) throws SQLException {
-        // In one order wherever both are locked, so that no two transactions wait for each other.
+        // The same order everywhere, so that transactions never deadlock.
         rowLocks.lock(connection, TableRow.of("account", "id", 42), Duration.ofMillis(500));
         rowLocks.lock(connection, TableRow.of("account", "id", 43), Duration.ofMillis(500));
         shop.transfer(connection, amount);
@@ -84,7 +84,7 @@ final class RowExamples {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(false);
             shop.setBalance(connection, 42, amount);
-            account.advance(connection, shown); // throws if somebody else has saved meanwhile
+            account.advance(connection, shown); // throws if someone else has saved meanwhile
             connection.commit();
         }
     }

@@ -6,7 +6,7 @@ import dev.holdfast.spi.LockStore;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** What {@code docs/stores/databases.md} shows. */
+/** What {@code docs/stores/postgresql.md} shows. */
 final class DatabaseExamples {
 
     private DatabaseExamples() {}
@@ -30,7 +30,7 @@ final class DatabaseExamples {
 
     static LockStore forgetting(DataSource dataSource) {
         LockStore store = JdbcStore.builder(dataSource)
-                .keepIdle("invoice-*", Duration.ofDays(30)) // the first pattern that fits counts
+                .keepIdle("invoice-*", Duration.ofDays(30)) // the first matching pattern counts
                 .keepIdle("request-*", Duration.ofMinutes(10))
                 .open();
         return store;

@@ -57,7 +57,7 @@ class LookingInsideTest {
 
     /** The query of the page. */
     private static String query() throws Exception {
-        String page = Files.readString(Path.of("..", "..", "docs", "stores", "databases.md"));
+        String page = Files.readString(Path.of("..", "..", "docs", "stores", "postgresql.md"));
         Matcher query =
                 Pattern.compile("```sql\\n(SELECT [^;]*holdfast_show[^;]*);").matcher(page);
         assertThat(query.find()).isTrue();

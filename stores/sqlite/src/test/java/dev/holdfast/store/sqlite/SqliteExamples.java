@@ -23,8 +23,8 @@ final class SqliteExamples {
 
     static Process start(SqliteStore store, ProcessBuilder builder) throws IOException {
         Presence presence = store.presence();
-        presence.leaseOnly(); // our death proves nothing any more
-        presence.mark(builder.environment()); // whatever the child starts carries this mark
+        presence.leaseOnly(); // our death no longer frees the lock
+        presence.mark(builder.environment()); // everything the child starts carries this mark
         Process child = builder.start();
         presence.follow(child.pid());
         return child;

@@ -8,7 +8,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
-/** What {@code docs/stores/zookeeper.md} and {@code curator.md} show. */
+/** What {@code docs/stores/zookeeper.md} and {@code docs/migrating/curator.md} show. */
 final class ZooKeeperExamples {
 
     private ZooKeeperExamples() {}
