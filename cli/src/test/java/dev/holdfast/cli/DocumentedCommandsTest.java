@@ -19,15 +19,16 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the console examples of {@code docs/cli.md} and {@code README.md}, each block in a shell and a directory of its
- * own, and compares what they print, which they find in the file {@code output}. A comment before a block says what is
- * given.
+ * Runs the console examples of {@code docs/cli.md}, {@code docs/getting-started.md} and {@code README.md}, each block
+ * in its own shell and directory, and compares what they print, which they find in the file {@code output}. A comment
+ * before a block says what is given.
  */
 @Tag("process")
 class DocumentedCommandsTest {
 
     private static final Path PAGE = Path.of("..", "docs", "cli.md");
     private static final Path README = Path.of("..", "README.md");
+    private static final Path GETTING_STARTED = Path.of("..", "docs", "getting-started.md");
     private static final String GIVEN = "<!-- given: ";
 
     @TempDir
@@ -48,6 +49,13 @@ class DocumentedCommandsTest {
     @org.junit.jupiter.api.Test
     void theFirstCommandOfTheReadmeRunsAsItStands() throws IOException {
         List<Block> blocks = read(README);
+        assertThat(blocks).hasSize(1);
+        check(blocks.get(0));
+    }
+
+    @org.junit.jupiter.api.Test
+    void theCommandsOfGettingStartedRunAsTheyStand() throws IOException {
+        List<Block> blocks = read(GETTING_STARTED);
         assertThat(blocks).hasSize(1);
         check(blocks.get(0));
     }
