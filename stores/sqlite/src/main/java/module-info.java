@@ -1,5 +1,5 @@
 /** Locks in a SQLite file. */
-// The command is built after it.
+// The command is built later.
 @SuppressWarnings("module")
 module dev.holdfast.store.sqlite {
     requires static transitive com.google.errorprone.annotations;

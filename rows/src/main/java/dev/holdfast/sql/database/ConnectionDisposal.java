@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Disposal of connections in such a way that their pools notice: the pool replaces a discarded connection when it is
- * returned, and does not lend it again. Classes of pools are known by their names here, so that none of them is needed.
+ * Disposes of connections so that their pools notice: a pool replaces a discarded connection when it is returned, and
+ * does not lend it again. Pool classes are referred to by name, so that none of them is required.
  */
 public final class ConnectionDisposal {
 
@@ -20,7 +20,7 @@ public final class ConnectionDisposal {
 
     private ConnectionDisposal() {}
 
-    /** Ends a connection and closes it, also where it is one of a pool, which does not lend it again. */
+    /** Ends a connection and closes it, even a pooled one, which its pool does not lend again. */
     public static void discard(@Nullable Connection connection) {
         if (connection == null) {
             return;
@@ -35,7 +35,7 @@ public final class ConnectionDisposal {
         close(connection);
     }
 
-    /** Closes a connection, or returns it to its pool, whatever comes of that. */
+    /** Closes a connection or returns it to its pool; failures are only logged. */
     public static void close(@Nullable Connection connection) {
         if (connection != null) {
             try {
@@ -48,7 +48,7 @@ public final class ConnectionDisposal {
         }
     }
 
-    /** Ends a connection, whoever waits for an answer on it; it still has to be closed. */
+    /** Ends a connection even while a thread waits for an answer on it; it must still be closed. */
     public static void abort(@Nullable Connection connection) {
         if (connection != null) {
             try {
@@ -59,10 +59,11 @@ public final class ConnectionDisposal {
         }
     }
 
-    /** @throws SQLException since the connection has ended */
+    /** @throws SQLException because the connection has ended */
     private static void evict(Connection connection) throws SQLException {
         abortBare(connection);
-        // HikariCP and c3p0 notice by the failure of a call, DBCP2 by itself. The others have to be told.
+        // HikariCP and c3p0 notice when a call fails, and DBCP2 when the connection is returned. The others must be
+        // notified.
         try {
             if (connection.getClass().getName().equals(AGROAL)) {
                 Object handler = connection.getClass().getMethod("getHandler").invoke(connection);
@@ -76,8 +77,7 @@ public final class ConnectionDisposal {
     }
 
     private static void abortBare(Connection connection) throws SQLException {
-        // Not the pool's own, of which c3p0 and Agroal lose the place in the pool once it is aborted, and Agroal ends
-        // nothing.
+        // Not the pool's wrapper: after its abort, c3p0 and Agroal lose the place in the pool, and Agroal ends nothing.
         connection.unwrap(Connection.class).abort(Runnable::run);
     }
 
@@ -89,7 +89,7 @@ public final class ConnectionDisposal {
                     Class.forName(TOMCAT, false, loader == null ? ConnectionDisposal.class.getClassLoader() : loader);
             type.getMethod("setDiscarded", boolean.class).invoke(connection.unwrap(type), true);
         } catch (ClassNotFoundException | LinkageError | SQLException e) {
-            return; // it is of another pool, or of none
+            return; // from another pool, or from none
         }
     }
 }

@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
-/** What a failure of a database means for who met it, whatever the product calls it. */
+/** What a database failure means for the caller, on any product. */
 public enum FailureKind {
     LOCK_WAIT(Reason.UNAVAILABLE, "somebody else kept a row locked for too long (%s)"),
     DEADLOCK(Reason.UNAVAILABLE, "others were in the way each time (%s)"),
 
-    /** The transaction has seen what is not so any more. */
+    /** The transaction has read outdated data. */
     CONFLICT(Reason.UNAVAILABLE, "others were in the way each time (%s)"),
 
     DISCONNECTED(Reason.UNAVAILABLE, "the connection to the database is lost (%s)"),
@@ -45,7 +45,7 @@ public enum FailureKind {
     DAMAGED(Reason.CORRUPT, "the database is damaged, and a person must look (%s)"),
     OTHER(Reason.UNAVAILABLE, "the database did not do it (%s)");
 
-    /** The state of a failure of ours: the file with the password is not there or can't be read. */
+    /** The SQLState of our own failure if the password file is missing or unreadable. */
     public static final String NO_PASSWORD_STATE = "ZP000";
 
     /** A batch has as many next exceptions as statements. */
@@ -59,7 +59,7 @@ public enum FailureKind {
         this.words = words;
     }
 
-    /** A failure before it is known which product it is of: of PostgreSQL none has a code. */
+    /** The kind of a failure before the product is known: PostgreSQL's failures have no error codes. */
     public static FailureKind whileConnecting(SQLException failure) {
         return of(
                 failure,
@@ -67,8 +67,8 @@ public enum FailureKind {
     }
 
     /**
-     * What a failure means: the first in its {@linkplain #chain chain} that means anything by its codes. Pools and
-     * frameworks wrap the failures of drivers, and a batch has the one of its statement as the next exception.
+     * The kind of a failure: that of the first exception in its {@linkplain #chain chain} with known codes. Pools and
+     * frameworks wrap the failures of drivers, and a batch has its statement's failure as the next exception.
      */
     static FailureKind of(Throwable failure, Function<SQLException, FailureKind> codes) {
         for (Throwable one : chain(failure)) {
@@ -81,8 +81,8 @@ public enum FailureKind {
     }
 
     /**
-     * A failure, what caused it and what followed it in the database, each once, the nearest first. What was suppressed
-     * counts only for failures of the database: suppressed by another it is a failed cleanup.
+     * A failure with its causes and next exceptions, each once, the nearest first. Suppressed exceptions are included
+     * only for failures of the database: elsewhere they are failed clean-ups.
      */
     public static List<Throwable> chain(Throwable failure) {
         Set<Throwable> found = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -107,7 +107,7 @@ public enum FailureKind {
         return chain;
     }
 
-    /** By what the standard says of states. */
+    /** The kind of a standard SQLState. */
     static FailureKind ofState(String state) {
         if (state.equals(NO_PASSWORD_STATE)) {
             return NO_PASSWORD;
@@ -126,22 +126,22 @@ public enum FailureKind {
         return reason;
     }
 
-    /** Whether others were in the way: it had no effect, and is worth another try at once. */
+    /** Whether it conflicted with others: it had no effect and can be retried at once. */
     public boolean isBusy() {
         return this == LOCK_WAIT || isOfTransaction();
     }
 
-    /** Whether a transaction can't go on beside others, and may be repeated. */
+    /** Whether the transaction must be rolled back because of others, and can be repeated. */
     public boolean isOfTransaction() {
         return this == DEADLOCK || this == CONFLICT;
     }
 
-    /** In the terms of the SPI, and in words for people; the title says which database it is. */
+    /** The failure as an exception of the SPI, with a message for people; the title names the database. */
     public StoreException failure(String title, SQLException cause, Effect effect) {
         return failure(title + ": " + cause.getMessage(), (Throwable) cause, effect);
     }
 
-    /** As above, where nobody knows yet which database it is. */
+    /** As above, while the product is unknown. */
     public StoreException failure(SQLException cause, Effect effect) {
         return failure(String.valueOf(cause.getMessage()), (Throwable) cause, effect);
     }

@@ -3,7 +3,7 @@ package dev.holdfast.sql.database;
 import dev.holdfast.spi.ResourceName;
 import java.util.regex.Pattern;
 
-/** Names of tables, columns and schemas, which stand in statements as they are. */
+/** Checks names of tables, columns and schemas, which are inserted into statements. */
 public final class Identifiers {
 
     private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
@@ -13,9 +13,9 @@ public final class Identifiers {
     private Identifiers() {}
 
     /**
-     * The name itself, if it can stand in a statement.
+     * Returns the name if it may be inserted into a statement.
      *
-     * @throws IllegalArgumentException if it can't
+     * @throws IllegalArgumentException if not
      */
     public static String checked(String identifier) {
         if (!IDENTIFIER.matcher(identifier).matches()) {
@@ -27,9 +27,9 @@ public final class Identifiers {
     }
 
     /**
-     * What the names of tables are to begin with, if it is lower case and leaves room for the rest.
+     * Returns a prefix of table names if it is lower case and leaves room for the rest.
      *
-     * @throws IllegalArgumentException if it is not
+     * @throws IllegalArgumentException if not
      */
     public static String checkedPrefix(String prefix) {
         if (!PREFIX.matcher(prefix).matches()) {

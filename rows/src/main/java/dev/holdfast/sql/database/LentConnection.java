@@ -8,25 +8,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Connection that a data source has lent, in the state that its borrower needs. It goes back as it came, since not all
- * pools restore that themselves; one that can't is discarded, and its pool does not lend it again. For one thread at a
- * time.
+ * A connection lent by a data source, in the state that its borrower needs. It is returned in its original state,
+ * because not all pools restore that; if this fails, it is discarded, and its pool does not lend it again. For one
+ * thread at a time.
  */
 public final class LentConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(LentConnection.class);
 
-    /** Finds out the isolation of a connection, where another has to be set. */
+    /** Reads the isolation of a connection if another one must be set. */
     @FunctionalInterface
     public interface UnfitIsolation {
 
-        /** Any but READ COMMITTED. */
+        /** Requires READ COMMITTED. */
         UnfitIsolation OTHER = lent -> {
             int isolation = lent.getTransactionIsolation();
             return isolation == Connection.TRANSACTION_READ_COMMITTED ? OptionalInt.empty() : OptionalInt.of(isolation);
         };
 
-        /** Empty if it can stay. */
+        /** The connection's isolation; empty if it need not be changed. */
         OptionalInt of(Connection lent) throws SQLException;
     }
 
@@ -34,7 +34,7 @@ public final class LentConnection {
     private final boolean isAutomatic;
     private final boolean wasAutomatic;
 
-    /** The isolation that it came with, where another was set. */
+    /** The original isolation, if another one was set. */
     private final OptionalInt isolation;
 
     private LentConnection(Connection connection, boolean isAutomatic, UnfitIsolation unfit) throws SQLException {
@@ -50,18 +50,18 @@ public final class LentConnection {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             }
         } catch (SQLException | RuntimeException | Error e) {
-            // In which state it is nobody knows.
+            // Its state is unknown.
             ConnectionDisposal.discard(connection);
             throw e;
         }
     }
 
-    /** Borrows one on which each statement commits by itself, and sees what was committed before. */
+    /** Borrows a connection in autocommit mode, on which each statement sees what was committed before. */
     public static LentConnection forStatements(DataSource source, UnfitIsolation unfit) throws SQLException {
         return new LentConnection(source.getConnection(), true, unfit);
     }
 
-    /** Borrows one for transactions of the isolation that it comes with. */
+    /** Borrows a connection for transactions, with its own isolation. */
     public static LentConnection forTransactions(DataSource source) throws SQLException {
         return new LentConnection(source.getConnection(), false, lent -> OptionalInt.empty());
     }
@@ -70,7 +70,7 @@ public final class LentConnection {
         return connection;
     }
 
-    /** Returns it in the state in which it was lent, or discards it where that fails. */
+    /** Returns it in its original state, or discards it if that fails. */
     public void giveBack() {
         try {
             restore();

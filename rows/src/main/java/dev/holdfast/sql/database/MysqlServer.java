@@ -5,8 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A server that speaks MySQL's protocol, whichever of the two drivers is connected to it: MySQL's calls MariaDB
- * "MySQL".
+ * A server with MySQL's protocol, detected independently of the driver: MySQL's driver calls MariaDB "MySQL".
  *
  * @param version without the prefix with which MariaDB before 11 greets its clients
  */
@@ -17,18 +16,18 @@ public record MysqlServer(boolean isMariaDb, String version, int major, int mino
 
     private static final Pattern NUMBERS = Pattern.compile("(\\d+)\\.(\\d+)");
 
-    /** What it is called. */
+    /** The product's name. */
     public String name() {
         return isMariaDb ? "MariaDB" : "MySQL";
     }
 
-    /** The variable that has the isolation of transactions: MariaDB calls it as MySQL does from 11.1 on. */
+    /** The variable of the transaction isolation: MariaDB uses MySQL's name from 11.1 on. */
     public String isolationVariable() {
         boolean isOlder = isMariaDb && (major < 11 || (major == 11 && minor < 1));
         return isOlder ? "tx_isolation" : "transaction_isolation";
     }
 
-    /** Whether a driver's name of a product is that of such a server. */
+    /** Whether a product name from a driver is that of such a server. */
     public static boolean isNamed(String product) {
         return product.equalsIgnoreCase("MySQL") || product.equalsIgnoreCase("MariaDB");
     }
@@ -37,7 +36,7 @@ public record MysqlServer(boolean isMariaDb, String version, int major, int mino
      * The server that a driver or the server itself describes.
      *
      * @param product its name, by the driver
-     * @param version as it greets clients, or answers {@code SELECT VERSION()}
+     * @param version from its greeting, or from {@code SELECT VERSION()}
      */
     public static MysqlServer of(String product, String version) {
         Matcher greeting = GREETING.matcher(version);

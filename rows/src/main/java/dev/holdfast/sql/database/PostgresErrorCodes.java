@@ -2,12 +2,12 @@ package dev.holdfast.sql.database;
 
 import java.sql.SQLException;
 
-/** Meaning of PostgreSQL's SQLStates. */
+/** The meaning of PostgreSQL's SQLStates. */
 public final class PostgresErrorCodes {
 
     private PostgresErrorCodes() {}
 
-    /** What a failure means, whatever is wrapped around it. */
+    /** The kind of a failure, even if it is wrapped. */
     public static FailureKind kind(SQLException failure) {
         return FailureKind.of(failure, PostgresErrorCodes::kindOfOne);
     }
@@ -24,8 +24,8 @@ public final class PostgresErrorCodes {
             case "26000", "42P05" -> FailureKind.POOLED;
             case "53100" -> FailureKind.NO_ROOM;
             case "53300" -> FailureKind.TOO_MANY;
-            case "XX001", "XX002" -> FailureKind.DAMAGED; // of a table, of an index; XX000 is any internal error
-            case "25P03" -> FailureKind.DISCONNECTED; // it did nothing in a transaction for too long
+            case "XX001", "XX002" -> FailureKind.DAMAGED; // a table, an index; XX000 is any internal error
+            case "25P03" -> FailureKind.DISCONNECTED; // idle in a transaction for too long
             default -> state.startsWith("57P") ? FailureKind.DISCONNECTED : FailureKind.ofState(state);
         };
     }

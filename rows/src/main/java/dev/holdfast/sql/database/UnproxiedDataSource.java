@@ -6,9 +6,9 @@ import java.util.Optional;
 import javax.sql.DataSource;
 
 /**
- * Data source behind a proxy that would give the connection of a transaction of the program's: locks have transactions
- * of their own, and one that is rolled back with the program's would be no lock. Classes of frameworks are known by
- * their names here, so that none of them is needed.
+ * Finds the data source behind a proxy that would return the connection of the program's current transaction: locks
+ * need their own transactions, because a lock must not be rolled back with the program's. Framework classes are
+ * referred to by name, so that none of them is required.
  */
 public final class UnproxiedDataSource {
 
@@ -19,13 +19,13 @@ public final class UnproxiedDataSource {
 
     private static final String HIKARI = "com.zaxxer.hikari.HikariDataSource";
 
-    /** Proxies of proxies; more of them go round in a circle. */
+    /** The deepest nesting of proxies; more of them form a cycle. */
     private static final int DEEPEST = 20;
 
     private UnproxiedDataSource() {}
 
     /**
-     * The source itself, or what is behind the last of the proxies that take part in transactions.
+     * The source itself, or the one behind the last transaction-aware proxy.
      *
      * @throws IllegalArgumentException if such a proxy has nothing behind it
      */
@@ -41,7 +41,7 @@ public final class UnproxiedDataSource {
         throw new IllegalArgumentException("The data source stands behind itself: " + source.getClass());
     }
 
-    /** Whether a connection that is given back is set back to what it was, so that the next who has it finds it so. */
+    /** Whether the source resets the settings of a returned connection before it lends it again. */
     public static boolean setsConnectionsBack(DataSource source) {
         return unwrapped(source, HIKARI).isPresent();
     }
@@ -68,7 +68,7 @@ public final class UnproxiedDataSource {
         throw new IllegalArgumentException("There is no data source behind " + proxy.getClass());
     }
 
-    /** An object of a class of this name that the source is, or says that it is a wrapper of. */
+    /** The source as an instance of the named class, or one that it wraps. */
     private static Optional<Object> unwrapped(DataSource source, String name) {
         ClassLoader loader = source.getClass().getClassLoader();
         try {
@@ -76,9 +76,9 @@ public final class UnproxiedDataSource {
                     name, false, loader == null ? Thread.currentThread().getContextClassLoader() : loader);
             return source.isWrapperFor(type) ? Optional.of(source.unwrap(type)) : Optional.empty();
         } catch (ClassNotFoundException | LinkageError e) {
-            return Optional.empty(); // nothing of that kind is near it
+            return Optional.empty(); // the class is not available
         } catch (SQLException | RuntimeException e) {
-            return Optional.empty(); // one that can't tell wraps nothing that is known here
+            return Optional.empty(); // a source that cannot answer wraps no known class
         }
     }
 }

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Pauses between attempts: longer each time up to a bound, and anything below that, so that those who met don't meet
- * again.
+ * Pauses between attempts: random, below a limit that doubles up to a maximum (full jitter), so that transactions that
+ * conflicted do not conflict again.
  */
 final class Backoff {
 
@@ -16,7 +16,7 @@ final class Backoff {
     private Backoff() {}
 
     /**
-     * Pauses after the attempt of this number; it may return early.
+     * Pauses after the attempt with this number; may return early.
      *
      * @return false, with the flag still set, if the thread is interrupted
      */

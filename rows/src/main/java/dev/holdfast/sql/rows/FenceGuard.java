@@ -9,7 +9,7 @@ import java.time.Duration;
 
 /**
  * Keeps holders that have outlived their lease from writing. A lease is exclusive only until its deadline, and code
- * that is paused past that can't be told; what it writes to can refuse it:
+ * that is paused beyond it cannot notice; but the database that it writes to can reject it:
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
@@ -18,18 +18,17 @@ import java.time.Duration;
  * connection.commit();
  * }</pre>
  *
- * <p>The guard keeps, for each resource, the greatest fencing token that it was shown, and by which hold. It refuses a
- * smaller one, and an equal one of another hold, which a fail-over can make. That happens in your transaction, under a
- * lock on that row until its end: check and write are one, and writers of one resource follow one another. After the
- * check, no holder before this one can commit a guarded write; what it committed earlier is there to be read.
+ * <p>For each resource, the guard stores the greatest fencing token it was shown, and the hold that showed it. It
+ * rejects a smaller token, and an equal one from another hold, which a fail-over can produce. This happens in your
+ * transaction, under a lock on that row until its end: check and write are atomic, and writers of one resource are
+ * serialised. After the check, no earlier holder can commit a guarded write, and what it has committed is visible.
  *
- * <p>It protects what is written in the same transaction, to the database that the guard's table is in. Every writer
- * has to be guarded; call it before the first read of what is to be written. Tokens are no secrets: who may call this
- * is for you to decide, since a greater token, once shown, keeps all smaller ones out. {@link #withHighestToken} bounds
- * that.
+ * <p>It protects what is written in the same transaction, to the database of the guard's table. Every writer must be
+ * guarded; call it before the first read of the data to be written. Tokens are not secrets: restrict who may call this,
+ * because a greater token, once shown, excludes all smaller ones. {@link #withHighestToken} limits that.
  *
- * <p>Shares are not ordered among themselves: guard exclusive holds. Immutable; may be used from any thread, as long as
- * each connection is used by one at a time.
+ * <p>Shared holds are not ordered among themselves, so guard exclusive holds only. Immutable; may be used from any
+ * thread, if each connection is used by one at a time.
  */
 public final class FenceGuard {
 
@@ -45,19 +44,18 @@ public final class FenceGuard {
         this.highest = highest;
     }
 
-    /** A guard with the tables that are usual. */
+    /** A guard with the default tables. */
     public static FenceGuard usual() {
         return in(RowTables.usual());
     }
 
-    /** A guard that keeps what it has seen in these tables. */
+    /** A guard with these tables. */
     public static FenceGuard in(RowTables tables) {
         return new FenceGuard(tables, USUAL_WAIT, Long.MAX_VALUE);
     }
 
     /**
-     * The same with another bound on how long a check waits for one who writes under the same resource; 10 s if not
-     * set.
+     * This guard with another limit on how long a check waits for another writer of the resource; 10 s by default.
      *
      * @throws IllegalArgumentException if it is negative
      */
@@ -69,46 +67,46 @@ public final class FenceGuard {
     }
 
     /**
-     * The same, which also refuses tokens above a bound, so that one that was made up can't keep everybody out for
-     * ever. Where tokens follow the store's clock (SQL, Redis, SQLite) they are below
-     * {@code (now in µs + a day) × 1.024} for as long as that clock is right within a day.
+     * This guard, which also rejects tokens above a limit, so that an invented one cannot exclude all holders forever.
+     * Where tokens follow the store's clock (SQL, Redis, SQLite), they are below {@code (now in µs + a day) × 1.024} if
+     * that clock is correct within a day.
      */
     public FenceGuard withHighestToken(long bound) {
         return new FenceGuard(tables, maxWait, bound);
     }
 
     /**
-     * Lets a holder write, in the caller's transaction: as {@link #check(Connection, String, long, String)} with the
+     * Lets a holder write in the caller's transaction: as {@link #check(Connection, String, long, String)} with the
      * name, the token and the id of the hold.
      *
-     * @throws dev.holdfast.LockLostException if the hold is lost, before the database is asked
+     * @throws dev.holdfast.LockLostException if the hold is lost; the database is not accessed then
      */
     public void check(Connection connection, Hold hold) throws SQLException {
         check(connection, hold.name(), hold);
     }
 
-    /** As {@link #check(Connection, Hold)}, where what is written to has another name than the lock. */
+    /** As {@link #check(Connection, Hold)}, if the guarded resource has another name than the lock. */
     public void check(Connection connection, String resource, Hold hold) throws SQLException {
         check(connection, resource, hold.fencingToken(), hold.holdId());
     }
 
     /**
-     * Lets a holder write that is known by its token and its id, as where they came with a message.
+     * Lets a holder write that is identified by its token and id, for example from a message.
      *
-     * <p><b>Blocking:</b> while another transaction is under way that was let through for this resource, at most for
-     * the bound of this guard. <b>Interruption:</b> has no effect.
+     * <p><b>Blocking:</b> while another transaction that has passed this check for the resource is active, at most for
+     * the limit of this guard. <b>Interruption:</b> has no effect.
      *
-     * @param connection one that is in a transaction
+     * @param connection a connection in a transaction
      * @param resource 1 to 512 bytes of UTF-8, compared byte for byte
      * @param token the fencing token, positive
-     * @param holdId what tells the hold from others with the same token: 1 to 300 printable ASCII characters
+     * @param holdId distinguishes the hold from others with the same token: 1 to 300 printable ASCII characters
      * @throws StaleTokenException if a greater token was shown before, or the same by another hold; roll back
-     * @throws RowLockTimeoutException if another transaction kept the row locked for all of the time; this transaction
-     *     can go on, unguarded
-     * @throws TransactionConflictException if this transaction can't go on and has to be repeated
-     * @throws IllegalStateException if the connection is in no transaction
-     * @throws IllegalArgumentException if the token is not positive or above the bound, or a name makes no sense
-     * @throws SQLException whatever else the database has to say; roll back
+     * @throws RowLockTimeoutException if another transaction kept the row locked for the whole time; this transaction
+     *     can continue, unguarded
+     * @throws TransactionConflictException if this transaction cannot continue and must be repeated
+     * @throws IllegalStateException if the connection is not in a transaction
+     * @throws IllegalArgumentException if the token is not positive or is above the limit, or a name is invalid
+     * @throws SQLException if the database fails otherwise; roll back
      */
     public void check(Connection connection, String resource, long token, String holdId) throws SQLException {
         RowDialect dialect = RowLocks.check(connection, maxWait);
@@ -148,6 +146,6 @@ public final class FenceGuard {
         }
     }
 
-    /** What a guard keeps. */
+    /** The content of a guard's row. */
     private record Shown(long token, String hold) {}
 }

@@ -11,11 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rows of MariaDB, where settings can be for one statement alone.
+ * Rows on MariaDB, where settings can apply to a single statement.
  *
- * <p>A bound below a second is a bound on the whole statement, for that on lock waits counts in seconds. It has another
- * merit: with {@code innodb_rollback_on_timeout} a lock wait that is too long undoes the whole transaction, and this
- * doesn't.
+ * <p>The limit applies to the whole statement, because the one on lock waits is in seconds. It has another advantage:
+ * with {@code innodb_rollback_on_timeout} a lock-wait time-out rolls back the whole transaction, and this limit does
+ * not.
  */
 class MariaDbRows extends RowDialect {
 
@@ -40,7 +40,7 @@ class MariaDbRows extends RowDialect {
 
     @Override
     final void serialiseChanges(Connection connection) {
-        // A change of tables is a transaction of its own there, and safe beside others.
+        // A change of tables is a separate transaction there, and safe with concurrent ones.
     }
 
     @Override
@@ -54,8 +54,8 @@ class MariaDbRows extends RowDialect {
 
     @Override
     <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
-        // Nothing is read before: under REPEATABLE READ that would fix what the transaction sees to before the lock,
-        // and locking a row that is not there would lock the gap, in which others could then not make theirs.
+        // Nothing is read first: under REPEATABLE READ that would take the transaction's snapshot before the lock, and
+        // locking a missing row would lock the gap, into which others could then not insert theirs.
         return waiting(
                 connection,
                 wait,
@@ -79,7 +79,7 @@ class MariaDbRows extends RowDialect {
                 + condition(row.key().keySet()) + " FOR UPDATE";
     }
 
-    /** What may wait for a lock, with what has to stand at its statements. */
+    /** A statement that may wait for a lock, with the prefix that it needs. */
     interface Waiting<T> {
         T run(String addition) throws SQLException;
     }
@@ -104,7 +104,7 @@ class MariaDbRows extends RowDialect {
         return "SET STATEMENT max_statement_time = " + seconds + ", innodb_lock_wait_timeout = " + longer + " FOR ";
     }
 
-    /** Tells whether the transaction is still there. */
+    /** The failure to throw for a lock-wait time-out: a conflict if the server has rolled back the transaction. */
     final Busy busy(Connection connection, SQLException failure) throws SQLException {
         boolean undone = failure.getErrorCode() == LOCK_WAIT_TIMEOUT
                 && exists(connection, "SELECT 1 FROM DUAL WHERE @@innodb_rollback_on_timeout", List.of());

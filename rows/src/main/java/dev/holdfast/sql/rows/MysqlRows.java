@@ -14,21 +14,21 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A try must not wait for whoever has the row locked. To insert the row waits, for a second at least. To lock the row
- * by a query does not wait; but if the row is not there, the query locks the gap where it would be, up to the end of
- * the transaction, under REPEATABLE READ. Two transactions that have locked a gap and then insert into it wait for
- * each other, and the server undoes one of them.
+ * A try must not wait for a transaction that has locked the row. Inserting the row waits, for at least a second.
+ * Locking it with a query does not wait, but if the row is missing, the query locks the gap in its place until the end
+ * of the transaction, under REPEATABLE READ. Two transactions that have locked a gap and then insert into it deadlock,
+ * and the server rolls back one of them.
  *
- * So a try queries only for a row that was found in this table of this server before, and which this program has not
- * purged since. Such a row may be gone all the same: another program has purged it, somebody has deleted it, a
- * replica that lacks it has become the primary. The transaction has locked the gap then, and inserts nothing more:
- * what it asks for without a row counts as locked by others until the transaction ends, and the next one inserts it.
- * This is marked by a savepoint, which ends with the transaction.
+ * So a try queries only for a row that was found in this table of this server before, and that this program has not
+ * purged since. Such a row may still be missing: another program may have purged or deleted it, or a replica without it
+ * has become the primary. The transaction has locked the gap then, and inserts no more rows: names without a row count
+ * as locked by others until it ends, and the next transaction inserts them. A savepoint, which ends with the
+ * transaction, marks this state.
  */
 
 /**
- * Rows of MySQL, where the bound of a wait is a setting of the session, in whole seconds: waits are rounded up to
- * those. It is set back whatever happens. Thread-safe.
+ * Rows on MySQL, where the limit of a wait is a session setting in whole seconds: waits are rounded up. It is always
+ * restored. Thread-safe.
  */
 final class MysqlRows extends MariaDbRows {
 
@@ -36,24 +36,24 @@ final class MysqlRows extends MariaDbRows {
 
     private static final long LONGEST_SECONDS = 1_073_741_824;
 
-    /** Enough for the names of a program, and little memory. */
+    /** Enough for the names of a program, with little memory. */
     private static final int MOST_KNOWN = 10_000;
 
     private static final int NOWAIT_FAILED = 3572;
     private static final int NO_SUCH_SAVEPOINT = 1305;
     private static final String SAVEPOINT = "holdfast_gap";
 
-    /** What tells servers from each other; MariaDB, which tests use, has no uuid. */
+    /** The variables that identify a server; MariaDB, which tests use, has no uuid. */
     private static final String IDENTITY =
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN" + " ('hostname', 'port', 'server_id', 'server_uuid')";
 
     /** A row of one of our tables, on one server. */
     private record Row(String server, String database, String table, String name) {}
 
-    /** What the session has set, and where it is. */
+    /** The session's setting and database. */
     private record Session(long lockWaitSeconds, @Nullable String database) {}
 
-    /** Rows that were there when they were last used; a hint. */
+    /** Rows that existed when they were last used; only a hint. */
     private final Set<Row> found = Collections.newSetFromMap(Collections.synchronizedMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -63,7 +63,7 @@ final class MysqlRows extends MariaDbRows {
         }
     }));
 
-    /** The server that a physical connection leads to. */
+    /** The server of each physical connection. */
     private final Map<Connection, String> servers = Collections.synchronizedMap(new WeakHashMap<>());
 
     /** Physical connections on which a transaction may have locked a gap. */
@@ -103,7 +103,8 @@ final class MysqlRows extends MariaDbRows {
             }
             int changed = update(connection, insert(row), row.name().utf8());
             T had = only(connection, query, row.key(), reading);
-            // A row that this transaction has inserted goes with it. One that is only touched may count as inserted.
+            // A row that this transaction inserts disappears if it rolls back. One that is only touched may count as
+            // inserted.
             if (changed != 1 || row.touch().isEmpty()) {
                 found.add(key);
             }
@@ -116,7 +117,7 @@ final class MysqlRows extends MariaDbRows {
         withGap.add(connection.unwrap(Connection.class));
     }
 
-    /** Whether the transaction that is under way has locked a gap. */
+    /** Whether the active transaction has locked a gap. */
     private boolean hasGap(Connection connection) throws SQLException {
         if (withGap.isEmpty() || !withGap.contains(connection.unwrap(Connection.class))) {
             return false;
@@ -149,7 +150,8 @@ final class MysqlRows extends MariaDbRows {
     @Override
     int deleteUnlocked(Connection connection, String table, int atMost) throws SQLException {
         String server = serverOf(connection);
-        // Before, since others may use the names as soon as this is committed, and after, since they may until then.
+        // Before, because others may insert the names again once this is committed, and after, because they may use
+        // them until then.
         forget(server, table);
         int deleted = super.deleteUnlocked(connection, table, atMost);
         forget(server, table);
@@ -167,7 +169,7 @@ final class MysqlRows extends MariaDbRows {
         return waiting(connection, wait, (nowait, session) -> exists(connection, query + nowait, key));
     }
 
-    /** What may wait for a lock, with what has to stand after its statements. */
+    /** A statement that may wait for a lock, with the suffix that it needs. */
     private interface InSession<T> {
         T run(String nowait, Session session) throws SQLException;
     }

@@ -2,7 +2,7 @@ package dev.holdfast.sql.rows;
 
 import dev.holdfast.HoldfastException;
 
-/** There is no row with this key that the transaction can see. Nothing was changed. */
+/** The transaction sees no row with this key. Nothing was changed. */
 public final class NoSuchRowException extends HoldfastException {
 
     private static final long serialVersionUID = 1L;

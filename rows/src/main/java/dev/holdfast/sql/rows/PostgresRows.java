@@ -11,17 +11,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rows of PostgreSQL.
+ * Rows on PostgreSQL.
  *
- * <p>A statement that fails here spoils the transaction, and is an error in the server's log. So a row is first tried
- * with SKIP LOCKED, which can't fail: one statement, if nobody has it. Only who has to wait does so between savepoints,
- * and only a wait that is too long fails.
+ * <p>A failed statement aborts the transaction and is an error in the server's log. So the first attempt uses SKIP
+ * LOCKED, which cannot fail: one statement if the row is free. Only a wait needs a savepoint, and only a time-out
+ * fails.
  */
 final class PostgresRows extends RowDialect {
 
     static final PostgresRows INSTANCE = new PostgresRows();
 
-    /** Guards the making of tables against others; any number that nobody else takes. */
+    /**
+     * The key of the advisory lock under which tables are created; an arbitrary number that others are unlikely to use.
+     */
     private static final long MAKING = 0x686f6c6466617374L; // "holdfast"
 
     private static final String SAVEPOINT = "holdfast_row";
@@ -57,7 +59,7 @@ final class PostgresRows extends RowDialect {
         String table = quoted(row.table());
         String free = "SELECT " + (row.touch().isEmpty() ? row.columns() : "name") + " FROM " + table
                 + " WHERE name = ? FOR UPDATE SKIP LOCKED";
-        // One statement either way, so that it costs one trip.
+        // One statement in both cases, so that it costs one round trip.
         T had = first(
                 connection,
                 row.touch().isEmpty()
@@ -72,7 +74,8 @@ final class PostgresRows extends RowDialect {
         if (wait.isZero() && exists(connection, "SELECT 1 FROM " + table + " WHERE name = ?", row.key())) {
             throw new Busy(null);
         }
-        // Somebody has it, or it isn't there; or somebody makes it just now, which can't be seen, only waited for.
+        // The row is locked or missing, or another transaction is inserting it, which cannot be seen but only waited
+        // for.
         return waiting(
                 connection,
                 wait,
@@ -102,7 +105,7 @@ final class PostgresRows extends RowDialect {
         return waiting(connection, wait, () -> exists(connection, query + " FOR UPDATE", key));
     }
 
-    /** What may wait for a lock. */
+    /** A statement that may wait for a lock. */
     private interface Waiting<T> {
         T run() throws SQLException;
     }
@@ -125,7 +128,7 @@ final class PostgresRows extends RowDialect {
         return answer;
     }
 
-    /** In one trip: the setting before, a savepoint, the setting. */
+    /** Reads the present setting, sets a savepoint and changes the setting, in one round trip. */
     private static String begin(Connection connection, Duration wait) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             boolean answers = statement.execute("SELECT current_setting('lock_timeout'); SAVEPOINT " + SAVEPOINT
@@ -141,12 +144,12 @@ final class PostgresRows extends RowDialect {
         }
     }
 
-    /** With the savepoint the setting comes back, too. */
+    /** Rolls back to the savepoint, which also restores the setting. */
     private static void undo(Connection connection, Exception failure) {
         try {
             execute(connection, "ROLLBACK TO SAVEPOINT " + SAVEPOINT + "; RELEASE SAVEPOINT " + SAVEPOINT);
         } catch (SQLException e) {
-            failure.addSuppressed(e); // the connection is gone, and the transaction with it
+            failure.addSuppressed(e); // the connection is lost, and the transaction with it
         }
     }
 

@@ -16,13 +16,10 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How rows are locked inside of a transaction that belongs to somebody else, by database. None keeps anything, and all
- * leave the session as they found it.
- */
+/** Locks rows inside the caller's transaction, by product. Implementations leave the session's settings unchanged. */
 abstract class RowDialect {
 
-    /** A row could not be locked in time. What the transaction had before, it has. */
+    /** A row could not be locked in time. The transaction keeps its earlier locks. */
     static final class Busy extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -31,15 +28,15 @@ abstract class RowDialect {
         }
     }
 
-    /** Reads what a statement has answered. */
+    /** Reads a row of a result. */
     interface Reading<T> {
         T read(ResultSet row) throws SQLException;
     }
 
     /**
-     * The one for the database behind a connection.
+     * The dialect of a connection's database.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if the product is not supported
      */
     static RowDialect of(Connection connection) throws SQLException {
         DatabaseMetaData data = connection.getMetaData();
@@ -58,31 +55,31 @@ abstract class RowDialect {
         };
     }
 
-    /** For people. */
+    /** The name of the product. */
     abstract String product();
 
-    /** How the file of the tables begins. */
+    /** The prefix of the file that creates the tables. */
     abstract String scripts();
 
-    /** Holds off others that make the same tables, up to the end of the transaction, where the database needs that. */
+    /** Excludes others that create the same tables until the end of the transaction, if the database needs that. */
     abstract void serialiseChanges(Connection connection) throws SQLException;
 
-    /** Whether there is a table; in the catalogue, so that nothing fails if there is none. */
+    /** Whether a table exists; read from the catalogue, so that no statement fails. */
     abstract boolean isThere(Connection connection, String schema, String table) throws SQLException;
 
     /**
-     * Locks a row of one of our tables, which is made if it isn't there.
+     * Locks a row of one of our tables, and inserts it if it is missing.
      *
-     * @param wait zero for not at all
+     * @param wait zero to not wait
      */
     abstract <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading)
             throws SQLException, Busy;
 
     /**
-     * Locks a row of theirs.
+     * Locks a row of a table of the program.
      *
-     * @param wait zero for not at all
-     * @return whether there is one
+     * @param wait zero to not wait
+     * @return whether the row exists
      */
     abstract boolean lock(Connection connection, TableRow row, Duration wait) throws SQLException, Busy;
 
@@ -98,22 +95,19 @@ abstract class RowDialect {
         return deleted;
     }
 
-    /** What is at the end of a query that locks the rows which are not locked, and passes over the others. */
+    /** The suffix of a query that locks the free rows and skips the others. */
     abstract String skipLocked();
 
-    /** What has to stand around an identifier. */
+    /** The quotation mark of identifiers. */
     abstract String quote();
 
-    /**
-     * What is at the end of a query that must see the newest that is committed, and not what the transaction saw at
-     * first.
-     */
+    /** The suffix of a query that must see the newest committed data instead of the transaction's snapshot. */
     abstract String newest();
 
-    /** What a statement says that inserts a row or, if there is one with that key, does nothing; from the table on. */
+    /** A statement that inserts a row unless there is one with its key; the parameter is its text from the table on. */
     abstract String insertOrIgnore(String insert);
 
-    /** What one failure means, by its codes. */
+    /** The kind of a failure, by its codes. */
     abstract FailureKind kindIn(SQLException failure);
 
     /** A name with its schema, if it has one. */
@@ -121,13 +115,13 @@ abstract class RowDialect {
         return quote() + name.replace(".", quote() + "." + quote()) + quote();
     }
 
-    /** The condition that tells a row by its columns. */
+    /** The condition that selects a row by these columns. */
     final String condition(Collection<String> columns) {
         return String.join(
                 " AND ", columns.stream().map(column -> quoted(column) + " = ?").toList());
     }
 
-    /** What a failure means, whatever is wrapped around it. */
+    /** The kind of a failure, even if it is wrapped. */
     final FailureKind kindOf(Throwable failure) {
         for (Throwable one : FailureKind.chain(failure)) {
             if (one instanceof SQLException sql && kindIn(sql).isBusy()) {
@@ -137,12 +131,12 @@ abstract class RowDialect {
         return FailureKind.OTHER;
     }
 
-    /** Whether a transaction failed because of others, and another one may not. */
+    /** Whether the transaction failed because of others, so that a retry may succeed. */
     boolean isWorthAnotherTry(Throwable failure) {
         return kindOf(failure).isOfTransaction();
     }
 
-    /** A failure in our terms, if it is one of a transaction that can't go on beside others, else as it is. */
+    /** Throws our exception if the failure is a conflict with other transactions; otherwise returns it. */
     final <F extends Exception> F translated(String row, F failure) {
         FailureKind kind = kindOf(failure);
         if (kind.isOfTransaction()) {
@@ -158,9 +152,9 @@ abstract class RowDialect {
     }
 
     /**
-     * The caller's transaction is what everything here ends with.
+     * Checks that the connection is in a transaction.
      *
-     * @throws IllegalStateException if there is none
+     * @throws IllegalStateException if not
      */
     static void requireTransaction(Connection connection) throws SQLException {
         if (connection.getAutoCommit()) {
@@ -171,7 +165,7 @@ abstract class RowDialect {
         }
     }
 
-    /** The answer to a query of at most one row; null if there is none. */
+    /** The result of a query for at most one row; null if there is none. */
     static <T> @Nullable T first(Connection connection, String sql, List<?> values, Reading<T> reading)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -189,7 +183,7 @@ abstract class RowDialect {
         }
     }
 
-    /** The answer of a statement that writes one row and answers it. */
+    /** The result of a statement that writes one row and returns it. */
     static <T> T only(Connection connection, String sql, List<?> values, Reading<T> reading) throws SQLException {
         T answer = first(connection, sql, values, reading);
         if (answer == null) {
@@ -198,7 +192,7 @@ abstract class RowDialect {
         return answer;
     }
 
-    /** The answers to a query. */
+    /** All results of a query. */
     static <T> List<T> all(Connection connection, String sql, Reading<T> reading) throws SQLException {
         List<T> answer = new ArrayList<>();
         try (Statement statement = connection.createStatement();
@@ -221,14 +215,13 @@ abstract class RowDialect {
         }
     }
 
-    /** Work under a setting of the session. */
+    /** Work with a session setting. */
     interface Setting<T> {
         T run() throws SQLException;
     }
 
     /**
-     * Does work under a setting of the session, and restores the one before; if that fails too, the first failure is
-     * thrown.
+     * Does work with a session setting, and restores the previous one; if that fails too, the first failure is thrown.
      */
     static <T> T under(Connection connection, String set, String restore, Setting<T> work) throws SQLException {
         execute(connection, set);
@@ -254,7 +247,7 @@ abstract class RowDialect {
         }
     }
 
-    /** Never nothing: that means without a bound. */
+    /** The wait in milliseconds, at least 1, because 0 means no limit. */
     static long millis(Duration wait, long longest) {
         if (wait.compareTo(Duration.ofMillis(longest)) >= 0) {
             return longest;

@@ -6,8 +6,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Others kept a row locked for all of the maximum wait. The caller's transaction goes on as it was before the call,
- * with what it had locked then.
+ * Others kept a row locked for the whole maximum wait. The caller's transaction can continue with the locks it had
+ * before the call.
  */
 public final class RowLockTimeoutException extends HoldfastException {
 

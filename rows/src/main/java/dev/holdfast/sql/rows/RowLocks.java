@@ -7,9 +7,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Locks that live and die with a database transaction of yours, and so can neither outlive what they protect nor be
- * outlived by it: the one kind of lock that needs no token, for what is written in the same transaction to the same
- * database, and for nothing else.
+ * Locks that last exactly as long as a database transaction of yours, so that a write cannot outlive its lock. They are
+ * the only kind of lock that needs no token, but only for what is written in the same transaction to the same database.
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
@@ -18,21 +17,21 @@ import java.time.Duration;
  * connection.commit(); // and the lock is free
  * }</pre>
  *
- * <p>A lock is a row that is locked: one of our table under a name, or one of a table of yours. It lasts until the
- * transaction is committed or rolled back, or until the connection ends; one transaction locks it as often as it likes.
- * On SQLite, where one transaction writes at a time, each lock locks the whole file.
+ * <p>A lock is a locked row: a named one in our table, or one in a table of yours. It lasts until the transaction is
+ * committed or rolled back, or the connection ends; a transaction may lock it repeatedly. On SQLite, where one
+ * transaction writes at a time, each lock locks the whole file.
  *
- * <p><b>What is seen.</b> On PostgreSQL under READ COMMITTED, statements after the lock see all that the holder before
- * has committed. Under REPEATABLE READ and SERIALIZABLE a transaction sees what there was at its beginning; if the last
- * holder of a
- * <em>named</em> lock came after that, {@link TransactionConflictException} says so. On MariaDB and MySQL under
- * REPEATABLE READ (their default) a transaction sees what there was at its first plain query: lock before that.
+ * <p><b>Visibility.</b> On PostgreSQL under READ COMMITTED, statements after the lock see everything that the previous
+ * holder has committed. Under REPEATABLE READ and SERIALIZABLE a transaction sees the data at its beginning; if the
+ * last holder of a <em>named</em> lock came after that, {@link TransactionConflictException} is thrown. On MariaDB and
+ * MySQL under REPEATABLE READ (their default) a transaction sees the data at its first plain query, so lock before
+ * that.
  *
- * <p><b>Order.</b> None is promised; who comes may overtake who waits. Whoever locks several takes them in one order,
- * or may meet a {@link TransactionConflictException}.
+ * <p><b>Order.</b> Locks are not fair: a new transaction may overtake waiting ones. Transactions that lock several
+ * names must use one order, or one of them may get a {@link TransactionConflictException}.
  *
- * <p>Works with any connection, also from pools and proxies, and leaves nothing behind in its session. Immutable; may
- * be used from any thread, as long as each connection is used by one at a time.
+ * <p>Works with any connection, including those of pools and proxies, and leaves no trace in its session. Immutable;
+ * may be used from any thread, if each connection is used by one at a time.
  */
 public final class RowLocks {
 
@@ -42,12 +41,12 @@ public final class RowLocks {
         this.tables = tables;
     }
 
-    /** Locks with the tables that are usual. */
+    /** Locks with the default tables. */
     public static RowLocks usual() {
         return in(RowTables.usual());
     }
 
-    /** Locks whose names are in these tables. */
+    /** Locks with these tables. */
     public static RowLocks in(RowTables tables) {
         return new RowLocks(tables);
     }
@@ -55,18 +54,18 @@ public final class RowLocks {
     /**
      * Locks a name until the end of the transaction.
      *
-     * <p><b>Blocking:</b> until the row is locked, at most for {@code maxWait}, for as long as the database answers.
-     * The bound is one on rows: where somebody changes a whole table, PostgreSQL waits for that as with every
-     * statement. On MySQL it is rounded up to whole seconds. <b>Interruption:</b> has no effect.
+     * <p><b>Blocking:</b> until the row is locked, at most for {@code maxWait} while the database answers. The limit is
+     * on row locks: PostgreSQL waits for changes to a whole table as with every statement. On MySQL it is rounded up to
+     * whole seconds. <b>Interruption:</b> has no effect.
      *
-     * @param connection one that is in a transaction
+     * @param connection a connection in a transaction
      * @param name 1 to 512 bytes of UTF-8, compared byte for byte; it stays in the table until {@link #purge}
-     * @param maxWait zero for not at all
-     * @throws RowLockTimeoutException if another transaction had it for all of that time; this transaction can go on
-     * @throws TransactionConflictException if this transaction can't go on and has to be repeated
-     * @throws IllegalStateException if the connection is in no transaction
-     * @throws IllegalArgumentException if the name or the wait makes no sense, or the database is none that is known
-     * @throws SQLException whatever else the database has to say; roll back
+     * @param maxWait zero to not wait
+     * @throws RowLockTimeoutException if another transaction had it for the whole time; this transaction can continue
+     * @throws TransactionConflictException if this transaction cannot continue and must be repeated
+     * @throws IllegalStateException if the connection is not in a transaction
+     * @throws IllegalArgumentException if the name or the wait is invalid, or the database is not supported
+     * @throws SQLException if the database fails otherwise; roll back
      */
     public void lock(Connection connection, String name, Duration maxWait) throws SQLException {
         RowDialect dialect = check(connection, maxWait);
@@ -79,14 +78,14 @@ public final class RowLocks {
     }
 
     /**
-     * Locks a name until the end of the transaction if nobody has it, and otherwise as {@link #lock(Connection, String,
+     * Locks a name until the end of the transaction if it is free. Otherwise as {@link #lock(Connection, String,
      * Duration)}.
      *
-     * <p><b>Blocking:</b> on MySQL for up to two seconds, if somebody has a name whose row this program has not found
-     * in the table before.
+     * <p><b>Blocking:</b> on MySQL for up to two seconds, if another transaction has locked a name whose row this
+     * program has not seen before.
      *
-     * @return whether it is locked; on MySQL also false if the row was deleted since this program used it, other than
-     *     by its own {@link #purge}: the next transaction makes it
+     * @return whether it is locked; on MySQL also false if the row was deleted since this program used it, except by
+     *     its own {@link #purge}: the next transaction inserts it
      */
     public boolean tryLock(Connection connection, String name) throws SQLException {
         RowDialect dialect = check(connection, Duration.ZERO);
@@ -98,10 +97,10 @@ public final class RowLocks {
     }
 
     /**
-     * Locks a row of a table of yours until the end of the transaction, as {@code SELECT … FOR UPDATE} does, and
-     * otherwise as {@link #lock(Connection, String, Duration)}.
+     * Locks a row of a table of yours until the end of the transaction, like {@code SELECT … FOR UPDATE}. Otherwise as
+     * {@link #lock(Connection, String, Duration)}.
      *
-     * @throws NoSuchRowException if there is none, also because it was deleted meanwhile
+     * @throws NoSuchRowException if there is none, even because it was deleted meanwhile
      */
     public void lock(Connection connection, TableRow row, Duration maxWait) throws SQLException {
         RowDialect dialect = check(connection, maxWait);
@@ -113,7 +112,7 @@ public final class RowLocks {
     }
 
     /**
-     * Locks a row of a table of yours until the end of the transaction if nobody has it.
+     * Locks a row of a table of yours until the end of the transaction if it is free.
      *
      * @return whether it is locked
      * @throws NoSuchRowException if there is none
@@ -129,11 +128,11 @@ public final class RowLocks {
     }
 
     /**
-     * Deletes the rows of names that nobody has locked, in a transaction of yours. They are made again when they are
-     * used. Needs the right to delete.
+     * Deletes the rows of names that are not locked, in a transaction of yours. They are inserted again on use. Needs
+     * the permission to delete.
      *
-     * @param atMost how many in this transaction
-     * @return how many
+     * @param atMost the most rows to delete in this transaction
+     * @return the number of deleted rows
      */
     public int purge(Connection connection, int atMost) throws SQLException {
         RowDialect dialect = check(connection, Duration.ZERO);

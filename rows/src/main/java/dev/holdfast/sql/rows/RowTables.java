@@ -14,12 +14,12 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * The tables that {@link RowLocks}, {@link Versioned} and {@link FenceGuard} have in a database, for names and not for
- * rows of yours. They stand in the database that is to be written to: that is what makes them worth something.
+ * The tables of {@link RowLocks}, {@link Versioned} and {@link FenceGuard} for names; rows of yours need none. They
+ * must be in the database that the program writes to: only then do they protect it.
  *
- * <p>Make them once, by {@link #createIfMissing}, or with your own tool from the file for your database, {@code
+ * <p>Create them once, with {@link #createIfMissing}, or with your own tool from the file for your database, {@code
  * dev/holdfast/sql/rows/postgresql-rows-1.0.sql}, {@code mysql-rows-1.0.sql} or {@code sqlite-rows-1.0.sql} in this
- * library; then nothing here needs the right to make tables.
+ * library; then nothing here needs the permission to create tables.
  *
  * <p>Immutable.
  */
@@ -41,35 +41,34 @@ public final class RowTables {
         this.prefix = prefix;
     }
 
-    /** Tables that begin with {@code holdfast_}, where names without a schema are found. */
+    /** Tables with the prefix {@code holdfast_} in the default schema. */
     public static RowTables usual() {
         return USUAL;
     }
 
     /**
-     * The same in a schema of this name, which on MariaDB and MySQL is a database.
+     * These tables in a schema with this name; on MariaDB and MySQL it is a database.
      *
-     * @throws IllegalArgumentException if it is not made of letters, digits and {@code _}
+     * @throws IllegalArgumentException if the name has characters other than letters, digits and {@code _}
      */
     public RowTables inSchema(String name) {
         return new RowTables(Identifiers.checked(name), prefix);
     }
 
     /**
-     * The same with other names.
+     * These tables with another prefix.
      *
-     * @param other what they begin with: a lower-case letter or {@code _}, and up to 39 lower-case letters, digits and
-     *     {@code _}
-     * @throws IllegalArgumentException if it is not of that form
+     * @param other a lower-case letter or {@code _}, and up to 39 lower-case letters, digits and {@code _}
+     * @throws IllegalArgumentException if it does not have that form
      */
     public RowTables withPrefix(String other) {
         return new RowTables(schema, Identifiers.checkedPrefix(other));
     }
 
     /**
-     * Makes what is missing, whatever else is there. Several programs may do it at once.
+     * Creates missing tables. Several programs may do this at once.
      *
-     * @param source whence a connection is taken, and to which it is given back
+     * @param source lends a connection, which is returned
      */
     public void create(DataSource source) throws SQLException {
         boolean isMade = TransactionTemplate.run(source, connection -> {
@@ -91,8 +90,7 @@ public final class RowTables {
     }
 
     /**
-     * As {@link #create} if {@link #check} would refuse what is there as missing or incomplete; else it changes
-     * nothing.
+     * As {@link #create} if {@link #check} would reject the tables as missing or incomplete; otherwise changes nothing.
      */
     public void createIfMissing(DataSource source) throws SQLException {
         if (version(source) < VERSION) {
@@ -102,9 +100,9 @@ public final class RowTables {
     }
 
     /**
-     * Looks whether the tables are there, and changes nothing.
+     * Checks the tables, and changes nothing.
      *
-     * @throws StoreRefusedException if they are not, or are of a version that this program doesn't know
+     * @throws StoreRefusedException if they are missing, or have an unknown version
      */
     public void check(DataSource source) throws SQLException {
         int version = version(source);
@@ -125,7 +123,7 @@ public final class RowTables {
     private int version(DataSource source) throws SQLException {
         return TransactionTemplate.run(source, connection -> {
             RowDialect dialect = RowDialect.of(connection);
-            // The catalogue is asked first: a query that fails is an error in the server's log.
+            // The catalogue comes first, because a failed query is an error in the server's log.
             if (!dialect.isThere(connection, schema, prefix + "rows_meta")) {
                 return 0;
             }

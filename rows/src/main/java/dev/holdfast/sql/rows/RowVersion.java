@@ -3,15 +3,15 @@ package dev.holdfast.sql.rows;
 import java.io.Serializable;
 
 /**
- * Which state of a row was seen.
+ * The version of a row's content.
  *
  * @param number how often it was changed
- * @param nonce drawn anew with each change: after a fail-over that has lost the newest changes a number comes a second
- *     time, for another content; 0 where a table keeps none
+ * @param nonce a random number that is new with each change: after a fail-over that has lost the newest changes, the
+ *     same number may be used again for other content; 0 if a table stores none
  */
 public record RowVersion(long number, long nonce) implements Serializable {
 
-    /** Of a name that nobody has used. */
+    /** The version of an unused name. */
     static final RowVersion NONE = new RowVersion(0, 0);
 
     @Override

@@ -9,8 +9,8 @@ import java.util.List;
 import org.sqlite.SQLiteException;
 
 /**
- * Rows of SQLite, where one transaction writes at a time: to lock a row is to become that one, and locks all other
- * rows, too.
+ * Rows on SQLite, where one transaction writes at a time: locking a row makes the transaction the writer, and so locks
+ * all other rows too.
  */
 final class SqliteRows extends RowDialect {
 
@@ -35,7 +35,7 @@ final class SqliteRows extends RowDialect {
 
     @Override
     void serialiseChanges(Connection connection) throws SQLException {
-        // What is made is looked for again by the statements that make it.
+        // The statements that create tables check again whether they exist.
     }
 
     @Override
@@ -65,7 +65,7 @@ final class SqliteRows extends RowDialect {
     boolean lock(Connection connection, TableRow row, Duration wait) throws SQLException, Busy {
         String table = quoted(row.table());
         return waiting(connection, wait, () -> {
-            // Nothing is deleted, and no trigger runs; but the statement is one that writes.
+            // Nothing is deleted, and no trigger runs, but this is a write statement.
             int none = update(connection, "DELETE FROM " + table + " WHERE 0");
             assert none == 0;
             return exists(
@@ -95,7 +95,7 @@ final class SqliteRows extends RowDialect {
 
     @Override
     String quote() {
-        return "`"; // in double quotes a name that is not there would be taken for a text
+        return "`"; // SQLite takes an unknown name in double quotes for a string
     }
 
     @Override
@@ -108,7 +108,7 @@ final class SqliteRows extends RowDialect {
         return "INSERT INTO " + insert + " ON CONFLICT DO NOTHING";
     }
 
-    /** The one who writes keeps everybody else busy, so nothing else is to be made of that. */
+    /** A writer blocks all other writers, so a lock-wait time-out is also worth a retry. */
     @Override
     boolean isWorthAnotherTry(Throwable failure) {
         return kindOf(failure) == FailureKind.LOCK_WAIT || super.isWorthAnotherTry(failure);
@@ -123,7 +123,7 @@ final class SqliteRows extends RowDialect {
         };
     }
 
-    /** The extended result code, which only the driver's own exception has. */
+    /** The extended result code, which is only in the driver's own exception. */
     private static int code(SQLException failure) {
         return failure instanceof SQLiteException sqlite ? sqlite.getResultCode().code : failure.getErrorCode();
     }

@@ -3,8 +3,8 @@ package dev.holdfast.sql.rows;
 import dev.holdfast.HoldfastException;
 
 /**
- * A guard has seen a greater fencing token, or the same one from another hold: whoever shows this one has outlived its
- * lease. Roll the transaction back, and write no more under this hold.
+ * A guard has seen a greater fencing token, or the same one from another hold: the holder of this one has outlived its
+ * lease. Roll the transaction back, and stop writing under this hold.
  */
 public final class StaleTokenException extends HoldfastException {
 

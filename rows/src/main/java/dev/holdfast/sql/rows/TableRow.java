@@ -8,10 +8,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * One row of a table of yours, by the columns that tell it from all others.
+ * One row of a table of yours, identified by columns that are unique together.
  *
- * <p>Names of tables and columns are checked and quoted, so they are written as the database keeps them: on PostgreSQL
- * in lower case, unless the table was made with quotes. They are no place for what comes from users; the values are.
+ * <p>Names of tables and columns are checked and quoted, so write them as the database stores them: on PostgreSQL in
+ * lower case, unless the table was created with quotes. Do not use user input as names; values may come from users.
  */
 public final class TableRow {
 
@@ -27,10 +27,10 @@ public final class TableRow {
      * A row.
      *
      * @param table the table, with or without its schema: {@code account}, {@code shop.account}
-     * @param column the column of the primary key, or another that has no value twice
-     * @param value what stands there, as the driver takes it by
-     *     {@link java.sql.PreparedStatement#setObject(int, Object)}
-     * @throws IllegalArgumentException if a name is not made of letters, digits and {@code _}
+     * @param column the column of the primary key, or another unique one
+     * @param value its value, in a type that the driver accepts in {@link java.sql.PreparedStatement#setObject(int,
+     *     Object)}
+     * @throws IllegalArgumentException if a name has characters other than letters, digits and {@code _}
      */
     public static TableRow of(String table, String column, Object value) {
         String checked =
@@ -38,7 +38,7 @@ public final class TableRow {
         return new TableRow(checked, Map.of()).and(column, value);
     }
 
-    /** The same, where the key has one more column. */
+    /** This row, with one more column in the key. */
     public TableRow and(String column, Object value) {
         Map<String, Object> longer = new LinkedHashMap<>(key);
         if (longer.put(Identifiers.checked(column), Objects.requireNonNull(value)) != null) {
@@ -51,12 +51,12 @@ public final class TableRow {
         return table;
     }
 
-    /** The columns with their values, in the order in which they were named. */
+    /** The columns with their values, in the order of the calls. */
     Map<String, Object> key() {
         return key;
     }
 
-    /** For people. */
+    /** A description for messages. */
     @Override
     public String toString() {
         return table + key;

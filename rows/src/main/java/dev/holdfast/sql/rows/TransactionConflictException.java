@@ -3,21 +3,20 @@ package dev.holdfast.sql.rows;
 import dev.holdfast.HoldfastException;
 
 /**
- * The database will not let this transaction go on beside others: they waited for each other in a circle, or it has
- * seen a state that others have changed since. Roll it back, and repeat all of it in a new one; that may well succeed.
- * Nothing that it has done so far may be committed: MariaDB and MySQL have undone that already, and would commit what
- * comes after.
+ * This transaction conflicts with others and cannot continue: they have deadlocked, or others have changed data that it
+ * has read. Roll it back, and repeat all of it in a new one, which will probably succeed. Do not commit: MariaDB and
+ * MySQL have already rolled back its earlier changes, and would commit later ones.
  */
 public final class TransactionConflictException extends HoldfastException {
 
     private static final long serialVersionUID = 1L;
 
-    /** What stood in the way. */
+    /** The kind of conflict. */
     public enum Kind {
-        /** Transactions waited for each other in a circle. */
+        /** Transactions waited for each other. */
         DEADLOCK,
 
-        /** The transaction has seen what is not so any more. */
+        /** The transaction has read outdated data. */
         STALE_SNAPSHOT
     }
 
@@ -36,7 +35,7 @@ public final class TransactionConflictException extends HoldfastException {
         this.kind = kind;
     }
 
-    /** What stood in the way. */
+    /** The kind of conflict. */
     public Kind kind() {
         return kind;
     }

@@ -8,24 +8,21 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs work in a transaction on a connection that is borrowed for it and returned as it was, whatever the pool's
- * default is.
- */
+/** Runs work in a transaction on a borrowed connection, which is returned in its original state. */
 final class TransactionTemplate {
 
     private TransactionTemplate() {}
 
     /**
-     * What is done in it.
+     * Work in a transaction.
      *
-     * @param <E> what it may throw besides what the database says
+     * @param <E> what it may throw in addition to {@link SQLException}
      */
     interface Work<T extends @Nullable Object, E extends Exception> {
         T run(Connection connection) throws E, SQLException;
     }
 
-    /** Commits if the work returns, else undoes it all. */
+    /** Commits if the work returns, otherwise rolls back. */
     static <T extends @Nullable Object, E extends Exception> T run(DataSource source, Work<T, E> work)
             throws E, SQLException {
         LentConnection lent = LentConnection.forTransactions(UnproxiedDataSource.of(source));
@@ -38,7 +35,7 @@ final class TransactionTemplate {
             undo(connection, e);
             throw e;
         } finally {
-            // What was to be committed is, whatever becomes of the connection.
+            // After the commit, so a failure here does not matter.
             lent.giveBack();
         }
     }
@@ -48,7 +45,7 @@ final class TransactionTemplate {
             connection.rollback();
         } catch (SQLException | RuntimeException | Error e) {
             failure.addSuppressed(e);
-            // To set autocommit would commit what is still under way. It ends with the connection.
+            // Setting autocommit would commit the active transaction, which ends with the connection instead.
             ConnectionDisposal.discard(connection);
         }
     }

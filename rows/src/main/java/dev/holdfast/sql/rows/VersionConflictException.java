@@ -5,8 +5,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody else has changed what was read. Roll the transaction back: nothing that it has done may be committed. Then
- * read again, and do the work again.
+ * The row was changed after it was read. Roll the transaction back: nothing that it has done may be committed. Then
+ * read again and repeat the work.
  */
 public final class VersionConflictException extends HoldfastException {
 
@@ -28,15 +28,12 @@ public final class VersionConflictException extends HoldfastException {
         this.found = found;
     }
 
-    /** The version that the work was done on. */
+    /** The version that the work was based on. */
     public RowVersion expected() {
         return expected;
     }
 
-    /**
-     * The version that is there; empty if the row is gone, or if the database has refused to show it to this
-     * transaction.
-     */
+    /** The present version; empty if the row was deleted, or if the database does not show it to this transaction. */
     public Optional<RowVersion> found() {
         return Optional.ofNullable(found);
     }

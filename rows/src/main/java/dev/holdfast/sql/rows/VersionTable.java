@@ -9,10 +9,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a version stands.
+ * Where a version is stored.
  *
- * @param row for people
- * @param name in our table; null for a row of theirs
+ * @param row describes the row in messages
+ * @param name the name in our table; null for a row of the program
  */
 record VersionTable(
         String row,
@@ -42,7 +42,7 @@ record VersionTable(
         return nonce != null;
     }
 
-    /** Null if there is no such row of theirs. */
+    /** Reads the version; null if the program's row does not exist. */
     @Nullable
     RowVersion read(RowDialect dialect, Connection connection, String lock) throws SQLException {
         RowVersion found = RowDialect.first(
@@ -54,7 +54,7 @@ record VersionTable(
         return found == null && name != null ? RowVersion.NONE : found;
     }
 
-    /** Whether the row had the version that was expected, and has the next now. */
+    /** Sets the next version if the row has the expected one; returns whether it had. */
     boolean advance(RowDialect dialect, Connection connection, RowVersion expected, RowVersion next)
             throws SQLException {
         if (name != null && expected.equals(RowVersion.NONE)) {

@@ -11,20 +11,19 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Optimistic versions: read a version, do the work, and save only if the version is still the same. Not a lock: several
- * may work at once, and one of them can save. Worth it where they rarely meet.
+ * Optimistic versions: read a version, do the work, and save only if the version is still the same. This is not a lock:
+ * several transactions may work at once, and one of them can save. Use it where conflicts are rare.
  *
  * <pre>{@code
  * Versioned account = Versioned.row(TableRow.of("account", "id", 42), "version");
  * account.update(dataSource, (connection, version) -> book(connection, 42, amount));
  * }</pre>
  *
- * <p>The version is a column of a row of yours, which nothing but this may write, or a name in our table. The
- * comparison is a statement of the transaction in which the work is done, and the last one: work and version are
- * committed together, or neither.
+ * <p>The version is a column of a row of yours, which only this class may write, or a name in our table. The comparison
+ * is the last statement of the transaction that does the work: work and version are committed together, or neither.
  *
- * <p>After a fail-over to a replica that lacked the newest changes, the same number may come again for another content.
- * So a {@linkplain RowVersion#nonce() random number} is kept and compared beside it: always in our table, in a row of
+ * <p>After a fail-over to a replica without the newest changes, the same number may be used again for other content. So
+ * a {@linkplain RowVersion#nonce() random number} is stored and compared too: always in our table, and in a row of
  * yours if {@link #withNonce} names a column.
  *
  * <p>Immutable; may be used from any thread.
@@ -42,7 +41,7 @@ public final class Versioned {
     }
 
     /**
-     * The version of a name, in the table that is usual. Of a name that was never used it is 0.
+     * The version of a name, in the default tables. It is 0 for a name that was never used.
      *
      * @param name 1 to 512 bytes of UTF-8, compared byte for byte
      */
@@ -58,24 +57,24 @@ public final class Versioned {
     /**
      * The version of a row of yours.
      *
-     * @param column an integer column that is not null and starts wherever you like
+     * @param column an integer column that is not null, with any initial value
      */
     public static Versioned row(TableRow row, String column) {
         return new Versioned(VersionTable.theirs(row, Identifiers.checked(column), null), USUAL_ATTEMPTS);
     }
 
     /**
-     * The same, with a column of 64-bit integers that is not null, for a random number beside the version.
+     * This version with a column of 64-bit integers that is not null, for a random number.
      *
-     * @throws IllegalStateException if this is a name in our table, which has one
+     * @throws IllegalStateException if this is a name in our table, which has one already
      */
     public Versioned withNonce(String column) {
         return new Versioned(table.withNonce(Identifiers.checked(column)), attempts);
     }
 
     /**
-     * The same, with another bound on how often the work is run by {@link #update(DataSource, VersionedWork)}; 10 if
-     * not set.
+     * This version with another limit on how often {@link #update(DataSource, VersionedWork)} runs the work; 10 by
+     * default.
      */
     public Versioned withAttempts(int atMost) {
         if (atMost < 1) {
@@ -88,7 +87,7 @@ public final class Versioned {
      * The version that the caller's transaction sees.
      *
      * @param connection one that is in a transaction
-     * @throws NoSuchRowException if the row of yours is not there
+     * @throws NoSuchRowException if the row does not exist
      * @throws IllegalStateException if the connection is in no transaction
      */
     public RowVersion read(Connection connection) throws SQLException {
@@ -97,16 +96,16 @@ public final class Versioned {
     }
 
     /**
-     * Compares, and sets the next version, in the caller's transaction. From here to its end the row is locked; do it
-     * last.
+     * Compares the version and sets the next one, in the caller's transaction. The row is then locked until its end, so
+     * call this last.
      *
-     * <p><b>Blocking:</b> while another transaction that has done the same is under way, as with every update, for as
-     * long as the settings of the connection allow.
+     * <p><b>Blocking:</b> while another transaction that has done the same is active, as with every update, for as long
+     * as the settings of the connection permit.
      *
-     * @param expected what {@link #read} has answered before the work
+     * @param expected the version that {@link #read} returned before the work
      * @return the next version
-     * @throws VersionConflictException if it is another by now; roll back
-     * @throws TransactionConflictException if this transaction can't go on and has to be repeated
+     * @throws VersionConflictException if the version has changed; roll back
+     * @throws TransactionConflictException if this transaction cannot continue and must be repeated
      * @throws IllegalStateException if the connection is in no transaction
      */
     @CanIgnoreReturnValue
@@ -122,7 +121,7 @@ public final class Versioned {
             throw new VersionConflictException(table.row(), dialect.product(), expected, found, null);
         } catch (SQLException e) {
             if (dialect.kindOf(e) == FailureKind.CONFLICT) {
-                // The database has compared for us: this row was changed since the transaction began.
+                // The database has detected that this row was changed after the transaction began.
                 throw new VersionConflictException(table.row(), dialect.product(), expected, null, e);
             }
             throw dialect.translated(table.row(), e);
@@ -130,11 +129,11 @@ public final class Versioned {
     }
 
     /**
-     * Reads the version, does the work, compares and sets the next, once, in the caller's transaction, which is not
-     * ended.
+     * Reads the version, does the work, compares and sets the next version, once, in the caller's transaction, which
+     * stays open.
      *
      * @return what the work returns
-     * @throws VersionConflictException as {@link #advance}
+     * @throws VersionConflictException as for {@link #advance}
      */
     @CanIgnoreReturnValue
     public <T extends @Nullable Object, E extends Exception> T update(Connection connection, VersionedWork<T, E> work)
@@ -146,19 +145,19 @@ public final class Versioned {
     }
 
     /**
-     * Reads the version, does the work, compares, sets the next and commits, in transactions of its own: where somebody
-     * else was faster, again from the start, after pauses that grow and are spread.
+     * Reads the version, does the work, compares, sets the next version and commits, in separate transactions: after a
+     * conflict it starts again, with a growing, jittered pause.
      *
      * <p><b>Interruption:</b> ends the attempts; the flag stays set.
      *
-     * @param source whence a connection is taken for each attempt, and to which it is given back; not one that lends
-     *     the connection of a transaction which is under way
+     * @param source lends a connection for each attempt, which is returned; not a source that lends the connection of
+     *     an active transaction
      * @return what the work returns
-     * @throws VersionConflictException of the last attempt; nothing of the work was saved
+     * @throws VersionConflictException from the last attempt; the work was not saved
      * @throws TransactionConflictException likewise
-     * @throws NoSuchRowException if the row of yours is not there
-     * @throws SQLException whatever else the database has to say. If it failed in the commit, such as by a lost
-     *     connection, whether the work was saved is not known
+     * @throws NoSuchRowException if the row does not exist
+     * @throws SQLException if the database fails otherwise. If the commit failed, for example because the connection
+     *     was lost, it is unknown whether the work was saved
      */
     @CanIgnoreReturnValue
     public <T extends @Nullable Object, E extends Exception> T update(DataSource source, VersionedWork<T, E> work)
@@ -185,8 +184,8 @@ public final class Versioned {
     }
 
     /**
-     * Whether the work, or the commit, has met what the database refuses to do beside others, or somebody else was
-     * faster; the work and frameworks wrap that in exceptions of their own, also checked ones.
+     * Whether the work or the commit has conflicted with other transactions. The work and frameworks may wrap the
+     * failure in their own exceptions, even checked ones.
      */
     private static boolean isConflict(RowDialect dialect, Exception failure) {
         return dialect.isWorthAnotherTry(failure)

@@ -5,11 +5,11 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that is good only if nobody changes the same meanwhile. It may be run several times, each in a transaction of
- * its own that is undone if it was in vain: what it does elsewhere is not.
+ * Work that is valid only if nothing else changes its row meanwhile. It may run several times, each in a separate
+ * transaction that is rolled back after a conflict; other side effects are not undone.
  *
  * @param <T> what it returns
- * @param <E> what it may throw besides what the database says; {@link RuntimeException} if nothing checked
+ * @param <E> what it may throw in addition to {@link SQLException}; {@link RuntimeException} if nothing checked
  */
 @FunctionalInterface
 public interface VersionedWork<T extends @Nullable Object, E extends Exception> {
@@ -17,8 +17,8 @@ public interface VersionedWork<T extends @Nullable Object, E extends Exception> 
     /**
      * Does the work.
      *
-     * @param connection that of the transaction; neither committed nor closed by the work
-     * @param version what it starts from
+     * @param connection the transaction's connection; the work must not commit or close it
+     * @param version the version before the work
      */
     T run(Connection connection, RowVersion version) throws E, SQLException;
 }

@@ -20,8 +20,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Sends each command by the lane that it belongs to: what is about sessions alone by theirs, all else by one lane, and
- * what meets a row that others keep locked once more by another, so that it holds up nothing else.
+ * Routes each command to its lane: commands about sessions only have lanes of their own, and all others share one. A
+ * command that finds a row locked by another transaction is sent again through a third lane, so that it delays nothing
+ * else.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -29,7 +30,7 @@ final class CommandLanes implements AutoCloseable {
 
     private static final int MAX_BATCH = 256;
 
-    /** Between two attempts to close a session that has a claim on a locked row. */
+    /** The pause between two attempts to close a session that has a claim on a locked row. */
     private static final Duration AGAIN = Duration.ofMillis(100);
 
     private final ServerConnections connections;
@@ -37,14 +38,14 @@ final class CommandLanes implements AutoCloseable {
     private final Batcher batcher;
     private final SessionLanes sessions;
 
-    /** For what can't go on where it holds up others. */
+    /** For commands that wait for a locked row. */
     private final Batcher lockedRows;
 
     /**
-     * Makes the lanes.
+     * Creates the lanes.
      *
-     * @param callersRun whether callers that wait may make trips of their own commands
-     * @param sessionLanes makes the lane of sessions that uses a connection
+     * @param callersRun whether waiting callers may make the round trips of their own commands
+     * @param sessionLanes creates the session lane of a connection
      */
     CommandLanes(
             ServerConnections connections,
@@ -73,8 +74,8 @@ final class CommandLanes implements AutoCloseable {
     }
 
     /**
-     * A lane of sessions does not answer while another does. What is on its way elsewhere has as long to answer as a
-     * keep-alive has.
+     * Ends the connection of a session lane that does not answer while another one does. Commands on other connections
+     * get as long to answer as a keep-alive.
      */
     private void leaveSilent(int lane) {
         long now = SystemTime.nanoTime();
@@ -98,10 +99,10 @@ final class CommandLanes implements AutoCloseable {
     }
 
     /**
-     * A session has claims on any number of rows, of which others may have one locked: it is closed again a little
-     * later, so that the rest goes on meanwhile.
+     * Closes a session. If another transaction has locked a row of its claims, the command is retried a little later,
+     * so that other commands proceed meanwhile.
      *
-     * @param since when it began to wait
+     * @param since when the wait began
      */
     private CompletionStage<Reply> closeSession(Command command, long since) {
         return batcher.submit(command, CallerMode.ASYNC).exceptionallyCompose(failure -> {
@@ -115,7 +116,7 @@ final class CommandLanes implements AutoCloseable {
         });
     }
 
-    /** @param since when it began to wait */
+    /** @param since when the wait began */
     private CompletionStage<Reply> waitForRow(Command command, long since) {
         return lockedRows
                 .submit(command, CallerMode.ASYNC)

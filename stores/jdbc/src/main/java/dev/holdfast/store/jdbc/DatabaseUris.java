@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 
-/** Reads the URIs of databases, and nothing else does. */
+/** Parses the URIs of databases; no other class does. */
 final class DatabaseUris {
 
     private static final String FORM = "//[user[:password]@]host[:port]/database";
@@ -31,7 +31,7 @@ final class DatabaseUris {
     private static final String POOLER = "pooler";
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
-    /** What may be said to a driver: nothing that loads classes, reads files of others or runs anything. */
+    /** The parameters passed on to a driver: none that loads classes, reads other files or runs anything. */
     private static final Set<String> POSTGRES_TLS = Set.of("sslmode", "sslrootcert", "sslcert", "sslkey");
 
     private static final Set<String> MYSQL_TLS = Set.of("sslMode", "serverSslCert");
@@ -55,10 +55,9 @@ final class DatabaseUris {
     }
 
     /**
-     * Sets up the store that a URI names.
+     * A builder for the store that a URI names.
      *
-     * @throws IllegalArgumentException if it is not of the form, or has a parameter that is not known, or a value that
-     *     is none
+     * @throws IllegalArgumentException if the URI is malformed, or has an unknown parameter or an invalid value
      */
     static JdbcStore.Builder builder(StoreUri uri) {
         return new DatabaseUris(uri).builder();
@@ -98,7 +97,7 @@ final class DatabaseUris {
         }
     }
 
-    /** Whether each transaction has another connection. */
+    /** Whether each transaction may get another connection. */
     private boolean isPooled() {
         String pooler = reader.parameter(POOLER);
         if (pooler != null && !pooler.equals("transaction")) {
@@ -146,8 +145,8 @@ final class DatabaseUris {
     }
 
     /**
-     * Whether there is a text, and no character that means something to a driver; whatever is unusual belongs into a
-     * data source of the program's own.
+     * Whether the text is not empty and has no character that is special to a driver. Programs with unusual settings
+     * can pass their own data source.
      */
     private static boolean isPlain(String text) {
         return !text.isEmpty() && text.chars().allMatch(c -> c > ' ' && c < 0x7f && "/\\?&;#%(),'\"".indexOf(c) < 0);
@@ -162,7 +161,7 @@ final class DatabaseUris {
             properties.setProperty("password", authority.password());
         }
         if (isPooled()) {
-            // A statement that was prepared on one connection is not known on the next.
+            // A statement prepared on one connection does not exist on the next.
             properties.setProperty("prepareThreshold", "0");
         }
         setTimes(properties, timeout());
@@ -181,7 +180,7 @@ final class DatabaseUris {
             String millis = Long.toString(timeout.toMillis());
             properties.setProperty("socketTimeout", millis);
             properties.setProperty("connectTimeout", millis);
-            // Few statements, used all the time: the server need not read them each time.
+            // The statements are few and used all the time, so the server should not parse them each time.
             properties.setProperty("useServerPrepStmts", "true");
         }
     }

@@ -53,36 +53,36 @@ import org.slf4j.LoggerFactory;
 /**
  * Locks in the tables of a PostgreSQL, MySQL or MariaDB server.
  *
- * <p>What is special about it:
+ * <p>Properties of this store:
  *
  * <ul>
- *   <li>Locks are as durable as a committed transaction on the primary. Tables, not the server's own locks, hold them;
+ *   <li>Locks are as durable as a committed transaction on the primary. They are rows in tables, not locks of the server,
  *   so neither a pooler nor a lost connection ends them.
  *   <li>Only the server's clock decides when a lease ends.
- *   <li>Who waits is told of its grant: on PostgreSQL with the commit that released it, on MySQL and MariaDB right
- *   after. No waiter has a connection of its own.
- *   <li>What many threads ask for while one transaction is under way goes together in the next.
+ *   <li>Waiters are notified of their grants: on PostgreSQL with the commit of the release, on MySQL and MariaDB right
+ *   after it. A waiter needs no connection of its own.
+ *   <li>Requests that many threads make during one transaction are combined in the next.
  * </ul>
  *
- * <p>An instance uses one connection for locks and one that renews sessions, one or two more of these while that does
- * not answer, another while rows that it needs are locked by transactions of others, and one on which it is told: on
- * PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
+ * <p>An instance uses one connection for locks and one to renew sessions. It opens one or two more of the latter while
+ * that one does not answer, another one while other transactions lock rows that it needs, and one for notifications: on
+ * PostgreSQL always, elsewhere while claims wait. Commands never take part in a transaction of the program.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class JdbcStore implements LockStore {
 
-    /** Where nobody tells. */
+    /** The poll interval without notifications. */
     private static final Duration POLL = Duration.ofMillis(10);
 
-    /** What is told is found all the same if it was missed. */
+    /** The poll interval with notifications, in case one is missed. */
     private static final Duration POLL_WHEN_TOLD = Duration.ofMillis(500);
 
     private static final Logger LOG = LoggerFactory.getLogger(JdbcStore.class);
 
     private final StoreTraits traits;
 
-    /** Zero where a silent connection does not keep a thread waiting. */
+    /** Zero where a silent connection does not block a thread. */
     private final Duration longestWait;
 
     private final SignalDispatcher listener = new SignalDispatcher();
@@ -138,7 +138,7 @@ public final class JdbcStore implements LockStore {
         this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
     }
 
-    /** Makes the tables if that is wanted, and gives the texts of statements on them. */
+    /** Creates the tables if configured, and returns the statements on them. */
     private static SqlTemplates prepare(Product product, Connection first, Builder options) {
         try {
             boolean mayCreate = options.initialize.creation != ServerSchema.Creation.NONE;
@@ -161,7 +161,7 @@ public final class JdbcStore implements LockStore {
                 .build();
     }
 
-    /** What holds on every server. */
+    /** The traits common to all servers. */
     private static StoreTraits.Builder traits(String title, boolean isTold) {
         return StoreTraits.of(title)
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
@@ -175,22 +175,22 @@ public final class JdbcStore implements LockStore {
     }
 
     /**
-     * Begins to set up a store on connections of the program's own pool or driver: PostgreSQL, MySQL or MariaDB, which
-     * it finds out by itself. Connections are taken for a moment and given back, but for the one on which the database
-     * tells of grants; see {@link Builder#listens}. The pool is never closed.
+     * A builder for a store on the program's own connection pool or driver. The store detects whether the server is
+     * PostgreSQL, MySQL or MariaDB. It borrows connections for a moment and returns them, except for the one that
+     * receives notifications; see {@link Builder#listens}. The pool is never closed.
      *
-     * <p>A proxy that would give the connection of a transaction of the program's, as Spring has them, is passed by:
-     * what is behind it is used.
+     * <p>A proxy that returns the connection of the program's current transaction, as in Spring, is bypassed: the store
+     * uses the data source behind it.
      */
     public static Builder builder(DataSource source) {
         return new Builder(source);
     }
 
     /**
-     * Begins to set up a store on the database that a URI names, as {@link JdbcStoreProvider} knows them, for what the
-     * URI does not say.
+     * A builder for a store on the database of a URI in the form of {@link JdbcStoreProvider}, for settings that the
+     * URI does not have.
      *
-     * @throws IllegalArgumentException if the URI is not of that form; nothing was touched
+     * @throws IllegalArgumentException if the URI does not have that form
      */
     public static Builder builder(StoreUri uri) {
         if (!new JdbcStoreProvider().schemes().contains(uri.scheme())) {
@@ -204,7 +204,7 @@ public final class JdbcStore implements LockStore {
         return traits;
     }
 
-    /** On a thread of the store: nobody says for how long a caller may be kept. */
+    /** Runs on a thread of the store, because there is no limit for how long the caller may block. */
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         return execute(command, CallerMode.ASYNC, Command.MAX_DURATION);
@@ -224,16 +224,16 @@ public final class JdbcStore implements LockStore {
     }
 
     /**
-     * A virtual thread makes no trip: an interrupt would end the connection on which it waits, and a driver may pin its
-     * carrier meanwhile. All have the one group, the name of which is specified.
+     * Whether this is a virtual thread. These make no round trips: an interrupt would end the connection, and a driver
+     * may pin the carrier thread. All virtual threads are in one group with a specified name.
      */
     private static boolean isVirtual(Thread current) {
         return current.getThreadGroup().getName().equals("VirtualThreads");
     }
 
     /**
-     * How long a thread may wait for an answer on a connection of a pool that nobody can end meanwhile; zero where its
-     * driver can.
+     * How long a thread may block on a pooled connection that cannot be aborted meanwhile; zero if the driver supports
+     * that.
      */
     static Duration longestWait(Connection connection) throws SQLException {
         if (!connection.getMetaData().getDriverName().startsWith("MariaDB")) {
@@ -250,7 +250,7 @@ public final class JdbcStore implements LockStore {
         }
     }
 
-    /** What is to be said of a pool whose connections may keep a thread waiting for so long; null if it is nothing. */
+    /** A warning if pooled connections may block a thread for too long; null if not. */
     static @Nullable String tooLong(Duration wait, Duration ttl) {
         if (wait.multipliedBy(3).compareTo(ttl) <= 0) {
             return null;
@@ -280,12 +280,12 @@ public final class JdbcStore implements LockStore {
         threads.awaitEnd();
     }
 
-    /** What this client is called in the database. */
+    /** The number of this client in the database. */
     long client() {
         return client;
     }
 
-    /** Does the housekeeping now. */
+    /** The housekeeping, for tests. */
     ServerHousekeeping housekeeping() {
         return housekeeping;
     }
@@ -298,17 +298,15 @@ public final class JdbcStore implements LockStore {
         }
     }
 
-    /** When the store makes its tables. */
+    /** When the store creates its tables. */
     public enum Initialize {
-        /** At each start, what is missing. */
+        /** Creates missing tables at each start. */
         ALWAYS(ServerSchema.Creation.ALL),
 
-        /** If the first of them is not there. The default. */
+        /** Creates the tables if the first of them does not exist. The default. */
         IF_MISSING(ServerSchema.Creation.MISSING),
 
-        /**
-         * Not at all: whoever looks after the database has made them, and the user of the store needs no permission to.
-         */
+        /** Never: an administrator has created them, and the store's user needs no permission to do so. */
         NEVER(ServerSchema.Creation.NONE);
 
         private final ServerSchema.Creation creation;
@@ -318,7 +316,7 @@ public final class JdbcStore implements LockStore {
         }
     }
 
-    /** Sets up a store. Not thread-safe. */
+    /** Builder of a store. Not thread-safe. */
     public static final class Builder {
         private final DataSource source;
         private boolean isPool = true;
@@ -338,7 +336,7 @@ public final class JdbcStore implements LockStore {
             this.source = source;
         }
 
-        /** Connections are ours alone: they stay open. */
+        /** Connections belong to the store alone and stay open. */
         @CanIgnoreReturnValue
         Builder keepsConnections() {
             isPool = false;
@@ -348,8 +346,8 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * Connections stay open, but what stands behind them is another's session with each transaction: nothing may be
-         * set there, and nothing is told.
+         * Connections stay open, but each transaction may run in another server session: no settings may be changed
+         * there, and there are no notifications.
          */
         @CanIgnoreReturnValue
         Builder sharesSessions() {
@@ -360,35 +358,35 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * Whether a caller that waits may make a trip. On connections of our own alone: a pool keeps who asks for one,
-         * and a pooler who uses one, for as long as it likes.
+         * Whether waiting callers may make round trips. Only on the store's own connections: a pool or a pooler may
+         * block for any time.
          */
         private boolean callersRun() {
             return !isPool && !isLent;
         }
 
-        /** What has to be so before there can be a connection, or throws. */
+        /** Sets a check to run before the first connection, which throws if there can be none. */
         @CanIgnoreReturnValue
         Builder before(Runnable check) {
             before = check;
             return this;
         }
 
-        /** For tests: an expression for another clock. */
+        /** For tests: the SQL expression of another clock. */
         @CanIgnoreReturnValue
         Builder clock(String expression) {
             clock = expression;
             return this;
         }
 
-        /** For tests: where threads come from. */
+        /** For tests: the thread factory. */
         @CanIgnoreReturnValue
         Builder threads(NamedThreadFactory from) {
             threads = from;
             return this;
         }
 
-        /** For tests: the versions of the tables that this program knows. */
+        /** For tests: the table versions that this program knows. */
         @CanIgnoreReturnValue
         Builder versions(String... known) {
             versions = List.of(known);
@@ -396,9 +394,9 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * Whether one connection is kept on which the database tells of grants, on MySQL and MariaDB only while
-         * something waits; false if not set, since it would be the only one of a pool of one. Without it waiters look
-         * for themselves. It must be a session of its own: not one of a pooler that gives each transaction another.
+         * Whether to keep one connection for notifications of grants, on MySQL and MariaDB only while claims wait.
+         * False by default, because a pool of one would have no other connection left. Without it, waiters poll. It
+         * must be a server session of its own, so it does not work through a pooler in transaction mode.
          */
         @CanIgnoreReturnValue
         public Builder listens(boolean one) {
@@ -407,7 +405,7 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * How long {@link #open} may take; 30 s if not set.
+         * How long {@link #open} may take; 30 s by default.
          *
          * @throws IllegalArgumentException if it is not positive
          */
@@ -421,7 +419,7 @@ public final class JdbcStore implements LockStore {
             return this;
         }
 
-        /** When the store makes its tables; {@link Initialize#IF_MISSING} if not set. */
+        /** When the store creates its tables; {@link Initialize#IF_MISSING} by default. */
         @CanIgnoreReturnValue
         public Builder initialize(Initialize when) {
             initialize = when;
@@ -429,10 +427,10 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * What the names of the tables begin with; {@code holdfast_} if not set.
+         * The prefix of the table names; {@code holdfast_} by default.
          *
          * @param other a lower-case letter or {@code _}, and up to 39 lower-case letters, digits and {@code _}
-         * @throws IllegalArgumentException if it is not of that form
+         * @throws IllegalArgumentException if it does not have that form
          */
         @CanIgnoreReturnValue
         public Builder tablePrefix(String other) {
@@ -441,18 +439,17 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * The schema that the tables are in, on MySQL and MariaDB the database. It has to be there.
+         * The schema of the tables, on MySQL and MariaDB the database. It must exist.
          *
-         * <p>If not set, it is resolved once, when the store opens: where names without a schema lead to tables of
-         * locks, or else would make them. Every statement names it from there on, whatever a program sets on the
-         * connections of its pool. The store does not open where that is not certain: where tables would have to be
-         * made and a connection is no longer set as it was opened, where tables are found in two schemas by that, or
-         * where they would be made in a schema that has the user's name. It is logged when the store opens, and is
-         * part of what the store is called.
+         * <p>By default it is resolved once, when the store opens: the schema in which unqualified names find tables of
+         * locks, or otherwise would create them. All statements then name it, whatever a program sets on the
+         * connections of its pool. The store does not open if the schema is ambiguous: if tables would have to be
+         * created but the connection's settings have changed since it was opened, if this leads to tables in two
+         * schemas, or if tables would be created in a schema with the user's name. The schema is logged when the store
+         * opens, and is part of the store's title.
          *
-         * @param name up to 63 letters, digits and {@code _}, no digit first; taken as it is, with the case of its
-         *     letters
-         * @throws IllegalArgumentException if it is not of that form
+         * @param name up to 63 letters, digits and {@code _}, not beginning with a digit; case-sensitive
+         * @throws IllegalArgumentException if it does not have that form
          */
         @CanIgnoreReturnValue
         public Builder schema(String name) {
@@ -461,14 +458,14 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * For how long names are remembered that nobody uses, with their token counters; for a day if no pattern fits.
-         * Of several patterns that fit the first one counts. What follows in the tokens of a name goes on above all
-         * that went before, also when it was forgotten; a latch begins anew.
+         * How long unused names are kept with their token counters; a day if no pattern matches. The first matching
+         * pattern applies. Tokens of a name keep increasing even after it was dropped; a latch starts again.
          *
-         * <p>All clients of a database clean for all of them in turn, each by what it was told: tell them the same.
+         * <p>The clients of a database take turns to clean up for all, each by its own settings, so give them the same
+         * ones.
          *
-         * @param pattern names, with {@code *} for any characters; all else stands for itself
-         * @param time since the newest grant; a minute or longer, and never from a hundred years on
+         * @param pattern names, with {@code *} for any characters; all others are literal
+         * @param time since the newest grant; at least a minute, and a hundred years or more mean forever
          * @throws IllegalArgumentException if the pattern is empty or the time too short
          */
         @CanIgnoreReturnValue
@@ -481,26 +478,25 @@ public final class JdbcStore implements LockStore {
          * Opens the store.
          *
          * <p><b>Blocking:</b> until there is a connection, for at most the {@linkplain #openTimeout time-out}, whatever
-         * the source does; a store that is open later is closed again. An interrupt has no effect.
+         * the data source does; a store that opens later is closed again. An interrupt has no effect.
          *
-         * @throws StoreException if the database can't be reached in time, is none that this store knows, does not
-         *     permit what it needs, or its tables are missing or of another version
+         * @throws StoreException if the database cannot be reached in time, is not supported, denies a permission, or
+         *     its tables are missing or of another version
          */
         public JdbcStore open() {
             return BoundedOpening.uninterruptibly(new OpeningTime(openTimeout), this::openHere);
         }
 
         /**
-         * Makes a store that is opened when it is first used, and tried again with each command until it is open, as
-         * {@link #open()} does. For programs that start while their database is away; see {@link
-         * dev.holdfast.Holdfast.Builder#startInBackground}. Does no I/O. Waiters look for themselves twice a second
-         * even if they are told, for which database it is is not known yet.
+         * A store that opens on first use, as {@link #open()} does, and retries with each command until it is open. For
+         * programs that may start before their database; see {@link dev.holdfast.Holdfast.Builder#startInBackground}.
+         * Does no I/O. Waiters poll twice a second even with notifications, because the product is not known yet.
          */
         public LockStore openLater() {
             return new DeferredStore(traits("database", listens).build(), this::open);
         }
 
-        /** Opens the store for as long as the source lets it, on this thread. */
+        /** Opens the store on this thread, without a time limit. */
         JdbcStore openHere() {
             before.run();
             return new JdbcStore(this);

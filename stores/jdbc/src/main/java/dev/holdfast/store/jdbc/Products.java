@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.jdbc.PreferQueryMode;
 
-/** Finds out which database a connection is to. */
+/** Detects the product of a connection's server. */
 final class Products {
 
-    /** What the driver of the PostgreSQL project calls itself, through the wrappers of others too. */
+    /** The name of the PostgreSQL project's driver, which wrappers report too. */
     private static final String JOINING = "PostgreSQL JDBC Driver";
 
     private Products() {}
@@ -29,8 +29,8 @@ final class Products {
      * The product behind a connection.
      *
      * @param clock another clock for tests, or null
-     * @param prefix what the names of the tables begin with
-     * @throws StoreException if it is none that is known, or too old
+     * @param prefix the prefix of the table names
+     * @throws StoreException if it is unknown or too old
      */
     static Product of(Connection connection, @Nullable String clock, String prefix) throws SQLException {
         DatabaseMetaData data = connection.getMetaData();
@@ -55,8 +55,8 @@ final class Products {
     }
 
     /**
-     * Whether the driver sends statements that stand together as one message, of which all have the time at which the
-     * first began: before it waited for a row.
+     * Whether the driver sends statements of one text as one message, so that all see the time at which the first
+     * began, before it waited for a row.
      */
     private static boolean isSimple(Connection connection) {
         try {
@@ -66,7 +66,7 @@ final class Products {
         }
     }
 
-    /** @param greeting what the server says of itself when it is connected to; a proxy may say something else */
+    /** @param greeting the version that the server reported when it was connected to; a proxy may report another one */
     private static Product mysql(Connection connection, MysqlServer greeting, @Nullable String clock)
             throws SQLException {
         MysqlServer server = greeting;
@@ -96,7 +96,7 @@ final class Products {
         }
     }
 
-    /** No connection could be made, or the first one failed before anything was done. */
+    /** The failure if no connection could be opened, or the first one failed before anything was done. */
     static StoreException failedToOpen(SQLException failure) {
         FailureKind kind = FailureKind.whileConnecting(failure);
         return kind.reason() == Reason.UNAVAILABLE

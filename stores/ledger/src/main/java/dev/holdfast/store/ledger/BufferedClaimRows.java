@@ -22,22 +22,22 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows of claims on resources that the transaction has locked, so that nobody else changes them. The claims that wait
- * longest are read once, and changes are written as one batch, before the commit or before a query that they could
- * affect. Each statement is a trip to the server, which is what this saves.
+ * Claim rows of resources that the transaction has locked, so that no other transaction changes them. The
+ * longest-waiting claims are read once, and changes are written as one batch: before the commit, or before a query that
+ * they could affect. This saves round trips, because each statement is one.
  *
  * <p>Not thread-safe.
  */
 public final class BufferedClaimRows extends ClaimRows {
 
-    /** How many are read of those who wait: a hand-over needs the next one, and whether there is another. */
+    /** How many waiters are read: a hand-over needs the next one, and whether there is another. */
     public static final int AHEAD = 4;
 
-    /** The first of those who wait for a resource. */
+    /** The first waiters of a resource. */
     private static final class Front {
         final List<Claim> claims;
 
-        /** Whether nobody else waits. */
+        /** Whether there are no other waiters. */
         boolean isAll;
 
         Front(List<Claim> claims) {
@@ -51,12 +51,12 @@ public final class BufferedClaimRows extends ClaimRows {
     private final WriteBatch writes;
     private final Map<ResourceName, Front> fronts = new HashMap<>();
 
-    /** Claims whose rows are to be made; claims are compared as objects. */
+    /** Claims to be inserted; compared by identity. */
     private final Set<Claim> added = new LinkedHashSet<>();
 
     private final List<Row> dropped = new ArrayList<>();
 
-    /** Resources that are given their first claims. Rows of claims that they have not counted are dropped before. */
+    /** Resources that get their first claim. Claim rows that they never counted are deleted before that. */
     private final List<Resource> uncounted = new ArrayList<>();
 
     public BufferedClaimRows(StatementCache statements, Sessions sessions, WriteBatch writes) {
@@ -75,9 +75,7 @@ public final class BufferedClaimRows extends ClaimRows {
         uncounted.clear();
     }
 
-    /**
-     * Takes what was read with the lock: the first of those who wait for these resources, each resource's head first.
-     */
+    /** Adds the first waiters of these resources, read with the lock, each resource's head first. */
     @Override
     public void give(Collection<Resource> resources, List<Claim> heads) {
         Map<ResourceName, List<Claim>> queues =
@@ -87,7 +85,7 @@ public final class BufferedClaimRows extends ClaimRows {
         }
     }
 
-    /** Writes what has changed. */
+    /** Writes the changes. */
     @Override
     public void flush() throws SQLException {
         gather();
@@ -122,7 +120,7 @@ public final class BufferedClaimRows extends ClaimRows {
         return known;
     }
 
-    /** With the session of the head, which is asked for next; the others' are only read when it is their turn. */
+    /** Includes the head's session, which is needed next; the others' are read when they become the head. */
     private List<Claim> read(Resource resource) throws SQLException {
         List<Claim> claims = new ArrayList<>(AHEAD);
         try (ResultSet row =
@@ -175,7 +173,7 @@ public final class BufferedClaimRows extends ClaimRows {
         added.add(claim);
     }
 
-    /** What is still to be added is added as it is then. */
+    /** A claim that is not inserted yet will be inserted with this change. */
     @Override
     public void save(Claim claim) throws SQLException {
         if (!added.contains(claim)) {
@@ -199,7 +197,7 @@ public final class BufferedClaimRows extends ClaimRows {
         uncounted.add(resource);
     }
 
-    /** What is queried more rarely is queried in the database, behind what has changed. */
+    /** Rarer queries go to the database, after pending changes. */
     @Override
     protected PreparedStatement select(SqlTemplate template, Object... values) throws SQLException {
         flush();

@@ -8,9 +8,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where claims are kept: the grant that found its resource free in the resource's row, all others in rows of their own,
- * which the resource's row counts. Decides nothing: who is let in, and what comes of a place that becomes free, is told
- * in {@link Ledger}.
+ * Places claims in rows. A grant that finds its resource free is stored inline, in the resource's row; every other
+ * claim has its own row, which the resource's row counts. {@link Ledger} decides about admission and what happens when
+ * room becomes free.
  *
  * <p>Not thread-safe.
  */
@@ -26,7 +26,7 @@ public final class Claims {
         this.context = context;
     }
 
-    /** A claim, whether it lives or not; null if there is none. */
+    /** A claim, alive or dead; null if there is none. */
     @Nullable
     Claim find(Resource resource, long session, long number) throws SQLException {
         if (session != 0 && resource.session == session && resource.claim == number) {
@@ -35,7 +35,7 @@ public final class Claims {
         return resource.grants == 0 && resource.waiters == 0 ? null : rows.find(resource, session, number);
     }
 
-    /** Puts a claim at the end of the queue. */
+    /** Appends a claim to the queue. */
     void enqueue(Claim claim) throws SQLException {
         transaction.mustWrite();
         Resource resource = claim.resource;
@@ -46,8 +46,8 @@ public final class Claims {
     }
 
     /**
-     * The place of a new row. Where it is the first one, rows of claims that are there all the same belonged to a row
-     * of the resource that somebody has deleted by hand, and were lost with it.
+     * The place of a new row. If it is the first one, existing claim rows belonged to a row of the resource that was
+     * deleted by hand, and were lost with it.
      */
     private long nextPlace(Resource resource) throws SQLException {
         if (resource.places == 0) {
@@ -56,7 +56,7 @@ public final class Claims {
         return ++resource.places;
     }
 
-    /** Drops rows of claims on a resource that has never counted one, if it hasn't. */
+    /** Drops the claim rows of a resource that has never counted a claim. */
     public void dropUncounted(Resource resource) throws SQLException {
         if (resource.places == 0) {
             transaction.mustWrite();
@@ -64,7 +64,7 @@ public final class Claims {
         }
     }
 
-    /** Takes a claim out of the queue. */
+    /** Removes a claim from the queue. */
     void dequeue(Claim waiter) throws SQLException {
         transaction.mustWrite();
         rows.drop(waiter);
@@ -91,7 +91,7 @@ public final class Claims {
         }
     }
 
-    /** Keeps what was changed in a grant, but for its weight. */
+    /** Saves a changed grant, except for its weight. */
     void save(Claim grant) throws SQLException {
         transaction.mustWrite();
         if (grant.isInline()) {
@@ -102,7 +102,7 @@ public final class Claims {
         }
     }
 
-    /** Keeps another weight of a grant, and what else was changed in it. */
+    /** Saves a grant with a new weight and its other changes. */
     void weigh(Claim grant, int weight) throws SQLException {
         if (!grant.isInline()) {
             grant.resource.shared += weight - grant.weight;
@@ -112,7 +112,7 @@ public final class Claims {
         save(grant);
     }
 
-    /** Takes a claim out, whatever its state. */
+    /** Removes a claim in any state. */
     void remove(Claim claim) throws SQLException {
         Resource resource = claim.resource;
         if (claim.isInline()) {
@@ -128,7 +128,7 @@ public final class Claims {
         }
     }
 
-    /** Takes out the grant in a resource's row. */
+    /** Clears the inline grant. */
     void clearInline(Resource resource) {
         transaction.mustWrite();
         resource.clearInlineGrant();

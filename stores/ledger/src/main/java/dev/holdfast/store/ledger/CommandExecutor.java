@@ -38,10 +38,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes each command on the rows and answers it, inside a transaction that somebody else begins and commits.
+ * Executes commands on the rows, inside a transaction that the caller begins and commits.
  *
- * <p>A command is first checked, and writes when nothing can refuse it any more, so that a refused command changes
- * nothing. The methods of the handler leave their changes in the ledger; {@link #answer} has them written.
+ * <p>Each command is checked before it writes, so a rejected command changes nothing. The handler methods leave their
+ * changes in the ledger; {@link #answer} flushes them.
  */
 public final class CommandExecutor implements CommandHandler<Reply, SQLException> {
 
@@ -59,12 +59,12 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
         this.reports = new Reports(ledger, answers);
     }
 
-    /** Whether a command usually changes nothing, so that it is worth a look first. */
+    /** Whether a command usually changes nothing, so that it is worth running it read-only first. */
     public static boolean isLook(Command command) {
         return command instanceof Poll || command instanceof Audit || command instanceof Inspect;
     }
 
-    /** Carries out one command, and writes what it has changed. */
+    /** Executes one command and writes its changes. */
     public Reply answer(Command command) throws SQLException {
         Reply reply = command.accept(this);
         ledger.flush();
@@ -154,7 +154,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
         return answers.stateOf(ledger.enqueue(resource, session, command));
     }
 
-    /** Why a claim can never be made as things are, room aside; null if it can. */
+    /** Why the claim is impossible in the present state, whatever room there is; null if it is possible. */
     private static Reply.@Nullable Refused refused(Resource known, Acquire command) {
         if (!known.declared.equals(command.spec())) {
             return Refusals.mismatch(known.declared);
@@ -165,7 +165,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
         return null;
     }
 
-    /** The state of a claim, for the claimant: where it is a grant, the claimant picks it up with this. */
+    /** The state of a claim, for the claimant, who thereby picks up a grant. */
     private Reply.ClaimReply present(Claim claim) throws SQLException {
         if (claim.isGranted) {
             ledger.pickUp(claim);
@@ -313,7 +313,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
                 ledger.save(resource, latch);
             }
             if (latch.remaining == 0) {
-                // Open, it counts no more, so nobody can count twice.
+                // An open latch no longer counts, so the ids that have counted are not needed.
                 ledger.latches().dropCounted(resource);
                 ledger.settle(resource);
             }

@@ -5,8 +5,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repair of the counts of a resource after rows of its claims were deleted by hand. The row of the resource is locked
- * meanwhile. Whoever adds or drops a claim has to lock it too, so the rows that are read are those that there are.
+ * Repairs the counts of a resource after claim rows were deleted by hand. The resource's row is locked meanwhile, and
+ * every transaction that adds or drops a claim locks it too, so the rows read are complete.
  *
  * <p>Not thread-safe.
  */
@@ -20,7 +20,7 @@ final class CountRepair {
         this.transaction = transaction;
     }
 
-    /** Sets the number and the weight of the grants with rows of their own to what was read. */
+    /** Sets the number and total weight of grants with their own rows to the values read. */
     void grants(Resource resource, long grants, long weight) {
         if (resource.grants == grants && resource.shared == weight) {
             return;
@@ -39,7 +39,7 @@ final class CountRepair {
         resource.isDirty = true;
     }
 
-    /** No claim waits. */
+    /** Records that no claim waits. */
     void noWaiters(Resource resource) {
         transaction.mustWrite();
         LOG.warn(

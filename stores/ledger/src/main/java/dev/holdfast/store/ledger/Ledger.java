@@ -24,15 +24,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of the store in one transaction, with the few moves that change it. What a command means is told in
- * {@link CommandExecutor}.
+ * The state of the store in one transaction, and the few operations that change it. {@link CommandExecutor} defines
+ * what each command means.
  *
- * <p>What is dead is dropped when somebody looks at it, not before: a resource that this class hands out has no dead
- * holder in its way, and its queue has a live head that does not fit.
+ * <p>Dead claims are dropped lazily, when their resource is read: a resource that this class returns has no dead holder
+ * that blocks others, and the head of its queue is alive and does not fit.
  *
- * <p>It is one class because each move may set off others: the end of a session drops claims, which admits others,
- * whose sessions may be over. What rows that touches is the affair of {@link Sessions}, {@link Resources},
- * {@link Claims} and {@link TokenCounters}.
+ * <p>It is one class because each operation may trigger others: the end of a session drops claims, which admits other
+ * claims, whose sessions may have expired. {@link Sessions}, {@link Resources}, {@link Claims} and {@link
+ * TokenCounters} know which rows that changes.
  *
  * <p>Not thread-safe.
  */
@@ -50,7 +50,7 @@ public final class Ledger {
     private final TokenCounters tokens;
     private final CountRepair countRepair;
 
-    /** What was changed in such a way that more may be let in. */
+    /** Resources that changed in a way that may admit more claims. */
     private final ArrayDeque<Resource> unsettled = new ArrayDeque<>();
 
     public Ledger(StoreContext context) {
@@ -69,7 +69,7 @@ public final class Ledger {
         this.countRepair = new CountRepair(transaction);
     }
 
-    /** Forgets everything, for a new transaction that has what locks it needs. */
+    /** Forgets everything, for a new transaction that holds the row locks it needs. */
     public void begin(boolean writing) {
         sessions.forgetAll();
         resources.forgetAll();
@@ -79,7 +79,7 @@ public final class Ledger {
         transaction.begin(writing);
     }
 
-    /** Takes what a transaction has locked, and what was read with that. */
+    /** Adds the rows that the transaction has locked, and those read with them. */
     public void give(LockedRowSet locked) {
         locked.resources().forEach(resources::give);
         LockedRowSet.Queues queues = locked.queues();
@@ -87,17 +87,17 @@ public final class Ledger {
             claimRows.give(locked.resources(), queues.claims());
             queues.sessions().forEach(sessions::give);
         }
-        // Behind those of who waits: these were read to stay.
+        // After the waiters' sessions: these rows are locked and stay as they are.
         locked.sessions().forEach(sessions::give);
     }
 
-    /** Ends a command: what it has changed is written, at the latest by {@link #finish()}. */
+    /** Ends a command: its changes are written now, or by {@link #finish()} at the latest. */
     public void flush() throws SQLException {
         settleAll();
         resources.endStep();
     }
 
-    /** Gathers all that is not written yet; {@link WriteBatch#send()} is to come, and the commit. */
+    /** Gathers all pending writes. The caller then calls {@link WriteBatch#send()} and commits. */
     public WriteBatch finish() throws SQLException {
         claimRows.gather();
         resources.save();
@@ -108,7 +108,7 @@ public final class Ledger {
         return resources;
     }
 
-    /** What is to be told once this is committed. */
+    /** The notifications to deliver after the commit. */
     public List<Transaction.Notification> told() {
         return transaction.told();
     }
@@ -156,7 +156,7 @@ public final class Ledger {
         return live(Session.numberOf(id));
     }
 
-    /** A session that lives. One that should not any more is ended by this look. */
+    /** The session if it is alive; null otherwise. Ends a session that has expired. */
     @Nullable
     public Session live(long id) throws SQLException {
         Session session = sessions.known(id);
@@ -174,8 +174,8 @@ public final class Ledger {
     }
 
     /**
-     * Ends a session alone. What it has on the resources that are locked goes when they are looked at, which whoever
-     * found it over is about to do; the rest likewise, by whoever locks that.
+     * Ends only the session's row. Its claims on locked resources are dropped when those are read, which the caller is
+     * about to do; the others when a transaction locks their resources.
      */
     private boolean expire(Session session) throws SQLException {
         mustWrite();
@@ -190,8 +190,7 @@ public final class Ledger {
     }
 
     /**
-     * Ends a session with all that it holds and waits for; detached grants that were picked up stay, and so does its
-     * row for them.
+     * Ends a session with all its claims. Detached grants that were picked up stay, and with them the session's row.
      */
     public void end(Session session) throws SQLException {
         mustWrite();
@@ -225,12 +224,12 @@ public final class Ledger {
 
     // Resources
 
-    /** The resource as it is, without its dead: one without a row if nobody ever used it. */
+    /** The resource without its dead claims; a new one without a row if it was never used. */
     public Resource resource(ResourceName name) throws SQLException {
         Resource resource = resources.load(name);
         if (resource.hasInlineGrant()
                 && (live(resource.session) == null || Claim.inline(resource).isOver(now()))) {
-            // The end of a session leaves alone what nobody waits for.
+            // Ending a session does not clear a grant that has no waiters.
             if (resource.hasInlineGrant()) {
                 claims.clearInline(resource);
             }
@@ -242,7 +241,7 @@ public final class Ledger {
         return resource;
     }
 
-    /** Declares a resource that nobody uses anew. */
+    /** Declares a resource again if it is not in use. */
     void declare(Resource resource, ResourceSpec spec) throws SQLException {
         if (!isInUse(resource) && (!resource.declared.equals(spec) || resource.capacity != spec.capacity())) {
             mustWrite();
@@ -252,7 +251,7 @@ public final class Ledger {
         }
     }
 
-    /** Drops what is recorded of a resource that nobody uses. */
+    /** Drops the rows of a resource that is not in use. */
     public void forget(Resource resource) throws SQLException {
         resources.drop(resource);
         latches.drop(resource);
@@ -268,7 +267,7 @@ public final class Ledger {
         return resource.grants > 0 || latches.isCounting(resource);
     }
 
-    /** Whether there is room, leaving the queue aside. */
+    /** Whether there is room, ignoring the queue. */
     public boolean fits(Resource resource, int weight) throws SQLException {
         if (resource.declared.kind() == Kind.LATCH) {
             return !latches.isCounting(resource);
@@ -279,12 +278,12 @@ public final class Ledger {
         return resource.held() + weight <= resource.capacity;
     }
 
-    /** Whether a claim that comes now is admitted. */
+    /** Whether a new claim is granted at once. */
     boolean admitsAtOnce(Resource resource, int weight) throws SQLException {
         return (resource.waiters == 0 || resource.declared.order() == Order.BARGING) && fits(resource, weight);
     }
 
-    /** Drops the dead among the grants that have rows of their own, and counts those anew that are left. */
+    /** Drops dead grants that have their own rows, and corrects the counts. */
     private void sweep(Resource resource) throws SQLException {
         if (resource.isSwept) {
             return;
@@ -309,13 +308,13 @@ public final class Ledger {
         }
     }
 
-    /** The grants that have rows of their own, oldest first. */
+    /** The grants that have their own rows, oldest first. */
     List<Claim> liveGrants(Resource resource) throws SQLException {
         sweep(resource);
         return claimRows.grants(resource, Integer.MAX_VALUE);
     }
 
-    /** Those that wait, head first, up to a limit. */
+    /** The live waiters, head first, up to a limit. */
     List<Claim> liveWaiters(Resource resource, int limit) throws SQLException {
         for (Claim waiter : claimRows.waiters(resource, limit)) {
             if (live(waiter.session) == null) {
@@ -326,13 +325,13 @@ public final class Ledger {
         return claimRows.waiters(resource, limit);
     }
 
-    /** Admits from the head of the queue who can go on. */
+    /** Grants claims from the head of the queue while they fit. */
     public void settle(Resource resource) throws SQLException {
         unsettled.add(resource);
         settleAll();
     }
 
-    // One after another and not one within another: each end of a session may unsettle more.
+    // A loop, not recursion: each session that ends may add more resources.
     private void settleAll() throws SQLException {
         for (Resource next = unsettled.poll(); next != null; next = unsettled.poll()) {
             admitFromHead(next);
@@ -367,7 +366,7 @@ public final class Ledger {
         }
     }
 
-    /** Gone by now with its session, unless somebody has deleted that by hand. */
+    /** The session's end has already dropped the claim, unless the session's row was deleted by hand. */
     private void dropOrphan(Claim waiter) throws SQLException {
         Claim orphan = claimRows.find(waiter.resource, waiter.session, waiter.number);
         if (orphan != null) {
@@ -388,13 +387,13 @@ public final class Ledger {
 
     // Claims
 
-    /** A claim that lives; null if there is none. */
+    /** The claim if it is alive; null otherwise. */
     @Nullable
     public Claim claim(ClaimRef ref) throws SQLException {
         Resource resource = resource(ref.resource());
         long session = Session.numberOf(ref.session());
         boolean isKeptApart = resource.grants > 0 || resource.waiters > 0;
-        // First, for that may end the claim with its session.
+        // First, because this may end the session and the claim with it.
         boolean isLive = isKeptApart && live(session) != null;
         Claim claim = claims.find(resource, session, ref.claim());
         if (claim != null && !claim.isInline() && (claim.isOver(now()) || (!isLive && !claim.outlivesSession()))) {
@@ -405,7 +404,7 @@ public final class Ledger {
         return claim;
     }
 
-    /** A grant that lives; null if there is none. */
+    /** The grant if it is alive; null otherwise. */
     @Nullable
     public Claim grant(ClaimRef ref) throws SQLException {
         Claim claim = claim(ref);
@@ -418,7 +417,7 @@ public final class Ledger {
         return claim;
     }
 
-    /** Makes a claim and grants it, picked up; null, and nothing was changed, if the token counter is spent. */
+    /** Adds a claim that is granted and picked up; null, with nothing changed, if the token counter is exhausted. */
     @Nullable
     Claim admit(Resource resource, Session session, Acquire request) throws SQLException {
         mustWrite();
@@ -431,7 +430,10 @@ public final class Ledger {
         return grant(claim) ? claim : null;
     }
 
-    /** Grants a claim, new or from the head of the queue; false, and it is gone, if the token counter is spent. */
+    /**
+     * Grants a claim, new or from the head of the queue; false, with the claim dropped, if the token counter is
+     * exhausted.
+     */
     private boolean grant(Claim claim) throws SQLException {
         if (claim.place > 0) {
             claims.dequeue(claim);
@@ -447,21 +449,21 @@ public final class Ledger {
         return true;
     }
 
-    /** Keeps what was changed in a latch. */
+    /** Saves a changed latch. */
     public void save(Resource resource, Latch latch) throws SQLException {
         mustWrite();
         latches.save(resource, latch, transaction.unix());
         context.mustLast();
     }
 
-    /** The claimant hears of its grant: a lease of its own begins, once. */
+    /** Starts the grant's own lease, if it has one and the claimant learns of the grant for the first time. */
     public void pickUp(Claim grant) throws SQLException {
         if (grant.pickUp(now())) {
             claims.save(grant);
         }
     }
 
-    /** Takes a claim out, whatever its state. */
+    /** Removes a claim in any state. */
     public void drop(Claim claim) throws SQLException {
         claims.remove(claim);
         unsettled.add(claim.resource);
@@ -475,7 +477,7 @@ public final class Ledger {
         }
     }
 
-    /** Ends a claim and tells its session that its state has changed. */
+    /** Ends a claim and notifies its session of the change. */
     public void refuse(Claim waiter) throws SQLException {
         Session session = sessions.known(waiter.session);
         drop(waiter);
@@ -484,7 +486,7 @@ public final class Ledger {
         }
     }
 
-    /** Takes a grant away and tells its session. */
+    /** Revokes a grant and notifies its session. */
     void revoke(Claim grant) throws SQLException {
         Session session = sessions.known(grant.session);
         if (session != null) {

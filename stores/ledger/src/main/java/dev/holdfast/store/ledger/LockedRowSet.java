@@ -7,12 +7,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a transaction has locked, and what was read behind that.
+ * The rows that a transaction has locked, and those read after them.
  *
- * @param resources those of the names that have rows
- * @param sessions those of the sessions that have rows; they stay as they are until the transaction ends
- * @param now the time, not after any of the reading but that of the resources; 0 if it was not told
- * @param queues the first of those who wait for each of the resources; null if that was not read
+ * @param resources of the names that have rows
+ * @param sessions of the ids that have rows; they stay unchanged until the transaction ends
+ * @param now the time, no later than any read except that of the resources; 0 if unknown
+ * @param queues the first waiters of each resource; null if they were not read
  */
 public record LockedRowSet(
         List<Resource> resources,
@@ -21,9 +21,9 @@ public record LockedRowSet(
         @Nullable Queues queues) {
 
     /**
-     * The first {@value BufferedClaimRows#AHEAD} of those who wait, resource by resource, head first.
+     * The first {@value BufferedClaimRows#AHEAD} waiters of each resource, head first.
      *
-     * @param sessions of those, as they were then
+     * @param sessions the waiters' sessions, as they were then
      */
     public record Queues(List<Claim> claims, List<Session> sessions) {}
 }

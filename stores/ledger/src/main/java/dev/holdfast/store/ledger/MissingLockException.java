@@ -4,7 +4,7 @@ import dev.holdfast.spi.ResourceName;
 import java.util.List;
 
 /**
- * A command met resources that its transaction has not locked. The transaction is rolled back and retried with these
+ * A command needs resources that its transaction has not locked. The transaction is rolled back and retried with these
  * locked too.
  */
 public final class MissingLockException extends RuntimeException {
@@ -13,7 +13,7 @@ public final class MissingLockException extends RuntimeException {
 
     private final transient List<ResourceName> names;
 
-    // Without a stack trace: it is no failure.
+    // No stack trace: this is not a failure.
     public MissingLockException(List<ResourceName> names) {
         super("there is more to lock", null, false, false);
         this.names = names;

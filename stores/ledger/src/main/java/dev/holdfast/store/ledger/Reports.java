@@ -31,13 +31,13 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What the store tells about itself: pages of an audit and of an inspection, and the words of a refusal. */
+/** Reports on the store: pages of an audit or an inspection, and texts of rejections. */
 final class Reports {
 
     /** More waiters than this are counted but not named. */
     private static final int MAX_WAITERS_SHOWN = 100;
 
-    /** A page is never larger, whatever is asked for: it bounds the time of a trip. */
+    /** Limits a page whatever size was requested, and so the time of a round trip. */
     private static final int MAX_PAGE = 1_000;
 
     /** Above all names: UTF-8 has no such byte. */
@@ -51,13 +51,13 @@ final class Reports {
         this.answers = answers;
     }
 
-    // Audit. First come the claims that have rows of their own, by number and name: the cursor "c17:abc" says that
-    // number 17 on abc was the last. Then the grants in the rows of their resources, by name: the cursor "nabc" says
-    // that abc was the last. A claim that stays is told, whatever comes and goes between the pages.
+    // Audit. First come the claims that have their own rows, by number and name: the cursor "c17:abc" means that number
+    // 17 on abc was the last. Then the inline grants, by name: the cursor "nabc" means that abc was the last. A claim
+    // that exists throughout is reported, whatever is added or dropped between the pages.
 
     Reply audit(Audit command) throws SQLException {
         long session = Session.numberOf(command.session());
-        // By this look it ends if its time has come.
+        // Ends the session if it has expired.
         boolean isLive = session != 0 && ledger.live(session) != null;
         if (!isLive && (session == 0 || ledger.sessions().known(session) == null)) {
             return new Reply.Audited(List.of(), List.of(), Optional.empty());
@@ -82,7 +82,7 @@ final class Reports {
         return new Reply.Audited(List.copyOf(held), waiting, next);
     }
 
-    /** Tells where the page ends. */
+    /** Returns the cursor of the page's end. */
     private Optional<String> auditClaims(
             SessionId session, List<ClaimRows.Place> page, Set<ClaimRef> held, List<ClaimRef> waiting)
             throws SQLException {
@@ -90,7 +90,7 @@ final class Reports {
         ledger.resources().require(page.stream().map(ClaimRows.Place::name).toList());
         for (ClaimRows.Place place : page) {
             ClaimRef ref = new ClaimRef(place.name(), session, place.claim().number);
-            // Looks at the resource too, so that a holder whose time has come makes room before we tell.
+            // Reads the resource too, so that an expired holder makes room before we report.
             Claim claim = ledger.claim(ref);
             if (claim != null && claim.isGranted) {
                 held.add(ref);
@@ -107,7 +107,7 @@ final class Reports {
         byte[] key = after.getBytes(StandardCharsets.UTF_8);
         List<Rows.Inline> page = ledger.rows().inline(Session.numberOf(session), key, limit + 1);
         String last = after;
-        // Only what is over is looked at closer, which makes room for others.
+        // Only expired grants are read in full, which makes room for others.
         Predicate<Rows.Inline> isOver = inline -> !isLive || inline.isOver(ledger.now());
         ledger.resources()
                 .require(page.stream().filter(isOver).map(Rows.Inline::name).toList());
@@ -121,9 +121,9 @@ final class Reports {
         return page.size() > limit ? Optional.of("n" + last) : Optional.empty();
     }
 
-    // Inspection. The cursor is the last key of the page, which may be no name. All holders of a resource are told at
-    // once. What is damaged is found before anything is changed: the dead are dropped by this look, and a step that
-    // fails in the middle would have to be undone with all that it has found.
+    // Inspection. The cursor is the last key of the page, which may not be a valid name. All holders of a resource are
+    // on one page. Damage is found before anything is changed: an inspection drops dead claims, and one that failed
+    // halfway would have to be rolled back with everything it has found.
 
     Reply inspect(Inspect command) throws SQLException {
         byte[] prefix = command.prefix().getBytes(StandardCharsets.UTF_8);
@@ -158,7 +158,7 @@ final class Reports {
         return new Reply.Inspected(told(sound), damaged, next);
     }
 
-    /** What keeps a row, or another that belongs to it, from being read; null if nothing does. Changes nothing. */
+    /** Why this row, or another that belongs to it, cannot be read; null if all can. Changes nothing. */
     private @Nullable StoreException damageOf(Rows.Row row) throws SQLException {
         Resource resource = row.resource();
         if (resource == null) {
@@ -204,12 +204,12 @@ final class Reports {
         return found;
     }
 
-    /** The smallest key behind another. */
+    /** The smallest key after another. */
     private static byte[] behind(byte[] key) {
         return Arrays.copyOf(key, key.length + 1);
     }
 
-    /** The smallest key behind all that begin with a prefix. */
+    /** The smallest key after all keys with a prefix. */
     private static byte[] endOf(byte[] prefix) {
         byte[] end = Arrays.copyOf(prefix, prefix.length + 1);
         end[prefix.length] = END[0];
@@ -251,7 +251,7 @@ final class Reports {
         return parties;
     }
 
-    /** Who is in the way, in the words of the user's message. */
+    /** The rejection of a claim, with the holder that blocks it. */
     Reply.Refused taken(Resource resource) throws SQLException {
         Optional<Claim> holder = resource.hasInlineGrant()
                 ? Optional.of(Claim.inline(resource))

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The resources that a command has met: each is read once, and written once if it was changed.
+ * The resources that a command uses: each is read once, and written once if it has changed.
  *
  * <p>Not thread-safe.
  */
@@ -32,12 +32,12 @@ public final class Resources {
         this.writes = writes;
     }
 
-    /** For a new transaction, whatever was changed. */
+    /** Forgets all resources, even changed ones, for a new transaction. */
     void forgetAll() {
         met.clear();
     }
 
-    /** A resource as it is recorded, its dead included: one without a row if nobody ever used it. */
+    /** A resource as recorded, including its dead claims; a new one without a row if it was never used. */
     public Resource load(ResourceName name) throws SQLException {
         Resource known = met.get(name);
         if (known != null) {
@@ -55,7 +55,7 @@ public final class Resources {
         return resource;
     }
 
-    /** What a resource is that the last transaction was about, if somebody waits for it. */
+    /** The declaration of a resource that the last transaction used, if it has waiters. */
     public Optional<ResourceSpec> awaited(ResourceName name) {
         Resource known = met.get(name);
         return known != null && known.waiters > 0 ? Optional.of(known.declared) : Optional.empty();
@@ -67,9 +67,9 @@ public final class Resources {
     }
 
     /**
-     * Where only what is locked may be used: looks whether all of these are.
+     * Where transactions must lock resources: checks that all of these are locked.
      *
-     * @throws NotLocked if not
+     * @throws MissingLockException if some are not
      */
     void require(Collection<ResourceName> names) {
         List<ResourceName> missing = isAlone
@@ -81,8 +81,8 @@ public final class Resources {
     }
 
     /**
-     * A command has ended: writes what was changed, and what comes next reads anew. What is locked is only written when
-     * all have ended.
+     * Ends a command. With the database to itself, it writes the changes, and the next command reads again; otherwise
+     * locked resources are written when all commands have ended.
      */
     void endStep() throws SQLException {
         if (isAlone) {
@@ -96,7 +96,7 @@ public final class Resources {
         }
     }
 
-    /** Writes what was changed, or adds it to what is written at the end of the transaction. */
+    /** Writes the changes, or adds them to the batch at the end of the transaction. */
     void save() throws SQLException {
         for (Resource resource : met.values()) {
             if (resource.isDirty) {
@@ -110,7 +110,7 @@ public final class Resources {
         }
     }
 
-    /** Drops the row of a resource that nobody uses. */
+    /** Drops the row of a resource that is not in use. */
     void drop(Resource resource) throws SQLException {
         transaction.mustWrite();
         rows.drop(resource);

@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions that a transaction has met, and whether they live. What comes of the end of one is told in
- * {@link Ledger}.
+ * The sessions that a transaction has read, and whether they are alive. {@link Ledger} decides what happens when one
+ * ends.
  *
  * <p>Not thread-safe.
  */
@@ -27,12 +27,12 @@ public final class Sessions {
         this.context = context;
     }
 
-    /** For a new transaction. */
+    /** Forgets all sessions, for a new transaction. */
     void forgetAll() {
         known.clear();
     }
 
-    /** A session that lives, or whose row is kept for its detached grants. */
+    /** A session that is alive, or whose row is kept for its detached grants. */
     @Nullable
     public Session known(long id) throws SQLException {
         Optional<Session> session = known.get(id);
@@ -44,8 +44,8 @@ public final class Sessions {
     }
 
     /**
-     * Whether a session that has not ended should: its time is over, or whoever could renew it is gone. Looked at once
-     * in a transaction.
+     * Whether a session that has not ended should: it has expired, or the processes that could renew it have ended.
+     * Checked once in a transaction.
      */
     boolean isOver(Session session) throws SQLException {
         if (!session.isWitnessed) {
@@ -59,14 +59,13 @@ public final class Sessions {
     }
 
     /**
-     * A session as it was read together with something else, or null if it is not there; what is known of it already
-     * stands.
+     * Adds a session that was read along with another row, or null if it does not exist, unless it is known already.
      */
     void meet(long id, @Nullable Session session) {
         known.putIfAbsent(id, Optional.ofNullable(session));
     }
 
-    /** A session as it was read in this transaction. */
+    /** Adds a session that was read in this transaction. */
     void give(Session session) {
         known.put(session.id, Optional.of(session));
     }

@@ -1,11 +1,11 @@
 package dev.holdfast.store.ledger;
 
-/** The clock of a store. Read anew for each transaction, once it has its locks. */
+/** The clock of a store. Each transaction reads it once, after it has its locks. */
 public interface StoreClock {
 
-    /** What deadlines are counted in: microseconds that go on steadily, whatever becomes of the wall clock. */
+    /** The clock of deadlines: monotonic microseconds, unaffected by changes to the wall clock. */
     long nowMicros();
 
-    /** What tokens follow: microseconds since 1970. */
+    /** The clock that tokens follow: microseconds since 1970. */
     long unixMicros();
 }

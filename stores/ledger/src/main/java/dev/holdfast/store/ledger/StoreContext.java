@@ -8,61 +8,56 @@ import java.sql.SQLException;
 
 /**
  * Environment of the {@link Ledger}: the statements of one connection, a clock, and the decisions that differ from
- * database to database. All methods are called by the one thread that has the lane, inside a transaction.
+ * database to database. All methods are called by the one thread that owns the lane, inside a transaction.
  */
 public interface StoreContext {
 
-    /** The store instance that this is. */
+    /** The number of this store instance. */
     long client();
 
-    /** The clock of the database, or of its machine. */
+    /** The clock of the database, or of its host. */
     StoreClock clock();
 
     /** The statements of the one connection of the lane. */
     StatementCache statements();
 
     /**
-     * Whether a transaction that writes has the whole database to itself. Otherwise it has the resources that it has
-     * locked, and what belongs to others is left to those who lock them.
+     * Whether a writing transaction has the whole database to itself. Otherwise it may change only the resources that
+     * it has locked.
      */
     boolean isAlone();
 
-    /** Whether the driver sends statements together that stand together. */
+    /** Whether the driver sends statements of one text in one round trip. */
     boolean joins();
 
     /**
-     * Where a transaction is not alone: ends a session whose time has come, so that no late keep-alive can bring it
-     * back; false if it has been renewed meanwhile or somebody is using it, so that it lives.
+     * Where a transaction does not have the database to itself: ends an expired session, so that no late keep-alive can
+     * revive it. Returns false if the session is alive, because it was renewed meanwhile or another transaction is
+     * using it.
      */
     boolean expire(Session session) throws SQLException;
 
-    /**
-     * Whether the processes that stand behind a store instance are known to have ended, and with them all that could
-     * renew or use its holds.
-     */
+    /** Whether all processes that could renew or use the holds of a store instance are known to have ended. */
     boolean isGone(long client) throws SQLException;
 
-    /** The row of a session that is about to be opened, under a number that no session ever had. */
+    /** A row for a session to be opened, with a number that no session ever had. */
     Session newcomer(OpenSession command, long now) throws SQLException;
 
-    /** The row of a session was dropped. */
+    /** Called when the row of a session was dropped. */
     void forgotten(Session session) throws SQLException;
 
-    /** No token is given up to here, whatever the row of a resource says. */
+    /** Every new token is greater than this, whatever the row of its resource says. */
     long tokenFloor();
 
-    /** Tokens were reserved up to here, in the transaction that is under way. */
+    /** Called when the current transaction has reserved tokens up to this one. */
     void reserved(long lastToken) throws SQLException;
 
-    /**
-     * What the transaction that is under way writes must not be lost, even if all that is held ends with the machine:
-     * once it is committed, it stays.
-     */
+    /** Makes the current transaction's commit durable, even if all leases end with the host. */
     void mustLast() throws SQLException;
 
     /**
-     * When a waiter is to look again at the latest, in microseconds, if no lease is over before. Told for each that is
-     * found to wait, in a transaction that may be undone yet.
+     * The longest time in microseconds until a waiter polls again, if no lease expires earlier. Called for each waiting
+     * claim, in a transaction that may still be rolled back.
      */
     long recheck(ClaimRef claim, WaitCondition wait);
 }

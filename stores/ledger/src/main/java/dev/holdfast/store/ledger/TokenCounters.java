@@ -6,7 +6,7 @@ import dev.holdfast.store.ledger.table.Resource;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** Gives the blocks of fencing tokens, each above all that its resource ever had. */
+/** Reserves blocks of fencing tokens, each above all earlier ones of its resource. */
 final class TokenCounters {
 
     private final Transaction transaction;
@@ -17,7 +17,7 @@ final class TokenCounters {
         this.context = context;
     }
 
-    /** Reserves the next tokens of a resource, above {@code atLeast}; null if its counter is spent. */
+    /** Reserves the next tokens of a resource, above {@code atLeast}; null if its counter is exhausted. */
     @Nullable
     TokenBlock reserve(Resource resource, long atLeast, int want) throws SQLException {
         transaction.mustWrite();

@@ -5,24 +5,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What all who work on one transaction have in common: its time, whether it may write, and what is to be told once it
- * is committed.
+ * The shared state of one transaction: its time, whether it may write, and the notifications to deliver after the
+ * commit.
  *
  * <p>Not thread-safe; one object serves one transaction after another.
  */
 public final class Transaction {
 
-    /** Thrown where a look finds something to write: the command is then carried out in a transaction that may. */
+    /**
+     * Thrown when a read-only attempt finds something to write: the command is then executed in a transaction that may.
+     */
     public static final class Due extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        // Without a stack trace, which would cost more than the look.
+        // No stack trace, which would cost more than the attempt.
         private Due() {
             super("there is something to write", null, false, false);
         }
     }
 
-    /** A signal, and the store instance that it is for. */
+    /** A signal and the store instance to deliver it to. */
     public record Notification(long client, Signal signal) {}
 
     private final StoreClock clock;
@@ -42,12 +44,12 @@ public final class Transaction {
         mayWrite = writing;
     }
 
-    /** Its moment, by the clock of leases. */
+    /** The transaction's time, by the clock of leases. */
     public long now() {
         return now;
     }
 
-    /** Its moment, by the clock of tokens. */
+    /** The transaction's time, by the clock of tokens. */
     public long unix() {
         return unix;
     }

@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Time that a trip waits for a busy database. SQLite wakes nobody: writers poll, and whoever polls in the right moment
- * is next. The pauses are short, so that a process which writes all the time doesn't starve the others.
+ * How long a command waits for a busy database. SQLite has no queue of writers: they poll, and the first to poll at the
+ * right moment is next. The pauses are short, so that a process that writes all the time does not starve the others.
  */
 final class BusyTimeout {
 
     private static final long MIN_PAUSE_NANOS = 20_000;
     private static final long MAX_PAUSE_NANOS = 200_000;
 
-    /** Once for the log, and once for the database. */
+    /** Once for the log and once for the database. */
     private static final int MAX_ROOM_MADE = 2;
 
     private final long maxWaitNanos;
@@ -26,26 +26,26 @@ final class BusyTimeout {
         this.maxWaitNanos = maxWait.toNanos();
     }
 
-    /** Whether to make room on a full disk and try again: each time may find another thing in the way. */
+    /** Whether to make room on a full disk and retry: each attempt may fail at another file. */
     boolean mayMakeRoom() {
         roomMade++;
         return roomMade <= MAX_ROOM_MADE;
     }
 
-    /** Uses it up: no further try makes sense. */
+    /** Ends it, because retries are useless. */
     void spend() {
         spent = true;
     }
 
-    /** Whether it is used up. */
+    /** Whether the time is up or retries are useless. */
     boolean isSpent() {
         return spent;
     }
 
     /**
-     * Waits a little before the next try. An interrupt is kept for later.
+     * Pauses before the next attempt. An interrupt is restored afterwards.
      *
-     * @throws dev.holdfast.spi.StoreException if there is to be none
+     * @throws dev.holdfast.spi.StoreException if the time is up
      */
     void pause(Lane.Busy busy) {
         if (!pause()) {
@@ -53,7 +53,7 @@ final class BusyTimeout {
         }
     }
 
-    /** Waits a little before the next try; false if there is to be none. An interrupt is kept for later. */
+    /** Pauses before the next attempt; false if the time is up. An interrupt is restored afterwards. */
     boolean pause() {
         long now = SystemTime.nanoTime();
         if (pauseNanos == 0) {

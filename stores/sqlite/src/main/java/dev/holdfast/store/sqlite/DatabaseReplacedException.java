@@ -2,14 +2,14 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.StoreException;
 
-/** The database of our sessions is no more, or ended them behind our back: nothing that was granted on it holds. */
+/** The database was deleted or replaced, or another host ended our sessions: grants on it are no longer valid. */
 final class DatabaseReplacedException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
     private final StoreException failure;
 
-    /** @param failure what to tell whoever asks for something new */
+    /** @param failure the failure of new commands */
     DatabaseReplacedException(StoreException failure) {
         super(null, failure, false, false);
         this.failure = failure;

@@ -9,8 +9,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Where a user's programs keep what should survive them, by the customs of the system. The first place that is set
- * counts, whether or not it can be used: two processes that went on to different places would hold the same lock.
+ * The default file, in the directory for a user's persistent state by the conventions of the system. The first
+ * directory that is set applies even if it is unusable: if processes fell back to different places, two could hold the
+ * same lock.
  */
 final class DefaultFile {
 
@@ -19,10 +20,10 @@ final class DefaultFile {
     private final String system;
 
     /**
-     * Looks at nothing yet.
+     * Only stores the settings.
      *
-     * @param userHome the property {@code user.home}: what the system knows of the user, or {@code ?} if it knows no
-     *     such user
+     * @param userHome the property {@code user.home}: the user's home directory according to the system, or {@code ?}
+     *     if it does not know the user
      * @param system the property {@code os.name}
      */
     DefaultFile(Map<String, String> environment, String userHome, String system) {
@@ -36,9 +37,9 @@ final class DefaultFile {
     }
 
     /**
-     * Finds the file; touches nothing.
+     * The path of the file; does no I/O.
      *
-     * @throws StoreException ({@code DENIED}) if the place is not absolute, or none is set
+     * @throws StoreException ({@code DENIED}) if the directory is not absolute, or none is set
      */
     Path path() {
         return directory().resolve("holdfast").resolve("locks.db");

@@ -12,60 +12,55 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How a {@link Lane} makes its trips to a database that one writer has to itself.
- */
+/** The operations of a {@link Lane} on a database that one writer has to itself. */
 interface Dialect extends StoreContext, AutoCloseable {
 
-    /** How long a trip waits for a database that others keep busy. */
+    /** How long a command waits for a busy database. */
     Duration patience();
 
     /**
-     * Says why the database must not be used just now, or any more, before each trip and each new attempt.
+     * Checks before each batch and each retry that the database may be used.
      *
-     * @throws DatabaseReplacedException if that ended our sessions
+     * @throws DatabaseReplacedException if it may not, and our sessions have ended
      * @throws StoreException with the effect {@link Effect#NONE}
      */
     void check() throws DatabaseReplacedException;
 
     /**
-     * Carries out a command by a single statement that is its own transaction, or a part of the one that is under way.
+     * Executes a command with a single statement, in the active transaction or else as its own.
      *
-     * @return null if it can't be done so; then nothing was changed
+     * @return null if this was not possible, with nothing changed
      */
     @Nullable
     Reply quick(Command command) throws SQLException;
 
     /**
-     * Those of the claims that wait as they did, by what can be told at once; the others are to be looked at. Not
-     * within a transaction.
+     * The claims that are known to wait still, without reading all their rows; the others must be polled. Not within a
+     * transaction.
      */
     Map<ClaimRef, Reply.Queued> quiet(List<ClaimRef> claims) throws SQLException;
 
-    /**
-     * Begins a transaction that may write and has what locks it needs for that, or one that only reads, all in one
-     * state.
-     */
+    /** Begins a transaction that may write and has the locks for that, or one that only reads one snapshot. */
     void begin(boolean writing) throws SQLException;
 
     void commit() throws SQLException;
 
-    /** Undoes the transaction, if there still is one. */
+    /** Rolls back the transaction, if there still is one. */
     void rollback();
 
-    /** Whether the database is only busy: nothing was done, and it is worth another try within the same trip. */
+    /** Whether the database is only busy: nothing was done, and a retry is worthwhile. */
     boolean isBusy(SQLException failure);
 
-    /** Whether the disk is full: what was tried was undone, and it is worth another try after {@link #makeRoom}. */
+    /** Whether the disk is full: the attempt was rolled back, and a retry is worthwhile after {@link #makeRoom}. */
     boolean isFull(SQLException failure);
 
     /** Makes room on a full disk, outside of a transaction. Returns whether there may be some. */
     boolean makeRoom();
 
-    /** What a failure of a statement that is its own transaction says about its effect. */
+    /** The effect of a failed statement that is its own transaction. */
     Effect effectOf(SQLException failure);
 
-    /** A failure in the terms of the SPI, and in words for people. */
+    /** The failure as an exception of the SPI, with a message for people. */
     StoreException translated(SQLException failure, Effect effect);
 
     @Override

@@ -13,47 +13,47 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Space for keep-alives and releases on a full disk, taken while there is some. These change rows that are there, so
- * they need no page more in the database, and in the write-ahead log only what can be used again:
+ * Space for keep-alives and releases on a full disk, reserved while there is some. These commands change existing rows,
+ * so they need no new pages in the database, and in the write-ahead log only space that can be reused:
  *
  * <ul>
- *   <li>The log has a least size. When it can't grow, its content is copied into the database, and the next transaction
- *       overwrites it from its start.
- *   <li>That copy must not need space either. So the database never grows by a commit alone: its number of pages is
- *       limited to what is on the disk, and grows by {@value #STEP_PAGES} free pages at a time, which are written and
- *       copied at once.
+ *   <li>The log has a minimum size. When it cannot grow, its content is copied into the database, and the next
+ *   transaction overwrites it from the start.
+ *   <li>That copy must not need space either. So a commit alone never extends the database: its number of pages is
+ *   limited to those on the disk, and it grows by {@value #STEP_PAGES} free pages at a time, which are written and
+ *   copied at once.
  * </ul>
  *
- * <p>It does not help where a file system needs new space to overwrite old (Btrfs, ZFS), or while a read transaction
- * that stays open keeps the log from being used again.
+ * <p>It does not help on file systems that need new space to overwrite old data (Btrfs, ZFS), or while a long read
+ * transaction prevents reuse of the log.
  *
- * <p>Used by the one thread that has the lane.
+ * <p>Used by the one thread that owns the lane.
  */
 final class DiskReserve {
 
     private static final Logger LOG = LoggerFactory.getLogger(DiskReserve.class);
 
-    /** The log holds a transaction of thirty pages, where that of a keep-alive has one or two. */
+    /** Enough for a transaction of thirty pages; a keep-alive needs one or two. */
     static final int LOG_BYTES = 128 * 1024;
 
     private static final int STEP_PAGES = 32;
 
-    /** What a command may need for a name that is new: rows and indexes, each of which may split its page. */
+    /** The pages that a command may need for a new name: rows and indexes, each of which may split a page. */
     private static final int COMMAND_PAGES = 8;
 
     private static final long WARN_NANOS = 600_000_000_000L;
 
-    /** How long to wait for others: a command waits for it. */
+    /** How long to wait for other processes; a command waits meanwhile. */
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
-    /** A row under a name that is none. */
+    /** Deletes the row under an invalid name. */
     private static final String DELETE_FILLER = "DELETE FROM holdfast_count WHERE name = x''";
 
     private final SqliteFile file;
     private final Connection connection;
     private final long pageBytes;
 
-    /** A limit that was set before ours. */
+    /** The initial page limit. */
     private final long maxPages;
 
     private long failures;
@@ -66,7 +66,7 @@ final class DiskReserve {
         this.maxPages = number("PRAGMA max_page_count");
     }
 
-    /** Takes the space, if it isn't taken yet. Without it the file can be used all the same. */
+    /** Reserves the space, if it is not reserved yet. The file can also be used without it. */
     void take() {
         try {
             long onDisk = file.path().toFile().length() / pageBytes;
@@ -81,13 +81,13 @@ final class DiskReserve {
         extendLog();
     }
 
-    /** Gives the log its least size again, if it is smaller: others may have truncated it. */
+    /** Restores the minimum size of the log, which others may have truncated. */
     void extendLog() {
         if (lacking() <= 0) {
             return;
         }
         try {
-            // Those who write put their pages where their numbers say, even beyond the end.
+            // Writers put pages at offsets given by their numbers, even beyond the end.
             run("BEGIN IMMEDIATE");
             try (OutputStream log = new FileOutputStream(file.log().toFile(), true)) {
                 log.write(new byte[(int) Math.max(0, lacking())]);
@@ -104,7 +104,7 @@ final class DiskReserve {
     }
 
     /**
-     * Called when a transaction found no space, and was undone.
+     * Called when a transaction found no space and was rolled back.
      *
      * @return whether there may be some now
      */
@@ -137,8 +137,8 @@ final class DiskReserve {
     }
 
     /**
-     * Copies all of the log into the database, so that the next transaction, whose ever it is, overwrites it. Waits for
-     * others for a moment.
+     * Copies the whole log into the database, so that the next transaction of any process overwrites it. Waits briefly
+     * for others.
      */
     private boolean reuseLog() throws SQLException {
         BusyTimeout patience = new BusyTimeout(PATIENCE);
@@ -150,12 +150,12 @@ final class DiskReserve {
         return false;
     }
 
-    /** Once for the log and once for the database, and as much for all else. */
+    /** One step for the log, one for the database, and as much again for everything else. */
     private boolean hasSpace() {
         return file.path().toFile().getUsableSpace() >= 4 * STEP_PAGES * pageBytes;
     }
 
-    /** Adds free pages to the database, and has them on the disk. */
+    /** Adds free pages to the database and writes them to the disk. */
     private boolean grow() throws SQLException {
         long before = number("PRAGMA page_count");
         long pages = Math.min(STEP_PAGES, maxPages - before);
@@ -164,7 +164,7 @@ final class DiskReserve {
             return false;
         }
         try {
-            // Free pages that were never written would be holes in the file: so a row is written and deleted.
+            // Free pages that were never written would be holes in the file, so write a row and delete it.
             String filler = "hex(zeroblob(" + (pages - 2) * pageBytes / 2 + "))";
             write(DELETE_FILLER, "INSERT INTO holdfast_count (name, id) VALUES (x'', " + filler + ")");
             write(DELETE_FILLER);
@@ -181,7 +181,7 @@ final class DiskReserve {
         return true;
     }
 
-    /** Makes changes in a transaction; waits for others for a moment. */
+    /** Makes changes in a transaction; waits briefly for others. */
     private void write(String... changes) throws SQLException {
         BusyTimeout patience = new BusyTimeout(PATIENCE);
         while (true) {
@@ -200,7 +200,7 @@ final class DiskReserve {
             }
             run("COMMIT");
         } catch (SQLException e) {
-            // Some failures have undone it already.
+            // SQLite has already rolled back after some failures.
             try {
                 run("ROLLBACK");
             } catch (SQLException alreadyUndone) {
@@ -210,7 +210,7 @@ final class DiskReserve {
         }
     }
 
-    /** Limits the pages of the database, but not to fewer than it has. */
+    /** Limits the pages of the database; SQLite ignores a limit below the present number. */
     private void limitPages(long pages) throws SQLException {
         run("PRAGMA max_page_count = " + Math.max(1, Math.min(pages, maxPages)));
     }

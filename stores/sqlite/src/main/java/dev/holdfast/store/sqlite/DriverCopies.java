@@ -4,14 +4,14 @@ import java.util.Properties;
 import org.sqlite.SQLiteConfig;
 
 /**
- * Keeps two copies of SQLite in one process away from one file. On POSIX systems a lock on a file belongs to the
- * process: two copies don't see each other's locks, and each drops those of the other when it closes the file, so the
- * file would be damaged and its locks would have two owners (see <a
+ * Prevents two copies of SQLite in one process from opening the same file. On POSIX systems a file lock belongs to the
+ * process: two copies do not see each other's locks, and each drops those of the other when it closes the file. So the
+ * file would be damaged, and its locks would have two owners (see <a
  * href="https://www.sqlite.org/howtocorrupt.html">How To Corrupt An SQLite Database File</a>, section 2.2.1). There are
- * two copies where two class loaders have loaded the driver, such as those of two applications in one server.
+ * two copies if two class loaders have loaded the driver, such as those of two applications in one server.
  *
- * <p>What all class loaders of a JVM share are its system properties, so there is one for each open file, with the copy
- * that has it and how often. Thread-safe.
+ * <p>All class loaders of a JVM share its system properties, so there is one for each open file, with the copy that has
+ * it open and how often. Thread-safe.
  */
 final class DriverCopies {
 
@@ -22,16 +22,16 @@ final class DriverCopies {
 
     private final String mark;
 
-    /** @param copy what tells a copy of the driver from the others of this JVM */
+    /** @param copy identifies a copy of the driver in this JVM */
     DriverCopies(String copy) {
         this.mark = copy + ":";
     }
 
     /**
-     * Says that this copy is about to open a file.
+     * Records that this copy is about to open a file.
      *
-     * @param file what tells it from every other one
-     * @return false if another copy has it open: then nothing has changed
+     * @param file the identity of the file
+     * @return false, with nothing changed, if another copy has it open
      */
     boolean enter(Object file) {
         Properties properties = System.getProperties();
@@ -49,7 +49,7 @@ final class DriverCopies {
         return System.getProperties().containsKey(PREFIX + file);
     }
 
-    /** Says that this copy has closed a file that it had entered. */
+    /** Records that this copy has closed a file that it had entered. */
     void leave(Object file) {
         System.getProperties().computeIfPresent(PREFIX + file, (name, open) -> {
             if (!isOurs(open)) {

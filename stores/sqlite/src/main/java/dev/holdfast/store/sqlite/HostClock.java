@@ -4,20 +4,17 @@ import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 
-/** Clock that all processes of one machine have in common. */
+/** The clock that all processes of one host share. */
 final class HostClock {
 
     private HostClock() {}
 
-    /** The clock since the boot where there is one, else the time of day. */
+    /** The clock since the boot if there is one, otherwise the time of day. */
     static StoreClock of(HostIdentity machine) {
         return machine.hasBootClock() ? new BootClock(machine.monotonicOffsetNanos()) : new WallClock();
     }
 
-    /**
-     * Goes on steadily from the boot of the machine, the same for all its processes, and stands still while it is
-     * suspended.
-     */
+    /** Runs steadily since the boot of the host, equal in all its processes, and stops while the host is suspended. */
     private record BootClock(long offsetNanos) implements StoreClock {
         @Override
         public long nowMicros() {
@@ -30,7 +27,7 @@ final class HostClock {
         }
     }
 
-    /** Steps when the system's time is set, and leases end early or late by as much. */
+    /** Jumps when the system's time is set, and leases end early or late by as much. */
     private record WallClock() implements StoreClock {
         @Override
         public long nowMicros() {

@@ -25,29 +25,27 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection, and how commands become transactions on it: a single one as a single statement if it can be, a look
- * as a transaction that only reads, and all else, together, as one that writes.
+ * One connection, and how commands become transactions on it: a single command is one statement if possible, a query is
+ * a read-only transaction, and all others are combined in one that writes.
  *
- * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what is on the disk,
- * and the effect is unknown.
+ * <p>A failure before the commit has no effect. If the commit itself fails, the effect is unknown.
  */
 final class Lane implements Batcher.Trip {
 
-    /** Work that is no command. */
+    /** Work other than a command. */
     @FunctionalInterface
     interface Work {
         void carryOut(Ledger ledger) throws SQLException;
     }
 
     /**
-     * How long a trip on the thread of a caller waits for a database that others keep busy: most are free again by
-     * then, and no caller notices.
+     * How long a command on the thread of a caller waits for a busy database: usually long enough, and too short to
+     * matter to the caller.
      */
     private static final Duration PATIENCE_OF_CALLERS = Duration.ofMillis(50);
 
     /**
-     * Held while the connection is in use. The batcher's trips come one by one anyway; this keeps housekeeping apart
-     * from them.
+     * Held while the connection is in use. The batcher's round trips are sequential anyway; this excludes housekeeping.
      */
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -62,7 +60,7 @@ final class Lane implements Batcher.Trip {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** @param telling is given what is to be told when a transaction is committed, with no lock held */
+    /** @param telling receives the notifications after each commit, with no lock held */
     Lane(Dialect dialect, Consumer<List<Transaction.Notification>> telling) {
         this.dialect = dialect;
         this.telling = telling;
@@ -82,7 +80,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    /** Waits neither for housekeeping nor, for more than a moment, for other processes. */
+    /** Does not wait for housekeeping, and only briefly for other processes. */
     @Override
     public boolean makeAtOnce(int lane, Batcher.Call call) {
         if (!lock.tryLock()) {
@@ -115,7 +113,10 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    /** A holder need not wait for its deadline to hear of it: its next keep-alive says that the session has ended. */
+    /**
+     * Answers a keep-alive with the end of the session, so that a holder learns of it before its deadline; fails other
+     * commands.
+     */
     private static void refuse(Batcher.Call call, DatabaseReplacedException gone) {
         if (call.command() instanceof Command.KeepAlive) {
             call.answer(new Reply.SessionEnded());
@@ -125,9 +126,9 @@ final class Lane implements Batcher.Trip {
     }
 
     /**
-     * Carries out work that is no command, as one transaction that may write.
+     * Does work other than a command, in one transaction that may write.
      *
-     * @throws StoreException if that fails
+     * @throws StoreException if it fails
      */
     void transact(Work work) {
         List<Transaction.Notification> told;
@@ -154,7 +155,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    /** Checks again after the pause, in which the file may have been replaced. */
+    /** Pauses, and then checks the file again, which may have been replaced meanwhile. */
     private void pause(BusyTimeout patience, Busy busy) {
         if (!busy.isFull()) {
             patience.pause(busy);
@@ -175,7 +176,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    /** Ends the connection when nobody uses it. */
+    /** Closes the connection once it is not in use. */
     void close() {
         lock.lock();
         try {
@@ -197,7 +198,7 @@ final class Lane implements Batcher.Trip {
         dialect.check();
     }
 
-    /** A look needs no right to write, nor the long way that a transaction which may have changed something takes. */
+    /** Executes commands in order. A query needs no write lock and no writing transaction. */
     private void inOrder(List<Batcher.Call> calls, List<Transaction.Notification> told) {
         int from = 0;
         for (int i = 0; i < calls.size(); i++) {
@@ -244,7 +245,7 @@ final class Lane implements Batcher.Trip {
         return reply;
     }
 
-    /** Only of the claims to which something may have happened more is read. */
+    /** Reads only the claims whose state may have changed. */
     private Reply poll(Poll poll, List<Transaction.Notification> told) throws Busy {
         Map<ClaimRef, Reply.Queued> quiet = requireNonNullElse(single(() -> dialect.quiet(poll.claims())), Map.of());
         List<ClaimRef> others = poll.claims().stream()
@@ -283,7 +284,7 @@ final class Lane implements Batcher.Trip {
                     patience));
         } catch (StoreException e) {
             if (e.effect() == Effect.NONE && !patience.isSpent()) {
-                // One of them is to blame, and the others shall not suffer for it.
+                // One of them is at fault; the others should not fail for it.
                 calls.forEach(call -> alone(call, told));
             } else {
                 calls.forEach(call -> call.fail(e));
@@ -304,7 +305,7 @@ final class Lane implements Batcher.Trip {
         return steps.answer(command);
     }
 
-    /** Something that is done by single statements. */
+    /** Work that uses single statements. */
     @FunctionalInterface
     private interface Single<R> {
         @Nullable
@@ -326,13 +327,13 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    /** Undoes what is under way after an unexpected error. Prepared statements may be in any state, and are closed. */
+    /** Rolls back after an unexpected error, and closes the prepared statements, which may be in any state. */
     private void abandon() {
         dialect.rollback();
         dialect.statements().forget();
     }
 
-    /** Answers from one state of the database; null if there is something to write. */
+    /** Answers from one snapshot of the database; null if there is something to write. */
     private @Nullable Reply look(Command command) throws Busy {
         try {
             dialect.begin(false);
@@ -375,7 +376,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    /** What a busy database refuses to do it has not done, the commit included. */
+    /** The failure to throw; a busy database has had no effect, even on a commit. */
     private StoreException failed(SQLException e, Effect effect) throws Busy {
         if (dialect.isBusy(e)) {
             throw new Busy(dialect.translated(e, Effect.NONE), false);
@@ -387,7 +388,7 @@ final class Lane implements Batcher.Trip {
         return dialect.translated(e, effect);
     }
 
-    /** The database had no time or no space for us; what was tried is undone. */
+    /** The database was busy or full; the attempt was rolled back. */
     static final class Busy extends Exception {
         private static final long serialVersionUID = 1L;
         private final StoreException failure;
@@ -399,12 +400,12 @@ final class Lane implements Batcher.Trip {
             this.isFull = isFull;
         }
 
-        /** Whether it has no space. To wait doesn't help then, but to make room may. */
+        /** Whether it has no space. Waiting does not help then, but making room may. */
         boolean isFull() {
             return isFull;
         }
 
-        /** What to tell if there is no further try. */
+        /** The failure to report if there is no retry. */
         StoreException failure() {
             return failure;
         }

@@ -10,20 +10,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the processes that let the write-ahead log grow. The log is reused from its start only when no transaction
- * reads what is in it, so one that stays open lets it grow with every commit, whoever makes it.
+ * Finds the processes that let the write-ahead log grow. The log is reused from its start only if no transaction reads
+ * its content, so one that stays open lets it grow with every commit of any process.
  *
  * <p>Not thread-safe.
  */
 final class LogSizeMonitor {
 
-    /** Four times of what the log has as a rule: a reader that is only slow doesn't count. */
+    /** Four times the normal size of the log, so that a merely slow reader does not count. */
     static final long MAX_BYTES = 16L * 1024 * 1024;
 
-    /** A process that reads for a moment is seen in some samples, and one that keeps a transaction open in all. */
+    /** A process that reads briefly is in some samples, and one that keeps a transaction open is in all. */
     private static final int SAMPLES = 4;
 
-    // The bytes of the shared memory on which readers have locks, in SQLite's own terms WAL_READ_LOCK(0) to (4).
+    // The bytes of the shared memory on which readers have locks, in SQLite's terms WAL_READ_LOCK(0) to (4).
     private static final long FIRST_READER_BYTE = 123;
     private static final long LAST_READER_BYTE = 127;
 
@@ -40,10 +40,10 @@ final class LogSizeMonitor {
     }
 
     /**
-     * To be called from time to time, while no transaction of the caller is open.
+     * Takes a sample. Called from time to time, while the caller has no open transaction.
      *
-     * @return a line for the log of the program: when the write-ahead log has grown too much, whenever it has doubled
-     *     since, and when that is over
+     * @return a line for the program's log: when the write-ahead log has grown too much, when it has doubled since, and
+     *     when it has shrunk again
      */
     Optional<String> sample() {
         long bytes = file.log().toFile().length();

@@ -19,10 +19,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cache of what polled claims wait for. While the file has not changed, the holders in the way are alive and none of
- * their leases has expired, a claim still waits, and none of its rows is read. After a change one statement for each
- * claim checks that all holders in the way are alive; where it finds no row something may have happened, and {@link
- * CommandExecutor} finds out what.
+ * Cache of what polled claims wait for. While the file has not changed, the holders that block a claim are alive, and
+ * none of their leases has expired, the claim still waits, and its rows are not read. After a change, one statement for
+ * each claim checks that all these holders are alive; if it finds no row, {@link CommandExecutor} polls the claim by
+ * the full rules.
  *
  * <p>Not thread-safe.
  */
@@ -38,32 +38,30 @@ final class PollCache {
             + " AND f.place = (SELECT min(place) FROM holdfast_claim WHERE name = ?3 AND granted = 0)"
             + " JOIN holdfast_session q ON q.id = f.session"
             + " WHERE w.session = ?1 AND w.claim = ?2 AND w.name = ?3 AND w.granted = 0 AND r.grants = 0"
-            // Else the row of the resource was deleted by hand and made again, and the claim is lost.
+            // Otherwise the row of the resource was deleted by hand and inserted again, and the claim is lost.
             + " AND r.waiters > 0 AND r.places >= w.place"
-            // A row that makes no sense: the long way says what is wrong with it.
+            // The ledger reports what is wrong with an invalid row.
             + " AND r.capacity = r.spec >> 16 AND r.last_token >= r.end_token"
             + " AND o.deadline > ?4 AND h.deadline > ?4 AND q.deadline > ?4 AND (r.ends <= 0 OR r.ends > ?4)";
 
     /**
-     * Of the file and of this connection: the first number changes with each commit of others, the second with each row
-     * that we write.
+     * The version of the file and of this connection: the first number changes with each commit of others, the second
+     * with each row that we write.
      */
     private static final String VERSION = "SELECT data_version, total_changes() FROM pragma_data_version";
 
     private static final long HEAD_RECHECK_MICROS = 40_000;
     private static final long RECHECK_MICROS = 100_000;
 
-    /** What a poll costs for each claim is then a per cent or two of a core, however many wait. */
+    /** Limits polling to one or two per cent of a core, however many claims wait. */
     private static final long RECHECK_MICROS_PER_CLAIM = 250;
 
     private static final long MAX_RECHECK_MICROS = 1_000_000;
 
-    /** So many claims are read anew with each poll that finds a change. */
+    /** Up to this many claims are read again with each poll that finds a change. */
     private static final int FEW = 32;
 
-    /**
-     * Where there are more, reading them takes one or two per cent of a core at most, however often the file changes.
-     */
+    /** For more claims, limits reading to one or two per cent of a core, however often the file changes. */
     private static final long PAUSE_NANOS_PER_CLAIM = 1_000_000;
 
     private static final long MAX_PAUSE_NANOS = 1_000_000_000;
@@ -79,18 +77,15 @@ final class PollCache {
 
     private final Map<ClaimRef, WaitCondition> waits = new HashMap<>();
 
-    /** The state that {@link #waits} were read from, or an older one. */
+    /** The version from which {@link #waits} were read, or an older one. */
     private Version version = Version.NONE;
 
     private long readAtNanos = SystemTime.nanoTime() - MAX_PAUSE_NANOS;
 
-    /** The claims of the last poll, which may be more than are remembered yet. */
+    /** The number of claims in the last poll, which may be more than are cached yet. */
     private int asked;
 
-    /**
-     * @param isTold whether other processes tell us what they do for our claims, so that polling is the second line
-     * only
-     */
+    /** @param isTold whether other processes notify us, so that polling is only a fallback */
     PollCache(StatementCache statements, SqliteClients clients, long own, BooleanSupplier isTold) {
         this.statements = statements;
         this.clients = clients;
@@ -98,7 +93,7 @@ final class PollCache {
         this.isTold = isTold;
     }
 
-    /** Those of the claims that still wait, by what can be told without reading all that belongs to them. */
+    /** The claims that are known to wait still, without reading all their rows. */
     Map<ClaimRef, Reply.Queued> among(List<ClaimRef> claims, long now) throws SQLException {
         forgetIfChanged(claims);
         asked = claims.size();
@@ -116,14 +111,14 @@ final class PollCache {
         return quiet;
     }
 
-    /** Remembers what a polled claim waits for, as read since {@link #among}. */
+    /** Caches what a polled claim waits for, as read after {@link #among}. */
     void remember(ClaimRef claim, WaitCondition wait) {
         waits.put(claim, wait);
     }
 
     /**
-     * After how many microseconds to look whether the process of a holder has ended: the head sooner than those who
-     * would not be admitted anyway, and the later the more are looked after.
+     * After how many microseconds a waiter polls again, to detect that a holder's process has ended: the head earlier
+     * than the others, which would not be granted anyway, and all later the more there are.
      */
     long recheck(WaitCondition wait) {
         long regular = wait.isHead() ? HEAD_RECHECK_MICROS : RECHECK_MICROS;
@@ -133,8 +128,8 @@ final class PollCache {
     }
 
     /**
-     * Forgets what was read before a change, of all or of those that are polled. The version is read before the rows
-     * are: what is committed in between is seen by the next poll.
+     * After a change, forgets all claims or the polled ones. The version is read before the rows, so the next poll sees
+     * a commit in between.
      */
     private void forgetIfChanged(List<ClaimRef> polled) throws SQLException {
         Version present = readVersion();
@@ -148,7 +143,7 @@ final class PollCache {
             version = present;
             readAtNanos = now;
         } else if (polled.size() <= FEW) {
-            // Perhaps a hint has made us look.
+            // A notification may have caused this poll.
             polled.forEach(waits::remove);
         }
     }

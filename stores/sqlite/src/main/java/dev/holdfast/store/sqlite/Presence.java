@@ -9,11 +9,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How others judge whether the holder behind a {@link SqliteStore} is still there.
+ * How other processes decide whether the holder behind a {@link SqliteStore} is still alive.
  *
- * <p>By default the holder is this process: once it is gone, what it holds is free at once, without waiting for the
- * lease. A program that takes a lock
- * <em>for a child</em> says so, because then its own death proves nothing:
+ * <p>By default the holder is this process: when it ends, its locks are free at once, without waiting for the lease. A
+ * program that takes a lock <em>for a child</em> declares that, because its own end then proves nothing:
  *
  * <pre>{@code
  * Presence presence = store.presence();
@@ -23,21 +22,20 @@ import java.util.Map;
  * presence.follow(child.pid());               // from here on: the lease, or the end of the last of us
  * }</pre>
  *
- * <p>After {@code follow}, what is held is free before its lease only when this process <em>and</em> every followed
- * process <em>and</em> every process that carries the mark are gone. A descendant that clears its environment, or whose
- * environment can't be read by the others (it runs as another user), is not seen once the followed process has ended.
+ * <p>After {@code follow}, locks are free before the lease expires only when this process <em>and</em> every followed
+ * process <em>and</em> every process with the mark have ended. A descendant that clears its environment, or whose
+ * environment others cannot read because it runs as another user, is not seen once the followed process has ended.
  *
- * <p>It applies to all sessions of the store instance, present and later ones. Where processes can't be observed (other
- * systems than Linux, other pid namespaces) only the lease decides anyway, and these methods change nothing that could
- * be seen.
+ * <p>It applies to all present and later sessions of the store instance. Where processes cannot be observed (on systems
+ * other than Linux, and between pid namespaces), only the lease decides, and these methods have no visible effect.
  *
- * <p>Each method but {@link #mark} makes one write to the file. <b>Blocking:</b> for that write, at most the busy
+ * <p>Each method except {@link #mark} writes to the file once. <b>Blocking:</b> for that write, at most the busy
  * time-out. <b>Interruption:</b> has no effect, and the flag stays set. <b>Thread-safety:</b> all methods may be called
  * from any thread.
  */
 public final class Presence {
 
-    /** The environment variable that marks the descendants of a hold: identifiers, separated by commas. */
+    /** The environment variable that marks the descendants of a hold: identifiers separated by commas. */
     public static final String VARIABLE = "HOLDFAST_HOLD";
 
     private final Lane lane;
@@ -53,28 +51,28 @@ public final class Presence {
     }
 
     /**
-     * From now on the death of this process is no evidence: only the lease ends what is held.
+     * From now on the end of this process is no evidence: only the lease ends its holds.
      *
-     * @throws StoreException if the file can't be written; then the earlier rule may still be in force, so don't start
-     *     the child
+     * @throws StoreException if the file cannot be written; then the earlier rule may still be in force, so do not
+     *     start the child
      */
     public synchronized void leaseOnly() {
         set(Rule.LEASE_ONLY, clients.ownFollowed());
     }
 
     /**
-     * Puts the mark into the environment of a child that is about to be started. Marks that are there already stay, so
-     * that nested holds work.
+     * Adds the mark to the environment of a child that is about to be started. Existing marks stay, so that nested
+     * holds work.
      *
-     * @param environment as of {@link ProcessBuilder#environment()}
+     * @param environment as from {@link ProcessBuilder#environment()}
      */
     public void mark(Map<String, String> environment) {
         environment.merge(VARIABLE, mark, (outer, own) -> outer.isEmpty() ? own : outer + "," + own);
     }
 
     /**
-     * From now on what is held is free, before its lease ends, when this process, all that were followed and all that
-     * carry the mark are gone. May be called for several processes.
+     * From now on holds are free before the lease expires when this process, all followed processes and all processes
+     * with the mark have ended. May be called for several processes.
      *
      * @param pid a live process, usually the child; if it has ended already, only the mark counts
      * @throws StoreException if the file can't be written; then only the lease counts, as before
@@ -86,8 +84,8 @@ public final class Presence {
     }
 
     /**
-     * Back to the default: the death of this process, and nothing else, frees what is held before its lease ends. For a
-     * program that goes on after its children.
+     * Restores the default: only the end of this process frees its holds before the lease expires. For a program that
+     * continues after its children have ended.
      *
      * @throws StoreException if the file can't be written; then the earlier rule may still be in force
      */

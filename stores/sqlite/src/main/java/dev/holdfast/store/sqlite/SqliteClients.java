@@ -16,23 +16,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of the store instances: which processes stand behind each, and whether they are gone.
+ * The rows of the store instances: which processes each has, and whether they have ended.
  *
- * <p>Dead is only who can be seen to be: the row's process numbers are of our namespaces, the process would be visible
- * here if it were there, and it isn't, or its number belongs to one that started at another time. In all other cases
- * the lease decides.
+ * <p>A process counts as ended only with evidence: the row's process numbers are from our namespaces, the process would
+ * be visible here, and it is missing or its number belongs to a process that started at another time. In all other
+ * cases the lease decides.
  *
- * <p>Used by the one thread that has the lane.
+ * <p>Used by the one thread that owns the lane.
  */
 final class SqliteClients {
 
-    /** What the death of the process says about its holds. */
+    /** What the end of the process means for its holds. */
     enum Rule {
         /** They are free. */
         THIS_PROCESS(0),
-        /** Nothing. */
+        /** Nothing; only the lease ends them. */
         LEASE_ONLY(1),
-        /** They are free when all that were followed and all that carry the mark are gone too. */
+        /** They are free when all followed and all marked processes have ended too. */
         ALL_THAT_FOLLOW(2);
 
         private final int code;
@@ -41,7 +41,7 @@ final class SqliteClients {
             this.code = code;
         }
 
-        /** A rule of a newer version is none that we could judge by: then the lease is. */
+        /** A rule of a newer version is unknown here, so the lease decides. */
         private static Rule of(int code) {
             return code == THIS_PROCESS.code
                     ? THIS_PROCESS
@@ -49,7 +49,7 @@ final class SqliteClients {
         }
     }
 
-    /** What is recorded of one store instance. */
+    /** The row of one store instance. */
     private record Client(
             Incarnation process,
             String pidNamespace,
@@ -58,7 +58,7 @@ final class SqliteClients {
             Rule rule,
             List<Incarnation> followed) {}
 
-    /** A process that was there a moment ago is not looked at again: a batch may ask for it many times. */
+    /** A process that was alive this recently is not checked again, because a batch may need it many times. */
     private static final long FRESH_NANOS = 5_000_000;
 
     private static final int MAX_REMEMBERED = 1_024;
@@ -79,14 +79,14 @@ final class SqliteClients {
         this.own = own;
     }
 
-    /** What the descendants of a hold of a store instance carry in their environment. */
+    /** The mark in the environment of the descendants of a store instance's hold. */
     static String markOf(long client) {
         return "h" + Long.toHexString(client);
     }
 
     // Our own row
 
-    /** Records our own instance, with the first session that it opens. */
+    /** Inserts the row of our own instance, with the first session that it opens. */
     void addOwn() throws SQLException {
         if (read(own) == null) {
             StatementCache.changeOne(statements.bound(
@@ -104,7 +104,7 @@ final class SqliteClients {
         }
     }
 
-    /** Records by what our own instance is judged from now on, in its row, or for the row that is yet to be made. */
+    /** Sets the rule of our own instance, in its row or for the row to be inserted. */
     void record(Rule rule, List<Incarnation> followed) throws SQLException {
         ownRule = rule;
         ownFollowed = List.copyOf(followed);
@@ -113,7 +113,7 @@ final class SqliteClients {
                 .executeUpdate();
     }
 
-    /** Forgets a store instance without sessions: it would be added again. */
+    /** Deletes the row of a store instance without sessions, which would insert it again. */
     void dropIfUnused(long client) throws SQLException {
         statements
                 .bound(
@@ -123,12 +123,12 @@ final class SqliteClients {
                 .executeUpdate();
     }
 
-    /** Who was followed last. May be called by any thread. */
+    /** The followed processes. May be called by any thread. */
     List<Incarnation> ownFollowed() {
         return ownFollowed;
     }
 
-    /** The process of our own instance, for {@link #hasEnded}. */
+    /** The text that identifies our own process, for {@link #hasEnded}. */
     String owner() {
         return String.join(
                 "\n",
@@ -141,7 +141,7 @@ final class SqliteClients {
 
     // The others
 
-    /** Whether a process has surely ended, as told by {@link #owner}. May be called by any thread. */
+    /** Whether a process, identified by {@link #owner}, has certainly ended. May be called by any thread. */
     boolean hasEnded(String owner) {
         String[] parts = owner.split("\n", -1);
         try {
@@ -198,7 +198,7 @@ final class SqliteClients {
         if (last != null && !isGone(last, row)) {
             return true;
         }
-        // Twice: a process that is being made while its parent ends may escape one look at the list.
+        // Twice, because one search may miss a process that is created while its parent ends.
         for (int look = 0; look < 2; look++) {
             ProcFs.Marked search = proc.findMarked(Presence.VARIABLE, markOf(client), 1);
             search.found().forEach(found -> marked.put(client, found));

@@ -15,12 +15,10 @@ import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.SQLiteOpenMode;
 
-/** Opens the database of a file and makes sure that it is one, ours, of our version and of this boot. */
+/** Opens the database of a file and checks that it is ours, and of our version and the current boot. */
 final class SqliteConnections {
 
-    /**
-     * Pages in the write-ahead log before a commit takes them over into the database: bounds the log at about 4 MiB.
-     */
+    /** Pages in the write-ahead log before a commit copies them into the database: limits the log to about 4 MiB. */
     private static final int CHECKPOINT_PAGES = 1_000;
 
     private static final long LOG_BYTES_MAX = 4L * 1024 * 1024;
@@ -38,9 +36,9 @@ final class SqliteConnections {
     }
 
     /**
-     * Loads SQLite itself, once for all stores.
+     * Loads SQLite's native code, once for all stores.
      *
-     * @throws StoreException if that can't be done: on hardened machines no file that a program writes may be executed
+     * @throws StoreException if that is impossible: hardened systems do not execute files that a program has written
      */
     static void loadNativeCode() {
         try {
@@ -61,7 +59,7 @@ final class SqliteConnections {
     /**
      * Opens the file.
      *
-     * @throws StoreException if there is something else in the file, or it can't be used
+     * @throws StoreException if it contains something else or cannot be used
      */
     SqliteDatabase open(SqliteOptions options) {
         file.enter();
@@ -92,7 +90,7 @@ final class SqliteConnections {
                 }
                 setUp(connection, options, isOld);
                 SqliteMeta meta = SqliteMeta.read(connection);
-                // Meets the log, which is there by now.
+                // Records the log, which exists by now.
                 file.check();
                 StatementCache statements = new StatementCache(connection);
                 DiskReserve reserve = new DiskReserve(file, connection);
@@ -115,9 +113,9 @@ final class SqliteConnections {
         }
     }
 
-    // As a URI in the sense of SQLite, whose path is encoded: the driver takes what follows a question mark in a plain
-    // path for settings. Without the mode that makes a missing file: that would have the wrong permissions, and after
-    // a deletion it would be a second truth.
+    // As an SQLite URI with an encoded path, because the driver reads settings after a question mark in a plain path.
+    // Not in the mode that creates a missing file: it would have the wrong permissions, and after a deletion there
+    // would be two databases.
     private Connection connect() throws SQLException {
         SQLiteConfig config = new SQLiteConfig();
         config.setBusyTimeout(0);
@@ -127,8 +125,8 @@ final class SqliteConnections {
     }
 
     /**
-     * Has the file alone for a moment, without shared memory. It is busy if anybody has it open, or is just doing the
-     * same.
+     * Opens the file exclusively for a moment, without shared memory. It is busy if another process has it open or is
+     * doing the same.
      */
     private void openAlone() throws SQLException {
         try (Connection alone = connect()) {
@@ -137,9 +135,9 @@ final class SqliteConnections {
         }
     }
 
-    /** Returns whether anything has to be made in it. */
+    /** Returns whether tables must be created. */
     private boolean openLog(Connection connection) throws SQLException {
-        // In one transaction: somebody else may be making the tables.
+        // In one transaction, because another process may be creating the tables.
         run(connection, "BEGIN");
         boolean isOld = schema.check(connection, file.path().toString());
         run(connection, "COMMIT");
@@ -163,7 +161,7 @@ final class SqliteConnections {
             run(connection, "PRAGMA " + pragma);
         }
         if (isOld || SqliteMeta.read(connection).isOfAnotherBoot(machine, clock)) {
-            // Whatever the setting: this must be on the disk before anything is granted on it.
+            // Regardless of the setting, this must be on the disk before anything is granted.
             run(connection, "PRAGMA synchronous = FULL");
             run(connection, "BEGIN IMMEDIATE");
             schema.make(connection, file.path().toString());
@@ -176,7 +174,7 @@ final class SqliteConnections {
 
     private static void run(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            // Some of these answer with a row, and some don't.
+            // Some of these return a row, and some do not.
             boolean answers = statement.execute(sql);
             assert answers || statement.getUpdateCount() >= -1;
         }
@@ -194,7 +192,7 @@ final class SqliteConnections {
             try {
                 connection.close();
             } catch (SQLException alreadyFailing) {
-                // What failed before says more.
+                // The first failure says more.
             }
         }
     }

@@ -9,10 +9,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * An open file, found to be ours.
+ * An open file that was verified to be ours.
  *
- * @param meta what it said about itself when it was opened
- * @param reserve what it needs on a full disk
+ * @param meta its metadata when it was opened
+ * @param reserve its space for a full disk
  */
 record SqliteDatabase(
         SqliteFile file,

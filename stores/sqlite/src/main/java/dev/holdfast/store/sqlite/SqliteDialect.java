@@ -28,14 +28,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** SQLite: one file, one writer at a time, on the machine of all who use it. */
+/** SQLite: one file with one writer at a time, on the host of all processes that use it. */
 final class SqliteDialect implements Dialect {
 
     private static final Logger LOG = LoggerFactory.getLogger(SqliteDialect.class);
 
     /**
-     * How often the file and its log are checked. The shared memory, without which two could write at once, is checked
-     * with each trip.
+     * How often the file and its log are checked. The shared memory, without which two processes could write at once,
+     * is checked with each batch.
      */
     private static final long CHECK_NANOS = 100_000_000;
 
@@ -44,12 +44,12 @@ final class SqliteDialect implements Dialect {
     private static final int RANDOM_BITS = 31;
 
     /**
-     * Ten seconds' worth: as often is one commit flushed for the sake of the tokens, and as far ahead of the clock may
-     * they begin after a boot.
+     * Tokens of ten seconds: one commit in that time is flushed for the tokens' sake, and after a boot tokens may begin
+     * that far ahead of the clock.
      */
     private static final long HORIZON_TOKENS = Tokens.floor(10_000_000);
 
-    /** How long a flush waits for others: a caller may wait for it, who asks again where it fails. */
+    /** How long a flush waits for others; a caller may wait for it, and retries if it fails. */
     private static final Duration FLUSH_PATIENCE = Duration.ofMillis(500);
 
     private final SqliteDatabase database;
@@ -62,27 +62,27 @@ final class SqliteDialect implements Dialect {
     private final RandomGenerator random;
     private final long client;
     private final long tokenFloor;
-    /** Whether a transaction is under way. */
+    /** Whether a transaction is active. */
     private boolean isActive;
 
-    /** Whether the transaction that was begun last may write. */
+    /** Whether the last transaction may write. */
     private boolean isWriting;
 
-    /** Whether a transaction may still be open that has failed. */
+    /** Whether a failed transaction may still be open. */
     private boolean isLeft;
 
     private long checkedAtNanos;
 
-    /** No token above it is given before it is on the disk that there may be such tokens. */
+    /** Tokens above this are granted only after a higher horizon is on the disk. */
     private long horizon;
 
-    /** What the horizon will be when the transaction that is under way is on the disk. */
+    /** The horizon once the active transaction is on the disk. */
     private long nextHorizon;
 
-    /** Whether the transaction that is under way has to be on the disk before anybody is answered. */
+    /** Whether the active transaction must be on the disk before its commands are answered. */
     private boolean mustLast;
 
-    /** @param isTold whether other processes tell us what they do for our claims */
+    /** @param isTold whether other processes notify us */
     SqliteDialect(
             SqliteDatabase database,
             SqliteClients clients,
@@ -137,7 +137,7 @@ final class SqliteDialect implements Dialect {
         }
     }
 
-    /** Two machines that use one file at the same time record their boots in turn. */
+    /** Detects that two hosts use one file at the same time, because they alternately record their boots. */
     private void checkBoot() throws DatabaseReplacedException {
         try (ResultSet row =
                 statements.prepare("SELECT boot FROM holdfast_meta").executeQuery()) {
@@ -193,9 +193,7 @@ final class SqliteDialect implements Dialect {
         }
     }
 
-    /**
-     * Has everything that was committed up to now on the disk: a commit that is flushed flushes what was before it too.
-     */
+    /** Flushes everything committed so far to the disk: flushing a commit flushes all earlier ones. */
     private void flush() throws SQLException {
         BusyTimeout patience = new BusyTimeout(FLUSH_PATIENCE);
         try (Statement statement = database.connection().createStatement()) {
@@ -224,7 +222,7 @@ final class SqliteDialect implements Dialect {
             try {
                 statements.prepare("ROLLBACK").executeUpdate();
             } catch (SQLException e) {
-                // After some failures SQLite has rolled back by itself. Whatever else is wrong, the next BEGIN says it.
+                // After some failures SQLite has already rolled back. The next BEGIN reports any other problem.
                 statements.forget();
             } catch (RuntimeException | Error e) {
                 LOG.error("a transaction could not be undone; that is tried again before anything else", e);
@@ -234,7 +232,7 @@ final class SqliteDialect implements Dialect {
         }
     }
 
-    /** Undoes a transaction that could not be undone when it failed: nothing may become a part of that. */
+    /** Rolls back a transaction whose rollback failed before, so that nothing becomes part of it. */
     private void undoLeft() {
         if (isLeft) {
             isLeft = false;
@@ -278,8 +276,8 @@ final class SqliteDialect implements Dialect {
     }
 
     /**
-     * The number of a session is never used again: it begins with the second in which it was opened, goes on by chance,
-     * and is not that of another session that is there.
+     * The number of a session is never reused: it consists of the second in which it was opened and random bits, and no
+     * existing session has it.
      */
     @Override
     public Session newcomer(OpenSession command, long now) throws SQLException {
@@ -313,8 +311,8 @@ final class SqliteDialect implements Dialect {
     }
 
     /**
-     * A power cut may undo commits that were not flushed, and with them what the counters were. It can't undo the
-     * horizon, and after the next boot no counter begins below that.
+     * A power failure may undo commits that were not flushed, and with them the counters. It cannot undo the horizon,
+     * and after the next boot no counter begins below it.
      */
     @Override
     public void reserved(long lastToken) throws SQLException {
@@ -327,7 +325,7 @@ final class SqliteDialect implements Dialect {
         }
     }
 
-    /** With the time by both clocks: after a boot of the machine that tells how long a lease still goes. */
+    /** Also records the time by both clocks, from which the rest of a lease is computed after a reboot. */
     @Override
     public void mustLast() throws SQLException {
         mustLast = true;
@@ -342,7 +340,7 @@ final class SqliteDialect implements Dialect {
         return true;
     }
 
-    /** Nothing is sent: the database is in this process. */
+    /** There are no round trips: the database is in this process. */
     @Override
     public boolean joins() {
         return false;
@@ -356,7 +354,7 @@ final class SqliteDialect implements Dialect {
     @Override
     public long recheck(ClaimRef claim, WaitCondition wait) {
         if (!isWriting) {
-            // A poll, then. A claim that is new may never be polled, and nobody would forget it.
+            // This is a poll. A new claim may never be polled, and its cache entry would stay.
             quietPoll.remember(claim, wait);
         }
         return quietPoll.recheck(wait);

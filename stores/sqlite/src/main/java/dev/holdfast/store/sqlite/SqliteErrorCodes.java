@@ -16,10 +16,10 @@ import java.util.List;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
-/** Meaning of SQLite's result codes. */
+/** The meaning of SQLite's result codes. */
 final class SqliteErrorCodes {
 
-    // Primary result codes of SQLite; the upper bits of an extended code only say more.
+    // Primary result codes of SQLite; the upper bits of an extended code add details.
     private static final int PERM = 3;
     static final int BUSY = 5;
     private static final int LOCKED = 6;
@@ -33,7 +33,7 @@ final class SqliteErrorCodes {
     private static final int AUTH = 23;
     private static final int NOTADB = 26;
 
-    /** As many as it takes to open a database: the file, its log, its shared memory, and some to spare. */
+    /** Enough to open a database: the file, its log, its shared memory, and some more. */
     private static final int DESCRIPTORS = 5;
 
     private SqliteErrorCodes() {}
@@ -44,13 +44,13 @@ final class SqliteErrorCodes {
                 : failure.getErrorCode() & 0xff;
     }
 
-    /** Whether somebody else is at work, and it is worth another try: nothing was done. */
+    /** Whether another process is using the database: nothing was done, and a retry is worthwhile. */
     static boolean isBusy(SQLException failure) {
         int code = code(failure);
         return code == BUSY || code == LOCKED || code == PROTOCOL || code == SCHEMA;
     }
 
-    /** Whether a file can't grow: the disk is full, or the user may not have more of it. */
+    /** Whether a file cannot grow, because the disk is full or the user's quota is used up. */
     static boolean isFull(SQLException failure) {
         return code(failure) == FULL
                 || (failure instanceof SQLiteException sqlite
@@ -58,8 +58,7 @@ final class SqliteErrorCodes {
     }
 
     /**
-     * The effect of a statement that is a transaction of its own. It may have failed in its commit: then nobody can say
-     * what is on the disk.
+     * The effect of a failed statement that is its own transaction. If it failed in its commit, the effect is unknown.
      */
     static Effect effectOf(SQLException failure) {
         int code = code(failure);
@@ -70,8 +69,8 @@ final class SqliteErrorCodes {
     }
 
     /**
-     * Whether this process, or the machine, has too few file descriptors for a database: SQLite says of each file that
-     * can't be opened the same.
+     * Whether this process or the host lacks file descriptors for a database: SQLite reports the same error for every
+     * file that cannot be opened.
      */
     static boolean lacksDescriptors() {
         Path anything = Path.of("/dev/null");

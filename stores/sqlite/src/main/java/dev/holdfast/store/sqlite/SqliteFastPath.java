@@ -21,28 +21,28 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires a free lock, and releases one that nobody waits for, by one statement each, with all checks in it. A
- * statement that finds no row that passes them has changed nothing, and {@link CommandExecutor} finds out why.
+ * Acquires a free lock, and releases one without waiters, with one statement each that includes all checks. If no row
+ * passes them, the statement has changed nothing, and {@link CommandExecutor} executes the command by the full rules.
  *
  * <p>Not thread-safe.
  */
 final class SqliteFastPath {
 
     /**
-     * Takes a resource that is free, for a session that lives. The tokens are what the clock allows, which is what
-     * {@link Tokens#next} gives unless the counter is level with it; so nothing has to be read back.
+     * Acquires a free resource for a live session. The tokens begin at the clock's time, as {@link Tokens#next}
+     * computes them unless the counter is level with it, so nothing must be read back.
      */
     private static final String TAKE =
             "UPDATE holdfast_resource SET session = ?1, claim = ?2, weight = ?3, first_token = ?4, end_token = ?5,"
                     + " last_token = ?5, ends = ?6, seq = 0"
                     + " WHERE name = ?7 AND session = 0 AND grants = 0 AND waiters = 0 AND spec = ?8"
-                    // A row that makes no sense is not free: the long way says what is wrong with it.
+                    // An invalid row is not free: the ledger reports what is wrong with it.
                     + " AND capacity = spec >> 16 AND shared = 0 AND last_token >= 0 AND last_token < ?4"
                     + " AND EXISTS (SELECT 1 FROM holdfast_session WHERE id = ?1 AND epoch <= ?9 AND deadline > ?10)";
 
     /**
-     * Where there is no session the other columns of the grant mean nothing. A grant of a session that is over is not
-     * there any more, even if nobody has looked yet.
+     * Releases a grant. Without a session, the grant's other columns have no meaning. A grant whose session has expired
+     * counts as ended, even if its row is still there.
      */
     private static final String GIVE_BACK = "UPDATE holdfast_resource SET session = 0"
             + " WHERE name = ?1 AND session = ?2 AND claim = ?3 AND waiters = 0 AND (ends <= 0 OR ends > ?4)"
@@ -58,10 +58,10 @@ final class SqliteFastPath {
     }
 
     /**
-     * Carries out a command by one statement if it can; null if it can't, and then nothing was changed.
+     * Executes a command with one statement; null if this was not possible, with nothing changed.
      *
-     * @param tokenFloor no token is given up to here
-     * @param horizon no token is given above here
+     * @param tokenFloor tokens must be greater than this
+     * @param horizon tokens must not be greater than this
      */
     @Nullable
     Reply tryIt(Command command, StoreClock clock, long tokenFloor, long horizon) throws SQLException {

@@ -29,26 +29,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The database file: made private from its first moment, and watched, so that a file that was deleted or replaced under
- * us is never taken for the truth.
+ * The database file: created with private permissions, and checked regularly, so that a file that was deleted or
+ * replaced is never trusted.
  *
  * <p>SQLite's locks on the file belong to the process, and closing <em>any</em> descriptor of it drops them all. So
- * nothing here opens the file, but to make it.
+ * nothing here opens the file, except to create it.
  */
 final class SqliteFile {
 
     private static final Logger LOG = LoggerFactory.getLogger(SqliteFile.class);
 
-    // Two stores in one process might be opened at once: the one that makes the file must have closed it before the
-    // other opens it. A literal is one object for all class loaders.
+    // Two stores in one process may open at once: the one that creates the file must close it before the other opens
+    // it. A string literal is the same object in all class loaders.
     private static final Object MAKING = "dev.holdfast.store.sqlite.making";
 
     private static final Object GONE = new Object();
 
-    /** The byte of the shared memory on which all that use it have a lock, in SQLite's own terms UNIX_SHM_DMS. */
+    /** The byte of the shared memory on which all users have a lock, in SQLite's terms UNIX_SHM_DMS. */
     private static final long USERS_BYTE = 128;
 
-    // The bytes of the database on which all that have it open have locks.
+    // The bytes of the database on which all users have locks.
     private static final long FIRST_SHARED_BYTE = 0x40000002L;
     private static final long LAST_SHARED_BYTE = FIRST_SHARED_BYTE + 509;
 
@@ -73,11 +73,10 @@ final class SqliteFile {
     }
 
     /**
-     * Makes a file ready to be opened as a database, and makes it if it isn't there. A file that is there is not
-     * touched.
+     * Prepares a file to be opened as a database, and creates it if it is missing. An existing file is not touched.
      *
-     * @param makesDirectory whether a missing directory is made too
-     * @throws StoreException if there can't be a database
+     * @param makesDirectory whether a missing directory is created too
+     * @throws StoreException if there can be no database
      */
     static SqliteFile prepare(Path file, boolean makesDirectory, Path proc) {
         Path absolute = file.toAbsolutePath().normalize();
@@ -123,8 +122,8 @@ final class SqliteFile {
         }
     }
 
-    // SQLite makes its log beside the name by which it opens the file. Who opens it by another name has another log, so
-    // neither would see what the other has written. (https://www.sqlite.org/howtocorrupt.html, section 2.5)
+    // SQLite names its log after the name by which it opens the file. Processes that use different names have different
+    // logs and do not see each other's writes. (https://www.sqlite.org/howtocorrupt.html, section 2.5)
 
     private static void refuseMounted(Path file, MountTable mounts) {
         if (mounts.isMountPoint(file)) {
@@ -146,12 +145,12 @@ final class SqliteFile {
     }
 
     /**
-     * A new file would have locks of its own. Those who use the old one show by a lock on its shared memory that they
-     * are there.
+     * Refuses to create the file while a deleted one is in use, because the new one would have separate locks. Users of
+     * the old file have a lock on its shared memory.
      */
     private static void refuseDeletedInUse(Path file) throws IOException {
         Path sharedMemory = beside(file, "-shm");
-        // In this order: beside a database others may make and delete it at any time.
+        // In this order, because with a database others may create and delete the shared memory at any time.
         if (Files.exists(sharedMemory) && Files.notExists(file, LinkOption.NOFOLLOW_LINKS) && isInUse(file)) {
             throw denied(
                     "the file " + file + " was deleted while programs use it, and they may still hold its locks; stop"
@@ -160,7 +159,7 @@ final class SqliteFile {
         }
     }
 
-    /** The processes that have a lock, as far as they can be seen. */
+    /** The visible processes that have a lock. */
     private static String named(Path file, long first, long last) {
         ProcFs proc = new ProcFs(ProcFs.ROOT);
         String users =
@@ -205,7 +204,7 @@ final class SqliteFile {
     }
 
     /**
-     * To be called before it is opened as a database; {@link #leave} is called after it was closed.
+     * Called before the file is opened as a database; {@link #leave} is called after it was closed.
      *
      * @throws StoreException if another copy of SQLite has it open in this process
      */
@@ -220,11 +219,11 @@ final class SqliteFile {
                             + " applications load it from, or give each its own file",
                     null);
         }
-        // By its name too, which may outlive it. Another copy may have entered an earlier file of that name.
+        // By its name too, which may outlast it. Another copy may have entered an earlier file with that name.
         var unused = DriverCopies.THIS.enter(path);
     }
 
-    /** It is closed, or could not be opened. */
+    /** Called when the file was closed or could not be opened. */
     void leave() {
         if (key != null) {
             DriverCopies.THIS.leave(path);
@@ -232,22 +231,22 @@ final class SqliteFile {
         }
     }
 
-    /** Where it is, without links. */
+    /** The path of the file, without links. */
     Path path() {
         return path;
     }
 
-    /** Where its write-ahead log is. */
+    /** The path of its write-ahead log. */
     Path log() {
         return log;
     }
 
-    /** Where its shared memory is. */
+    /** The path of its shared memory. */
     Path sharedMemoryPath() {
         return sharedMemory;
     }
 
-    /** The permissions for a directory beside it that the same users can use; empty where there are none. */
+    /** The permissions of a directory for the same users; empty on systems without POSIX permissions. */
     Optional<Set<PosixFilePermission>> directoryPermissions() throws IOException {
         if (!path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             return Optional.empty();
@@ -262,15 +261,15 @@ final class SqliteFile {
         return Optional.of(PosixFilePermissions.fromString(directory.toString()));
     }
 
-    // SQLite keeps its locks in the shared memory, and makes a new one where it finds none. A process that does so
-    // while others use the old one doesn't see their locks: both would write at the same time.
+    // SQLite keeps its locks in the shared memory, and creates it if it is missing. A process that does so while others
+    // use the old one does not see their locks, so both could write at the same time.
 
-    /** Whether to open it would make a new shared memory, and with it other locks than those of whoever has it open. */
+    /** Whether opening the file would create new shared memory, with locks separate from those of present users. */
     boolean lacksSharedMemory() {
         return Files.notExists(sharedMemory) && path.toFile().length() > 0;
     }
 
-    /** Says what to do if it lacks its shared memory and others have it open. */
+    /** The failure if the shared memory is missing while others have the file open. */
     StoreException lacksSharedMemoryInUse() {
         return denied(
                 "the file " + path + " is in use, and its shared memory, " + sharedMemory
@@ -279,17 +278,17 @@ final class SqliteFile {
                 null);
     }
 
-    /** The shared memory that there is now; null where that can't be told. */
+    /** The identity of the present shared memory; null if it cannot be determined. */
     @Nullable
     Object sharedMemory() {
         return keyNow(sharedMemory);
     }
 
     /**
-     * To be called when it was opened as a database.
+     * Called when the file was opened as a database.
      *
-     * @param before the shared memory that there was before
-     * @return whether it is open with that, or with a new one if there was none
+     * @param before the shared memory before that
+     * @return whether it is open with that one, or with a new one if there was none
      */
     boolean isOpenWith(@Nullable Object before) {
         sharedMemoryKey = sharedMemory();
@@ -297,19 +296,19 @@ final class SqliteFile {
     }
 
     /**
-     * Checks that the shared memory is the one that we have open. One {@code stat}: cheap enough for each trip.
+     * Checks that the shared memory is the one that we have open. One {@code stat}: cheap enough for each batch.
      *
      * @throws DatabaseReplacedException if it was deleted or replaced
      */
     void checkSharedMemory() throws DatabaseReplacedException {
         if (!Objects.equals(sharedMemoryKey, sharedMemory())) {
-            check(); // says more if it was not alone
+            check(); // a more specific failure if the file is gone too
             throw lost("lost its shared memory, " + sharedMemory + ",");
         }
     }
 
     /**
-     * Checks that the file at the path is the one that we have open, and so is its log. Called by one thread at a time.
+     * Checks that the file and its log are the ones that we have open. Called by one thread at a time.
      *
      * @throws DatabaseReplacedException if one of them was deleted or replaced
      */
@@ -320,7 +319,7 @@ final class SqliteFile {
         } else if (key != null && !key.equals(now)) {
             throw lost("was replaced by another one");
         }
-        // Nobody deletes the log of a database that somebody has open, unless by hand.
+        // SQLite never deletes the log of an open database.
         Object logNow = keyNow(log);
         if (logKey == null) {
             logKey = logNow == GONE ? null : logNow;
@@ -329,7 +328,7 @@ final class SqliteFile {
         }
     }
 
-    /** What tells a file from every other one, {@link #GONE} if it isn't there, and null where that can't be told. */
+    /** The identity of a file; {@link #GONE} if it is missing, and null if it cannot be determined. */
     private static @Nullable Object keyNow(Path file) {
         try {
             return keyOf(file);
@@ -350,11 +349,11 @@ final class SqliteFile {
     }
 
     /**
-     * Makes it, its log and its shared memory look used, for cleaners that go by age: the time of a file does not
-     * change with what is written to it through shared memory. Files of another user stay as they are.
+     * Updates the modification times of the file, its log and its shared memory, for cleaners that go by age: writes
+     * through mapped memory do not change the time. Files of another user stay unchanged.
      *
-     * <p>By {@code java.io.File}, which changes the time at a path: {@code Files} opens the file for that, and to close
-     * it again would drop SQLite's locks.
+     * <p>Uses {@code java.io.File}, which changes the time by path: {@code Files} would open the file, and closing it
+     * would drop SQLite's locks.
      */
     void touch(long unixMillis) {
         for (Path each : List.of(path, log, sharedMemory)) {

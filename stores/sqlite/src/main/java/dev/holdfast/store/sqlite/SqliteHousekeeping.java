@@ -18,19 +18,18 @@ import java.util.List;
 import java.util.concurrent.Executor;
 
 /**
- * Removes what nobody needs any more: resources that rested for a day, sessions whose time has come and whom nobody
- * missed, and the traces of programs that crashed. In small transactions, between those of the commands; one process
- * does it for all, every ten minutes. As often, each process makes the files that it has open look used, and removes
- * what ended ones have left beside them.
+ * Removes resources that were unused for a day, expired sessions, and the rows of programs that crashed. It uses small
+ * transactions between those of the commands; one process does it for all, every ten minutes. As often, each process
+ * updates the modification times of its open files, and removes the wake-up files of ended processes.
  */
 final class SqliteHousekeeping {
 
-    /** How long a resource that nobody uses keeps its own token counter, and a latch its generation. */
+    /** How long an unused resource keeps its token counter, and a latch its generation. */
     static final long RETENTION_MICROS = 24L * 3_600 * 1_000_000;
 
     private static final long EVERY_MICROS = 600L * 1_000_000;
 
-    /** Bounds the time for which a command may have to wait for it. */
+    /** Limits how long a command may have to wait for housekeeping. */
     private static final int PAGE = 100;
 
     private final Lane lane;
@@ -53,7 +52,7 @@ final class SqliteHousekeeping {
                 executor, clock::nowMicros, EVERY_MICROS, clock.nowMicros() - EVERY_MICROS, this::runInTurn);
     }
 
-    /** Starts it in the background if it may be time. Costs next to nothing if not. */
+    /** Starts a run in the background if one may be due. Otherwise almost free. */
     void consider() {
         housekeeper.consider();
     }
@@ -69,7 +68,7 @@ final class SqliteHousekeeping {
         }
     }
 
-    /** Does it now, all of it. */
+    /** Makes a full run now. */
     void run() {
         repeat(SqliteHousekeeping::endSessions);
         dropResources();
@@ -83,7 +82,7 @@ final class SqliteHousekeeping {
         wakeupFiles.clean(before, clients::hasEnded, this::isKnown);
     }
 
-    /** A part of the work, in a transaction of its own; tells how much it found to do. */
+    /** A part of the work, in a separate transaction; returns how many rows it found. */
     private interface Part {
         int carryOut(Ledger ledger) throws SQLException;
     }
@@ -138,9 +137,9 @@ final class SqliteHousekeeping {
         });
     }
 
-    // What only SQLite has
+    // Only in SQLite
 
-    /** Whether nobody has done it for a while; then it is our turn, and nobody else's. */
+    /** Takes the next run if one is due; returns whether it is ours. */
     private boolean takeTurn() throws SQLException {
         long unix = clock.unixMicros();
         PreparedStatement update =

@@ -14,11 +14,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * The one row about the file itself, and the first thing that happens to a file after a boot of the machine.
+ * The row of metadata about the file, and the first transaction after a reboot of the host.
  *
- * <p>With the machine every process ended, so every session did, and what counts since the boot begins anew. Only
- * detached grants go on: the wall clock says how much of their leases has passed meanwhile, and where it went back none
- * of it has.
+ * <p>A reboot ends every process and so every session, and the boot clock starts again. Only detached grants continue:
+ * the wall clock determines how much of their leases has passed meanwhile; if it went backwards, none has.
  */
 final class SqliteMeta {
 
@@ -34,17 +33,17 @@ final class SqliteMeta {
         this.horizon = row.getLong(4);
     }
 
-    /** No token that was given before this boot is above it. */
+    /** The greatest token that may have been granted before this boot. */
     long bootFloor() {
         return bootFloor;
     }
 
-    /** No token that may not be on the disk yet is above it. */
+    /** The greatest token that may be granted without a flush. */
     long horizon() {
         return horizon;
     }
 
-    /** Reads the row, and changes nothing. */
+    /** Reads the row. */
     static SqliteMeta read(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT boot, seen, boot_floor, horizon FROM holdfast_meta")) {
@@ -60,9 +59,9 @@ final class SqliteMeta {
     }
 
     /**
-     * Whether what is recorded counts by another clock than ours.
+     * Whether recorded times are by another clock than ours.
      *
-     * @throws StoreException if it says that it is ours, and can't be
+     * @throws StoreException if they claim to be by ours but cannot be
      */
     boolean isOfAnotherBoot(HostIdentity machine, StoreClock clock) {
         if (!boot.equals(machine.boot())) {
@@ -91,7 +90,7 @@ final class SqliteMeta {
         }
     }
 
-    /** Ends what ended with the machine, inside a transaction that may write. */
+    /** Ends everything that a reboot ends, inside a transaction that may write. */
     static void beginBoot(Connection connection, HostIdentity machine, StoreClock clock) throws SQLException {
         SqliteMeta old = read(connection);
         if (!old.isOfAnotherBoot(machine, clock)) {
@@ -130,7 +129,10 @@ final class SqliteMeta {
         }
     }
 
-    /** A boot ends with the machine; programs that count by the wall clock may be alive and well. */
+    /**
+     * Refuses a change of clocks while there are sessions: unlike those of an earlier boot, programs that use the wall
+     * clock may still be running.
+     */
     private static void refuseOtherClock(Connection connection, SqliteMeta old, HostIdentity machine)
             throws SQLException {
         boolean bothCountBoots = machine.hasBootClock() && !old.boot.equals(HostIdentity.WALL);

@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * How a file is used.
+ * The settings of a file.
  *
- * @param synchronous how hard a commit is
- * @param patience how long a trip waits for a database that others keep busy
- * @param pragmas what is set on the connection besides; for tests
- * @param between what stands between the store and the connection; for tests
+ * @param synchronous how durable a commit is
+ * @param patience how long a command waits for a busy database
+ * @param pragmas further settings of the connection, for tests
+ * @param between wraps the connection, for tests
  */
 record SqliteOptions(
         SqliteStore.Synchronous synchronous,

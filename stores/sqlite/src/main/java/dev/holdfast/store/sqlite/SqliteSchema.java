@@ -13,18 +13,17 @@ import java.util.List;
 /**
  * The tables in a file, and their version.
  *
- * <p>A version is {@code major × 1000 + minor}. Minor versions only add, in such a way that older programs go on
- * working beside newer ones; whoever comes with a newer minor version brings the file up to it. Nobody touches a file
- * of another major version.
+ * <p>A version is {@code major × 1000 + minor}. Minor versions only add, and older programs keep working alongside
+ * newer ones; a program with a newer minor version upgrades the file. It never touches a file of another major version.
  */
 final class SqliteSchema {
 
-    /** "Hold" in ASCII: how we know our own files. */
+    /** "Hold" in ASCII, which identifies our files. */
     private static final int APPLICATION = 0x486f6c64;
 
     private static final int MAJOR = 1_000;
 
-    /** What each minor version of the present major one adds, from zero on. */
+    /** The statements of each minor version of the current major one, from zero on. */
     static final List<List<String>> VERSIONS = List.of(SqlScript.statements(
             "sqlite-leases-1.0.sql", SqliteSchema.class.getResourceAsStream("sqlite-leases-1.0.sql")));
 
@@ -39,9 +38,9 @@ final class SqliteSchema {
     }
 
     /**
-     * Reads what is there, and changes nothing.
+     * Checks the file without changing it.
      *
-     * @return whether anything has to be made
+     * @return whether tables must be created
      * @throws StoreException if it is not ours, or of another major version
      */
     boolean check(Connection connection, String file) throws SQLException {
@@ -63,9 +62,9 @@ final class SqliteSchema {
         return version < present();
     }
 
-    /** Makes what is missing, inside a transaction that may write. */
+    /** Creates what is missing, inside a transaction that may write. */
     void make(Connection connection, String file) throws SQLException {
-        // Somebody else may have made it meanwhile.
+        // Another process may have created it meanwhile.
         if (!check(connection, file)) {
             return;
         }

@@ -40,20 +40,19 @@ import org.sqlite.SQLiteJDBCLoader;
  * try (Holdfast holdfast = Holdfast.connect("sqlite:/var/lib/shop/locks.db")) { … }
  * }</pre>
  *
- * <p>What is special about it:
+ * <p>Properties of this store:
  *
  * <ul>
- *   <li>A holder whose process has died is noticed by those who wait within milliseconds, and not only when its lease
- *   ends; see {@link Presence} for holds of child
- *       processes.
- *   <li>Deadlines are counted by the clock that all processes of the machine share since its boot, so nothing ends
- *   early or late when the time of day is set.
- *   <li>Locks survive the end of every process, and a reboot ends all but detached grants.
- *   <li>Only for the processes of one machine: a file on a network file system is refused where it can be told.
+ *   <li>Waiters detect within milliseconds that a holder's process has ended, not only when its lease expires; see {@link
+ *   Presence} for holds of child processes.
+ *   <li>Deadlines use the clock since boot that all processes of the host share, so nothing ends early or late when the
+ *   time of day is set.
+ *   <li>The file survives the end of every process, and a reboot ends all locks except detached grants.
+ *   <li>It works only for the processes of one host: a file on a network file system is refused if it can be detected.
  * </ul>
  *
- * <p>One instance has one connection, one thread that listens for other processes, and one that comes and goes for
- * commands of callers who don't wait.
+ * <p>One instance has one connection, one thread that listens for other processes, and a short-lived one for
+ * asynchronous commands.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -112,20 +111,20 @@ public final class SqliteStore implements LockStore {
     }
 
     /**
-     * Opens a file with the default options, and makes it if it isn't there.
+     * Opens a file with the default options, and creates it if it is missing.
      *
-     * @throws StoreException as of {@link Builder#open()}
+     * @throws StoreException as for {@link Builder#open()}
      */
     public static SqliteStore open(Path file) {
         return builder(file).open();
     }
 
-    /** Begins to set up a store in a file. */
+    /** A builder for a store in a file. */
     public static Builder builder(Path file) {
         return new Builder(file);
     }
 
-    /** How others judge whether the holder behind this store is still there. */
+    /** How other processes decide whether the holder behind this store is still alive. */
     public Presence presence() {
         return presence;
     }
@@ -159,7 +158,7 @@ public final class SqliteStore implements LockStore {
         threads.awaitEnd();
     }
 
-    /** Does the housekeeping now. */
+    /** The housekeeping, for tests. */
     SqliteHousekeeping housekeeping() {
         return housekeeping;
     }
@@ -175,21 +174,21 @@ public final class SqliteStore implements LockStore {
     }
 
     /**
-     * How hard a commit is. What has to outlive the machine's present run is on the disk in either case before anybody
-     * hears of it.
+     * How durable a commit is. In both cases, everything that must survive a reboot is on the disk before it is
+     * acknowledged.
      */
     public enum Synchronous {
         /** Every commit is flushed to the disk. */
         FULL,
 
         /**
-         * A commit survives the death of every process. A power cut, or a crash of the system, may undo the last ones;
-         * all that they could have granted ends with the machine anyway. The default.
+         * A commit survives the end of every process. A power failure or a system crash may undo the last ones; all
+         * their grants would end with a reboot anyway. The default.
          */
         NORMAL
     }
 
-    /** Sets up a store. Not thread-safe. */
+    /** Builder of a store. Not thread-safe. */
     public static final class Builder {
         private final Path file;
         private Synchronous synchronous = Synchronous.NORMAL;
@@ -206,35 +205,35 @@ public final class SqliteStore implements LockStore {
             this.file = file;
         }
 
-        /** How hard a commit is; {@link Synchronous#NORMAL} if not set. */
+        /** How durable a commit is; {@link Synchronous#NORMAL} by default. */
         @CanIgnoreReturnValue
         public Builder synchronous(Synchronous hardness) {
             synchronous = hardness;
             return this;
         }
 
-        /** Makes the directory of the file too, for this user only, if it isn't there. */
+        /** Also creates the directory of the file if it is missing, for this user only. */
         @CanIgnoreReturnValue
         public Builder makeDirectory() {
             makesDirectory = true;
             return this;
         }
 
-        /** For tests: where threads come from. */
+        /** For tests: the thread factory. */
         @CanIgnoreReturnValue
         Builder threads(NamedThreadFactory from) {
             threads = from;
             return this;
         }
 
-        /** For tests: what stands between the store and its connection. */
+        /** For tests: wraps the connection. */
         @CanIgnoreReturnValue
         Builder between(UnaryOperator<Connection> other) {
             between = other;
             return this;
         }
 
-        /** For tests: another machine. */
+        /** For tests: another host. */
         @CanIgnoreReturnValue
         Builder machine(HostIdentity other) {
             machine = other;
@@ -248,14 +247,14 @@ public final class SqliteStore implements LockStore {
             return this;
         }
 
-        /** For tests: what is set on the connection besides. */
+        /** For tests: further settings of the connection. */
         @CanIgnoreReturnValue
         Builder pragmas(String... more) {
             pragmas = List.of(more);
             return this;
         }
 
-        /** For tests: how long a trip waits for a database that others keep busy. */
+        /** For tests: how long a command waits for a busy database. */
         @CanIgnoreReturnValue
         Builder patience(Duration other) {
             patience = other;
@@ -272,12 +271,12 @@ public final class SqliteStore implements LockStore {
         /**
          * Opens the store.
          *
-         * <p><b>Blocking:</b> for a few reads of the file, and one write if it is new or the machine was started since
-         * it was last used; for some seconds if others keep it busy.
+         * <p><b>Blocking:</b> for a few reads of the file, and one write if it is new or this is its first use since
+         * the host's boot; for some seconds if it is busy.
          *
-         * @throws StoreException if the file can't be used: it is no database, or that of another program or another
-         *     version, it can't be written, it is on a network file system; the text says which, and nothing was
-         *     touched
+         * @throws StoreException if the file cannot be used: it is not a database, it belongs to another program or
+         *     version, it cannot be written, or it is on a network file system; the message says which, and nothing was
+         *     changed
          */
         public SqliteStore open() {
             return new SqliteStore(this);

@@ -32,11 +32,11 @@ public final class SqliteStoreProvider implements StoreProvider {
     }
 
     /**
-     * The file that a URI means, for tools that want to know whether it is there before they open it, which would make
-     * it. Touches nothing.
+     * The file that a URI names, for tools that check whether it exists before they open it, which would create it.
+     * Does no I/O.
      *
-     * @throws IllegalArgumentException if the URI is not of this form
-     * @throws StoreException if it means the default file, and there is no place for that
+     * @throws IllegalArgumentException if the URI does not have this form
+     * @throws StoreException if it names the default file, and there is no directory for that
      */
     public static Path fileOf(StoreUri uri) {
         return uri.rest().isEmpty() ? DefaultFile.ofThisProcess().path() : file(uri);

@@ -33,10 +33,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Wake-ups between processes: each store instance has a file of its own beside the database, to which the others append
- * a line, and the kernel notifies the owner of the change. Nobody writes to it when nobody waits.
+ * Notifications between processes: each store instance has a file next to the database, to which others append lines,
+ * and the kernel notifies the owner of the change. Nothing is written while no claim waits.
  *
- * <p>All of it is a hint. After a failure a waiter polls a little later.
+ * <p>Notifications are only hints. After a failure, waiters poll a little later.
  */
 final class WakeupFiles implements AutoCloseable {
 
@@ -45,10 +45,10 @@ final class WakeupFiles implements AutoCloseable {
     private static final String DIRECTORY = "-wake";
     private static final String MAIL = "mail";
 
-    /** Says which process the directory belongs to. */
+    /** The name of the file that identifies the process of the directory. */
     private static final String OWNER = "owner";
 
-    /** What was read is thrown away when it is as large as this. */
+    /** The file is truncated once this much of it was read. */
     private static final long MAX_MAIL_BYTES = 256 * 1024;
 
     private final SqliteFile file;
@@ -60,7 +60,7 @@ final class WakeupFiles implements AutoCloseable {
     private final boolean works;
     private final NamedThreadFactory threads;
 
-    /** Null while nobody listens. */
+    /** Null while this instance is not listening. */
     @GuardedBy("this")
     private @Nullable WatchService watch;
 
@@ -68,12 +68,12 @@ final class WakeupFiles implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Does nothing yet.
+     * Does no I/O yet.
      *
-     * @param owner this process, for {@link #clean}
-     * @param works whether the kernel tells of changes at once; if not, nobody listens here
-     * @param threads where the thread comes from that listens
-     * @param receiving is given what others tell, on a thread of its own
+     * @param owner identifies this process, for {@link #clean}
+     * @param works whether the kernel reports changes at once; otherwise this instance does not listen
+     * @param threads creates the listening thread
+     * @param receiving receives the signals of others, on that thread
      */
     WakeupFiles(
             SqliteFile file,
@@ -93,7 +93,7 @@ final class WakeupFiles implements AutoCloseable {
     }
 
     /**
-     * Begins to listen, or does so again: the files may have been deleted, by a cleaner say. Called with each
+     * Starts listening, or starts again if the files were deleted, for example by a cleaner. Called with each
      * keep-alive.
      */
     synchronized void listen() {
@@ -115,14 +115,14 @@ final class WakeupFiles implements AutoCloseable {
             }
             watch = newWatch();
         } catch (IOException e) {
-            // Too many watches, or a directory that we may not write: we poll, and the next keep-alive tries again.
+            // Too many watches, or the directory is not writable: waiters poll, and the next keep-alive retries.
             LOG.debug("file={} hints of other processes can't be received: {}", file.path(), e.toString());
         } catch (RuntimeException | Error e) {
             LOG.error("file={} nobody listens for hints of other processes", file.path(), e);
         }
     }
 
-    /** Whether others can tell us something. */
+    /** Whether others can notify us. */
     synchronized boolean isListening() {
         return watch != null;
     }
@@ -157,7 +157,7 @@ final class WakeupFiles implements AutoCloseable {
         }
     }
 
-    /** The files of this watch were deleted. Until they are made again we poll. */
+    /** The files of this watch were deleted. Waiters poll until they are created again. */
     private synchronized void lose(WatchService service) {
         if (watch == service) {
             stopListening();
@@ -174,16 +174,16 @@ final class WakeupFiles implements AutoCloseable {
         }
     }
 
-    /** Tells another store instance, if it listens. */
+    /** Notifies another store instance, if it is listening. */
     void tell(long client, Signal signal) {
         Path others = directory.resolve(Long.toHexString(client)).resolve(MAIL);
         if (!Files.exists(others)) {
-            // Not made here: its owner makes it again, with its permissions.
+            // Not created here: its owner creates it again with the right permissions.
             LOG.trace("client={} does not listen", client);
             return;
         }
-        // Opened for appending and written at once, so that the lines of several writers don't mix. A stream: an
-        // interrupt must not close it.
+        // Opened for appending and written in one call, so that lines of several writers do not mix. A stream, because
+        // an interrupt would close a channel.
         try (OutputStream out = new FileOutputStream(others.toFile(), true)) {
             out.write((SignalCodec.of(signal) + "\n").getBytes(StandardCharsets.US_ASCII));
         } catch (IOException notListening) {
@@ -193,7 +193,7 @@ final class WakeupFiles implements AutoCloseable {
         }
     }
 
-    /** What one watch has read. */
+    /** Reads the file of one watch. */
     private final class Receiver {
         private final WatchService service;
         private long read;
@@ -227,7 +227,7 @@ final class WakeupFiles implements AutoCloseable {
             }
         }
 
-        /** The whole lines that are new. */
+        /** The new complete lines. */
         private List<String> lines() {
             List<String> lines = new ArrayList<>();
             try (RandomAccessFile in = new RandomAccessFile(mail.toFile(), "r")) {
@@ -263,7 +263,7 @@ final class WakeupFiles implements AutoCloseable {
         }
     }
 
-    /** Makes our files look used, for cleaners that go by age. */
+    /** Updates the modification times of our files, for cleaners that go by age. */
     synchronized void touch(long unixMillis) {
         if (watch != null) {
             for (Path each : List.of(mail, own.resolve(OWNER), own, directory)) {
@@ -273,10 +273,10 @@ final class WakeupFiles implements AutoCloseable {
     }
 
     /**
-     * Removes what store instances have left whose process has ended, and, where that can't be told, of those that are
-     * not known any more. One of these that is there all the same makes it again.
+     * Removes the files of store instances whose process has ended, and, if that is unknown, of those that no longer
+     * have a row. A live instance without a row creates its files again.
      *
-     * @param before what was made after that moment may belong to one that is just beginning
+     * @param before newer files may belong to an instance that is just starting
      */
     void clean(Instant before, Predicate<String> hasEnded, LongPredicate isKnown) {
         if (!Files.isDirectory(directory)) {

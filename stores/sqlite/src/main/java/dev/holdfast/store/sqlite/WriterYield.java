@@ -4,15 +4,15 @@ import dev.holdfast.store.ledger.runtime.SystemTime;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Pause of a busy writer in favour of other processes. Between two trips in quick succession the database is free for
- * some microseconds only, and others would hardly ever poll just then; so a process that writes without a break makes a
- * short one from time to time.
+ * Makes a busy writer pause in favour of other processes. Between two batches in quick succession the database is free
+ * for only a few microseconds, and others would rarely poll just then. So a process that writes continuously pauses
+ * briefly from time to time.
  *
  * <p>Not thread-safe.
  */
 final class WriterYield {
 
-    /** What is shorter is no break. */
+    /** Shorter gaps do not count as a pause. */
     private static final long BREAK_NANOS = 150_000;
 
     private static final long WORK_NANOS = 10_000_000;
@@ -20,7 +20,7 @@ final class WriterYield {
     private long beganNanos;
     private long endedNanos;
 
-    /** Called before a trip. An interrupt is kept for later. */
+    /** Called before a batch. An interrupt is restored afterwards. */
     void begin() {
         long now = SystemTime.nanoTime();
         if (now - endedNanos > BREAK_NANOS) {
@@ -35,7 +35,7 @@ final class WriterYield {
         }
     }
 
-    /** Called after a trip. */
+    /** Called after a batch. */
     void end() {
         endedNanos = SystemTime.nanoTime();
     }

@@ -18,18 +18,17 @@ import java.util.StringJoiner;
 import java.util.stream.Stream;
 
 /**
- * Batch of releases and acquires of one session in one update. It names one table only: an update of a table joined
- * with another first writes down what it will change, which costs several times as much. The session's row is locked by
- * a query within it.
+ * A batch of releases and acquires of one session in one update. It updates a single table: an update of joined tables
+ * first records what it will change, which costs several times as much. A subquery locks the session's row.
  *
- * <p>Assignments are carried out from left to right, or all at once in a mode of MariaDB: so the column that tells the
- * two kinds of rows apart, the session, is assigned last.
+ * <p>Assignments are evaluated from left to right, or all at once in a mode of MariaDB. So the column that
+ * distinguishes the two kinds of rows, the session, is assigned last.
  */
 final class MysqlBatchExchange {
 
     private static final HexFormat HEX = HexFormat.of();
 
-    /** How many rows were found, and the first token that was given to each that was taken. */
+    /** How many rows matched, and the first token of each acquired lock. */
     record Outcome(int count, long first) {}
 
     private final SqlTemplates templates;
@@ -45,20 +44,20 @@ final class MysqlBatchExchange {
         this.hurry = hurry;
     }
 
-    /** Of a row: that it has no grants and no waiters, and tokens below those that are given now. */
+    /** The condition that a row has no grants or waiters, and that its tokens are below the new ones. */
     static String free(String first) {
         return "r.session = 0 AND r.grants = 0 AND r.waiters = 0"
-                // A row that makes no sense is not free: the long way says what is wrong with it.
+                // An invalid row is not free: the ledger reports what is wrong with it.
                 + " AND r.capacity = r.spec >> 16 AND r.shared = 0 AND r.last_token >= 0 AND r.last_token < " + first
                 + " AND " + first + " <= " + ServerFastPath.LARGEST_FIRST;
     }
 
-    /** Of a row: that its grant is not over, and that nobody waits. */
+    /** The condition that the grant has not expired and that there are no waiters. */
     static String unended(String clock) {
         return "r.waiters = 0 AND (r.ends <= 0 OR r.ends > " + clock + ")";
     }
 
-    /** What LAST_INSERT_ID was set to. */
+    /** The value that LAST_INSERT_ID was set to. */
     static long key(Statement update) throws SQLException {
         try (ResultSet key = update.getGeneratedKeys()) {
             if (!key.next()) {
@@ -69,11 +68,11 @@ final class MysqlBatchExchange {
     }
 
     /**
-     * Carries these out, as far as nothing is in the way.
+     * Executes the commands whose conditions hold.
      *
-     * @param releases of one session, on different names
-     * @param acquires of the same one, on other names, and alike but for names and claims
-     * @param mark what the rows that are given back are to be known by
+     * @param releases of one session, on distinct names
+     * @param acquires of the same session, on other names, equal except for names and claims
+     * @param mark the number that identifies the released rows
      */
     Outcome carryOut(StatementCache statements, List<Release> releases, List<Acquire> acquires, long mark)
             throws SQLException {
@@ -85,7 +84,7 @@ final class MysqlBatchExchange {
         }
     }
 
-    /** 0 if it was not set, since nothing was taken. */
+    /** 0 if it was not set, because nothing was acquired. */
     private static long lastKey(Statement update) throws SQLException {
         try (ResultSet key = update.getGeneratedKeys()) {
             return key.next() ? key.getLong(1) : 0;
@@ -144,7 +143,7 @@ final class MysqlBatchExchange {
                 + " AND " + live(session, "") + ")");
     }
 
-    /** That a session lives, and stays as it is until the commit. */
+    /** The condition that a session is alive; it stays unchanged until the commit. */
     private String live(long session, String and) {
         return "EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = " + session + and + " AND s.deadline > " + clock
                 + " LOCK IN SHARE MODE)";

@@ -25,23 +25,24 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fast path on MySQL and MariaDB. One command is an update by primary key, together with the session's row, which
- * that locks too and keeps as it is until the commit. Several are one update as well, see {@link MysqlBatchExchange},
- * if they are of one session and alike but for names and claims, as they nearly always are.
+ * The fast path on MySQL and MariaDB. One command is an update by primary key joined with the session's row, which it
+ * locks too, so that it stays unchanged until the commit. Several commands of one session that are equal except for
+ * names and claims, as they nearly always are, are also one update; see {@link MysqlBatchExchange}.
  *
- * <p>The first token comes back as the key that the statement made, which costs no further trip; the last one follows
- * from it. As the time is that of the statement, it is the same for all.
+ * <p>The first token comes back as the generated key, which costs no further round trip; the last one follows from it.
+ * All grants of a statement have the same time and so the same first token.
  */
 final class MysqlFastPath extends ServerFastPath {
 
     /**
-     * The rows of one command, for MySQL on a connection that has somebody else's bound for waits: what is locked fails
-     * at once. An update can't say that, but the queries within it can, if they are not merged into it.
+     * The rows of one command, for MySQL on a lent connection with a lock-wait limit that is not ours: the statement
+     * fails at once if a row is locked. An update has no syntax for that, but its subqueries have, if they are not
+     * merged into it.
      */
     private static final String UNLESS_LOCKED = "/*+ NO_MERGE(s) */ holdfast_resource r JOIN"
             + " (SELECT id, epoch, deadline FROM holdfast_session WHERE id = ? FOR SHARE NOWAIT) s";
 
-    /** As above. MySQL reads no table that it updates but in a query within a query. */
+    /** As above. MySQL can read the table that it updates only in a nested subquery. */
     private static final String NAME_UNLESS_LOCKED = "r.name = (SELECT n.name FROM"
             + " (SELECT name FROM holdfast_resource WHERE name = ? FOR UPDATE NOWAIT) n)";
 
@@ -52,16 +53,14 @@ final class MysqlFastPath extends ServerFastPath {
     private final MysqlBatchExchange exchange;
     private final MysqlFirstUse firstUse;
 
-    /** Tells what one statement has given back from what was free before; each takes the next. */
+    /** Distinguishes rows that a statement has released from those free before; each statement uses the next number. */
     private long mark = Randomness.nextLong() >>> 2;
 
     /**
-     * Makes the statements.
+     * Builds the statements.
      *
-     * @param hurry what makes a statement fail at once where a row is locked by somebody else; empty if there is no
-     *     such thing
-     * @param needsTransaction whether several commands, and what makes rows, wait for no lock for long in a transaction
-     *     alone
+     * @param hurry a prefix that makes a statement fail at once if a row is locked; empty if there is none
+     * @param needsTransaction whether only a transaction limits the lock waits of several commands and of inserts
      */
     MysqlFastPath(SqlTemplates templates, String clock, String hurry, boolean needsTransaction) {
         this.hurry = hurry;
@@ -89,7 +88,10 @@ final class MysqlFastPath extends ServerFastPath {
         return hurry.isEmpty();
     }
 
-    /** What came of several that were given back can only be told for sure before others may take them. */
+    /**
+     * The results of several releases can only be read reliably before the commit, after which others may acquire the
+     * locks.
+     */
     @Override
     public boolean isOneStatement(List<Release> releases, List<Acquire> acquires) {
         return releases.size() + acquires.size() == 1 || (releases.isEmpty() && isOneStatementIfUnused(acquires));
@@ -186,7 +188,7 @@ final class MysqlFastPath extends ServerFastPath {
         for (List<Release> rest : given.values()) {
             exchange(statements, rest, List.of(), done);
         }
-        // Those that are given back and taken together are taken by a statement of their own, if they are free.
+        // Locks that are released and acquired in one batch are acquired by a separate statement, if they are free.
         Set<ResourceName> free = done.keySet().stream()
                 .filter(Release.class::isInstance)
                 .map(command -> ((Release) command).resource())
@@ -222,9 +224,10 @@ final class MysqlFastPath extends ServerFastPath {
     }
 
     /**
-     * Finds out which of them the last statement has done.
+     * Determines which commands the last statement has executed.
      *
-     * @param first where the blocks begin that it gave, if it gave any: no other block of the same resource does
+     * @param first the first token of the blocks that it granted, if any; no other block of the same resource begins
+     *     there
      */
     private void compare(
             StatementCache statements,

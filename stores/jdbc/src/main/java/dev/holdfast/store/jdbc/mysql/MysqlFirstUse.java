@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.StringJoiner;
 
 /**
- * Makes the rows of names that nobody has used, with the first grant in them, on MySQL and MariaDB. Why that is as good
- * as adding a row and then locking it is told in {@link PostgresFirstUse}.
+ * Inserts the rows of unused names with their first grants, on MySQL and MariaDB. {@link PostgresFirstUse} explains why
+ * that is as safe as inserting a row and then locking it.
  *
- * <p>Who finds a row that somebody else is adding waits for it, or fails.
+ * <p>An insert that meets a row that another transaction is inserting waits for it, or fails.
  */
 final class MysqlFirstUse {
 
@@ -42,9 +42,9 @@ final class MysqlFirstUse {
     }
 
     /**
-     * Makes them, as far as there are none.
+     * Inserts the rows that do not exist.
      *
-     * @param acquires of one session, on different names, and alike but for names and claims
+     * @param acquires of one session, on distinct names, equal except for names and claims
      */
     MysqlBatchExchange.Outcome make(StatementCache statements, List<Acquire> acquires) throws SQLException {
         if (acquires.size() == 1) {
@@ -56,7 +56,7 @@ final class MysqlFirstUse {
         }
     }
 
-    /** As above, of one. */
+    /** As above, for one. */
     MysqlBatchExchange.Outcome make(StatementCache statements, Acquire acquire) throws SQLException {
         long session = Session.numberOf(acquire.claim().session());
         long lease = Micros.of(acquire.lease().length());
@@ -91,8 +91,8 @@ final class MysqlFirstUse {
     }
 
     /**
-     * The values of one row: where it can't be made so there is no name for it, and it is refused. To insert what a
-     * query finds takes the servers three times as long, and a text with the values in it twice as long.
+     * Inserts the values of one row. If a condition fails, the name is null, and the server rejects the row. Inserting
+     * the result of a query takes the servers three times as long, and a text with literal values twice as long.
      */
     private String textOfOne() {
         return hurry + "INSERT INTO holdfast_resource (" + Product.RESOURCE_COLUMNS + ") VALUES (?, ?, " + first
@@ -102,7 +102,7 @@ final class MysqlFirstUse {
                 + level("(SELECT m.token_floor FROM holdfast_meta m WHERE m.one = 1)") + " LOCK IN SHARE MODE))";
     }
 
-    /** Rows that are there are passed over; no other error is, since no value can be out of its range. */
+    /** Existing rows are skipped. IGNORE hides no other error, because no value can be out of range. */
     private String several(List<Acquire> acquires) {
         StringJoiner claims = new StringJoiner(" UNION ALL SELECT ", "(SELECT ", ") v");
         acquires.forEach(acquire -> claims.add(MysqlBatchExchange.literal(acquire.resource()) + " AS name, "
@@ -113,7 +113,7 @@ final class MysqlFirstUse {
                 + session(acquires.get(0)) + " LOCK IN SHARE MODE) ORDER BY v.name";
     }
 
-    /** All columns of a row but the name. */
+    /** All columns of a row except the name. */
     private String grant(Acquire acquire, String claim) {
         long spec = ColumnCodes.of(acquire.spec());
         long lease = Micros.of(acquire.lease().length());
@@ -124,14 +124,14 @@ final class MysqlFirstUse {
                 + ", 0, 0, 0, 0, 0";
     }
 
-    /** The session, if it lives, and the epoch is not an old one. */
+    /** The session, on the condition that it is alive and the epoch is not outdated. */
     private String session(Acquire acquire) {
         return "holdfast_session s WHERE s.id = "
                 + Session.numberOf(acquire.claim().session()) + " AND s.epoch <= " + acquire.epoch()
                 + " AND s.deadline > " + clock;
     }
 
-    /** That tokens can begin where the clock stands. */
+    /** The condition that tokens can begin at the clock's time. */
     private String level(String floor) {
         return floor + " BETWEEN 0 AND " + first + " - 1 AND " + first + " <= " + ServerFastPath.LARGEST_FIRST;
     }

@@ -36,27 +36,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears on MySQL and MariaDB that a claim of this client was let in. They have nothing that tells, but a query that
- * naps can be cut short: while claims wait, one connection has the client's own lock of the server's kind, and naps in
- * a query. Who lets a claim in ends the query of the connection that has that lock, which can be no other: the lock
- * goes when its connection does.
+ * Learns of grants to this client on MySQL and MariaDB. These have no NOTIFY, but a query that sleeps can be killed.
+ * While claims wait, one connection holds a named lock of the server that identifies the client, and runs {@code SELECT
+ * SLEEP}. The client that grants a claim kills the query of the connection with that lock. It cannot hit another
+ * connection, because the lock ends with its connection.
  *
- * <p>A nap begins with a look whether all claims still wait, so that nothing is missed that happened between two naps.
- * If something is found after a nap that nobody cut short, others can't do so, and naps are as short as polls from
- * there on. Nobody naps, and no connection stays, while nothing waits.
+ * <p>A query sleeps only if all claims still wait, so nothing that happens between two sleeps is missed. If a grant is
+ * found after a sleep that was not interrupted, others cannot kill the query, and from then on sleeps are as short as
+ * polls. While no claim waits, there is no sleeping query, and the connection is closed.
  */
 public final class MysqlNotificationListener implements NotificationListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(MysqlNotificationListener.class);
     private static final HexFormat HEX = HexFormat.of();
 
-    /** Claims in one look: bounds the length of the statement. */
+    /** The most claims in one statement, which limits its length. */
     private static final int MOST_TOGETHER = 256;
 
-    /** What the server keeps old versions of rows for, at the longest. */
+    /** The longest sleep, for which the server keeps old row versions. */
     private static final double LONGEST_NAP = 0.5;
 
-    // Where nobody cuts a nap short: seconds, growing while nothing happens.
+    // The sleep in seconds where others cannot interrupt it; it grows while nothing happens.
     private static final double SHORT_NAP = 0.010;
     private static final double LONGEST_SHORT_NAP = 0.040;
 
@@ -64,25 +64,25 @@ public final class MysqlNotificationListener implements NotificationListener {
     private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The query was ended by somebody. */
+    /** The error code of a killed query. */
     private static final int INTERRUPTED = 1317;
 
     private static final String CLAIMS = "JSON_TABLE(?, '$[*]' COLUMNS (place INT PATH '$[0]',"
             + " name VARCHAR(1024) PATH '$[1]', session BIGINT PATH '$[2]', claim BIGINT PATH '$[3]')) v";
 
     /**
-     * A claim is found by its session and number. Its name and state are wrapped into expressions, so that no server
-     * looks it up by these, which would read the whole queue of the name, as MariaDB 10.11 did.
+     * A claim is found by its session and number. Its name and state are wrapped in expressions, so that no server uses
+     * an index on them, which would read the whole queue of the name, as MariaDB 10.11 did.
      */
     private static final String WAITS = " holdfast_claim c ON c.session = v.session AND c.claim = v.claim"
             + " AND CONCAT(c.name) = UNHEX(v.name) AND c.granted + 0 = 0";
 
-    /** How a nap ended. */
+    /** How a sleep ended. */
     private enum Nap {
         OVER,
         CUT_SHORT,
 
-        /** Not all claims wait any more: there was none. */
+        /** There was no sleep, because some claim no longer waits. */
         NEEDLESS
     }
 
@@ -103,17 +103,17 @@ public final class MysqlNotificationListener implements NotificationListener {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** How often this was told to look. */
+    /** How often a sleep was interrupted. */
     private final AtomicLong wakeupFiles = new AtomicLong();
 
-    /** Set by any thread; the one thread makes its connection anew. */
+    /** Set by any thread; the listener's thread then replaces its connection. */
     private volatile boolean isStale;
 
-    // Of the one thread.
+    // Used only by the listener's thread.
     private @Nullable Connection connection;
     private boolean hasLock;
 
-    /** Whether naps are cut short where there is something to hear, as far as was seen. */
+    /** Whether, as far as observed, grants interrupt the sleep. */
     private boolean isToldInTime = true;
 
     private double seconds = SHORT_NAP;
@@ -139,15 +139,15 @@ public final class MysqlNotificationListener implements NotificationListener {
                 + " LEFT JOIN holdfast_resource r ON r.name = UNHEX(v.name) LEFT JOIN" + WAITS);
     }
 
-    /** The lock that the connection has on which a client naps. Whoever lets that client in looks it up. */
+    /** The named lock of the connection on which a client sleeps. Other clients use it to find that connection. */
     public static String lockName(long client) {
         return "holdfast:" + Long.toHexString(client);
     }
 
-    /** There is nothing to hear until a claim waits. */
+    /** Nothing to do until a claim waits. */
     @Override
     public void start() {
-        // As above.
+        // The first waiting claim starts the thread.
     }
 
     @Override
@@ -159,7 +159,7 @@ public final class MysqlNotificationListener implements NotificationListener {
                 if (!found.isEmpty()) {
                     listen();
                     if (wakeupFiles.get() != before) {
-                        // It may have been let in before anybody knew here that it waits.
+                        // It may have been granted before this listener knew that it waits.
                         found.forEach(claim -> listener.accept(new Signal.Changed(claim)));
                     }
                 }
@@ -176,7 +176,7 @@ public final class MysqlNotificationListener implements NotificationListener {
                 thread = made;
             }
         } catch (RuntimeException | Error e) {
-            // Those that wait ask now and then all the same, and the next one that is queued tries again.
+            // Waiters poll anyway, and the next queued claim retries.
             LOG.error("no thread could be had to hear of grants", e);
         } finally {
             lock.unlock();
@@ -221,10 +221,10 @@ public final class MysqlNotificationListener implements NotificationListener {
         }
     }
 
-    /** Gives the next pause. */
+    /** Returns the next pause. */
     private long loseAndPause(long pause) {
         disconnect();
-        // Whatever happens meanwhile nobody hears.
+        // Notifications are missed meanwhile.
         listener.accept(new Signal.Resubscribed());
         waiting.pause(pause);
         return Math.min(LONGEST_PAUSE_NANOS, pause * 2);
@@ -238,7 +238,7 @@ public final class MysqlNotificationListener implements NotificationListener {
         takeLock();
     }
 
-    /** Until the server has noticed that an earlier connection is gone, that one has the lock. */
+    /** Tries to take the named lock, which an earlier connection keeps until the server notices that it was lost. */
     private void takeLock() throws SQLException {
         try (ResultSet row = statements.bound("SELECT GET_LOCK(?, 0)", lockName).executeQuery()) {
             hasLock = row.next() && row.getInt(1) == 1;
@@ -246,8 +246,8 @@ public final class MysqlNotificationListener implements NotificationListener {
     }
 
     /**
-     * Ends the connection, also one of a pool: whoever was about to end a nap on it must not end a query of the
-     * program, which would have the same connection.
+     * Ends the physical connection, even a pooled one: another client that is about to kill the sleep must not kill a
+     * query of the program on the same connection.
      */
     private void disconnect() {
         ConnectionDisposal.discard(connection);
@@ -271,7 +271,7 @@ public final class MysqlNotificationListener implements NotificationListener {
             seconds = Math.min(LONGEST_SHORT_NAP, seconds * 1.5);
         } else {
             seconds = SHORT_NAP;
-            // With those that came meanwhile.
+            // Include the claims that were added meanwhile.
             List<ClaimRef> all = waiting.present();
             for (int from = 0; from < all.size(); from += MOST_TOGETHER) {
                 look(all.subList(from, Math.min(all.size(), from + MOST_TOGETHER)));
@@ -298,7 +298,7 @@ public final class MysqlNotificationListener implements NotificationListener {
         }
     }
 
-    /** Tells of those that do not wait any more. */
+    /** Reports the claims that no longer wait. */
     private void look(List<ClaimRef> claims) throws SQLException {
         List<Signal> signals = new ArrayList<>();
         try (ResultSet row = statements.bound(look, json(claims)).executeQuery()) {
@@ -307,7 +307,7 @@ public final class MysqlNotificationListener implements NotificationListener {
                 boolean waits = row.getBoolean(2);
                 if (!waits) {
                     waiting.remove(claim);
-                    // A lease of its own begins when the claimant asks.
+                    // A grant's own lease begins when the claimant polls.
                     signals.add(
                             row.getBoolean(3) && row.getLong(6) == 0
                                     ? new Signal.Granted(claim, granted(row))
@@ -318,7 +318,7 @@ public final class MysqlNotificationListener implements NotificationListener {
             if (e.getErrorCode() != INTERRUPTED) {
                 throw e;
             }
-            // Another one was let in meanwhile: the next nap is needless.
+            // Another claim was granted meanwhile, so there will be no next sleep.
             StatementCache.logSuppressed(e);
         }
         signals.forEach(listener);
@@ -338,13 +338,13 @@ public final class MysqlNotificationListener implements NotificationListener {
         return json.toString();
     }
 
-    /** When the nap that is under way is over. */
+    /** Takes effect after the current sleep. */
     @Override
     public void reconnect() {
         isStale = true;
     }
 
-    /** The connection goes when the nap that is under way is over. */
+    /** The connection is closed after the current sleep. */
     @Override
     public void close() {
         lock.lock();

@@ -32,7 +32,7 @@ import javax.sql.DataSource;
 /** MySQL from version 8.0 on, and MariaDB from version 10.6 on. */
 public final class MysqlProduct implements Product {
 
-    /** Told in UTC, so that no time zone and no summer time has a part in it. */
+    /** In UTC, so that time zones and daylight saving time have no effect. */
     public static final String CLOCK = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))";
 
     private static final String SKIPPING =
@@ -42,21 +42,21 @@ public final class MysqlProduct implements Product {
     private static final int NO_SUCH_THREAD = 1094;
     private static final int NOT_OWN_THREAD = 1095;
 
-    /** In seconds: the least that both servers know. */
+    /** In seconds: the shortest time that both servers support. */
     private static final String BRIEF = "SESSION innodb_lock_wait_timeout = 1";
 
     private static final String PATIENT = "SESSION innodb_lock_wait_timeout = 3";
 
-    /** MariaDB can end any statement sooner. In seconds, too. */
+    /** MariaDB can end any statement earlier. Also in seconds. */
     private static final String BRIEFLY = "SET STATEMENT max_statement_time = 0.2 FOR ";
 
     /**
-     * In seconds. The rows of a client that has vanished, unnoticed by the server, are free again after that; MySQL has
-     * no such bound. A client that is there but was held up for longer has done nothing, and begins anew.
+     * In seconds. Afterwards the rows of a vanished client that the server has not noticed are unlocked; MySQL has no
+     * such limit. A client that was only paused for longer has changed nothing and starts again.
      */
     private static final String NOT_IDLE = ", SESSION idle_transaction_timeout = 10";
 
-    /** The isolation is that of the next transaction alone, as it always is where no scope is named. */
+    /** Sets the isolation of the next transaction only, because no scope is named. */
     private static final String KEEP = " = 'READ-COMMITTED', @holdfast_wait = @@SESSION.innodb_lock_wait_timeout";
 
     private static final String KEEP_IDLE = ", @holdfast_idle = @@SESSION.idle_transaction_timeout";
@@ -65,7 +65,7 @@ public final class MysqlProduct implements Product {
 
     private static final String RESTORE_IDLE = ", SESSION idle_transaction_timeout = @holdfast_idle";
 
-    /** MariaDB knows a word for a statement that does not wait for locks. */
+    /** MariaDB has a prefix for statements that do not wait for locks. */
     private static final String HURRY = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
 
     private final MysqlServer server;
@@ -96,7 +96,7 @@ public final class MysqlProduct implements Product {
         return clock;
     }
 
-    /** MariaDB has no number of a server that is drawn by chance. */
+    /** MariaDB has no random server id. */
     @Override
     public String identity() {
         return "SELECT CONCAT_WS('/', " + (isMariaDb ? "" : "@@server_uuid, ") + "@@server_id, @@hostname, @@port)";
@@ -132,7 +132,7 @@ public final class MysqlProduct implements Product {
                 keys);
     }
 
-    /** A statement with a list of keys in it, at least one. */
+    /** A statement with a list of keys, at least one. */
     static PreparedStatement ofKeys(StatementCache statements, String before, String behind, List<byte[]> keys)
             throws SQLException {
         int places = placesFor(keys.size());
@@ -144,7 +144,7 @@ public final class MysqlProduct implements Product {
         return select;
     }
 
-    /** The next power of two, so that there are few statements to prepare. */
+    /** The number of keys rounded up to a power of two, so that there are few statements to prepare. */
     private static int placesFor(int keys) {
         return keys == 1 ? 1 : Integer.highestOneBit(keys - 1) << 1;
     }
@@ -234,25 +234,25 @@ public final class MysqlProduct implements Product {
     }
 
     /**
-     * A statement that is a transaction of its own sees what was committed before it, and locks at least as much as
-     * with READ COMMITTED. To set the isolation and to set it back would be two more trips.
+     * At any of these levels, an autocommitted statement sees what was committed before it and locks at least as much
+     * as with READ COMMITTED. Setting and restoring the isolation would be two more round trips.
      */
     @Override
     public boolean fitsStatements(int isolation) {
         return isolation >= Connection.TRANSACTION_READ_COMMITTED;
     }
 
-    /** There is no such thing for one transaction. */
+    /** Not possible for a single transaction. */
     @Override
     public void relax(WriteBatch writes) {}
 
-    /** Nothing goes with a commit here. */
+    /** Not possible with a commit; see {@link #wake}. */
     @Override
     public void tell(WriteBatch writes, List<Transaction.Notification> told) {
-        // As above.
+        // The client wakes others after the commit.
     }
 
-    /** Ends the naps of those who were let in, see {@link MysqlNotificationListener}. */
+    /** Interrupts the sleeps of clients with new grants, see {@link MysqlNotificationListener}. */
     @Override
     public void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException {
         List<Long> clients = told.stream()
@@ -264,7 +264,7 @@ public final class MysqlProduct implements Product {
             try (Statement kill = statements.connection().createStatement()) {
                 kill.execute("KILL QUERY IS_USED_LOCK('" + MysqlNotificationListener.lockName(client) + "')");
             } catch (SQLException e) {
-                // It does not nap, or belongs to another user: then it looks for itself.
+                // It does not sleep, or belongs to another user; then it polls.
                 if (e.getErrorCode() != NO_SUCH_THREAD && e.getErrorCode() != NOT_OWN_THREAD) {
                     throw e;
                 }

@@ -20,20 +20,20 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The tables on MySQL and MariaDB, where each statement that makes one is a transaction of its own. */
+/** The tables on MySQL and MariaDB, where each CREATE statement is a separate transaction. */
 final class MysqlSchema extends ServerSchema {
 
     private static final String SECONDS = "60";
 
     private static final int COLUMN_IS_THERE = 1060;
 
-    /** URLs of both drivers, and of those that wrap them. */
+    /** URLs of both drivers, and of drivers that wrap them. */
     private static final Pattern URL = Pattern.compile(
             "jdbc:[^/]*(?:mysql|mariadb)[^/]*://[^/?]*(?:/(?<database>[^/?]*))?(?:\\?.*)?", Pattern.DOTALL);
 
     /**
-     * Attempts at everything that locks need, none of which finds a row: there is no other way to ask that knows of
-     * roles and of permissions on columns.
+     * Statements of all kinds that locks need, none of which matches a row. No other check takes roles and permissions
+     * on columns into account.
      */
     private static final List<String> ATTEMPTS = List.of(
             "SELECT version FROM holdfast_meta WHERE 1 = 0",
@@ -59,8 +59,8 @@ final class MysqlSchema extends ServerSchema {
     }
 
     /**
-     * Where names without a database lead on a connection: at present, and by its URL. What the URL does not say is
-     * taken for none, since whatever a program has set on the connection may be anything.
+     * Where unqualified names lead on a connection: now, and by its URL. A URL without a database counts as none,
+     * because the current setting may come from the program.
      */
     static SearchPath searchPath(Connection connection, String table) throws SQLException {
         Optional<String> database;
@@ -115,10 +115,10 @@ final class MysqlSchema extends ServerSchema {
         return isTrue(connection, "SELECT count(*) > 0 FROM information_schema.schemata WHERE schema_name = ?", schema);
     }
 
-    /** Under a lock of the server, since two could otherwise add the same column. */
+    /** Under a named lock of the server, because otherwise two clients could add the same column. */
     @Override
     public void alone(Connection connection, Making making) throws SQLException {
-        // A lock's name has at most 64 characters. MySQL 9 has no SHA1.
+        // The name of such a lock has at most 64 characters. MySQL 9 has no SHA1.
         String name = "CONCAT('holdfast ', LEFT(SHA2(CONCAT(?, '.', ?), 256), 40))";
         String schema = templates().schema();
         String table = templates().bare("holdfast_meta");
@@ -141,7 +141,10 @@ final class MysqlSchema extends ServerSchema {
         assert wasOurs;
     }
 
-    /** With such a log the server refuses what is written under READ COMMITTED, whose order it could not tell. */
+    /**
+     * With a statement-based binary log the server rejects writes under READ COMMITTED, because it could not log their
+     * order.
+     */
     @Override
     public void requireServer(Connection connection) throws SQLException {
         Map<String, String> variables = new HashMap<>();
@@ -158,7 +161,7 @@ final class MysqlSchema extends ServerSchema {
         }
     }
 
-    /** MariaDB has words for a column that is added if it is not there; MySQL has not. */
+    /** MariaDB has syntax to add a column only if it is missing; MySQL does not. */
     @Override
     public void add(Statement statement, String text) throws SQLException {
         try {

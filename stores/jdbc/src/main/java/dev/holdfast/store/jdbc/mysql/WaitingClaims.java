@@ -17,7 +17,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The claims of one client that wait in the database's queues, as far as it was answered so. Thread-safe. */
+/** The claims of one client that wait in the database's queues, according to the replies. Thread-safe. */
 final class WaitingClaims {
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -29,10 +29,10 @@ final class WaitingClaims {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** Written under the lock; read without it by those who would only find nothing to do. */
+    /** Written under the lock; read without it as a shortcut. */
     private volatile boolean isEmpty = true;
 
-    /** Notes an answer; tells which claims are found waiting by it that did not wait before. */
+    /** Records a reply; returns the claims that wait according to it and did not before. */
     List<ClaimRef> note(Command command, Reply reply) {
         if (command instanceof Claiming claiming) {
             return note(claiming.request().claim(), reply);
@@ -90,8 +90,8 @@ final class WaitingClaims {
     }
 
     /**
-     * Those that wait; waits for the first one, and gives none if it does not come in time, or null when there will be
-     * none any more.
+     * Returns the waiting claims, and blocks until there is one; empty if the time runs out, or null once this is
+     * closed.
      */
     @Nullable
     List<ClaimRef> await(long nanos) {
@@ -103,14 +103,14 @@ final class WaitingClaims {
             }
             return closed ? null : List.copyOf(claims);
         } catch (InterruptedException e) {
-            // Nobody interrupts the thread that listens; who does so all the same ends it.
+            // The listener's thread is not interrupted on purpose; an interrupt ends it.
             return null;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Those that wait. */
+    /** The waiting claims. */
     List<ClaimRef> present() {
         lock.lock();
         try {
@@ -120,7 +120,7 @@ final class WaitingClaims {
         }
     }
 
-    /** Waits for that long, or until this is closed. */
+    /** Waits for this long, or until this is closed. */
     void pause(long nanos) {
         lock.lock();
         try {

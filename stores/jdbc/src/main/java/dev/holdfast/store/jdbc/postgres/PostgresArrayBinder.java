@@ -11,7 +11,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Function;
 
-/** Binds the array parameters of a statement of PostgreSQL, one after another. Not thread-safe. */
+/** Binds successive array parameters of a PostgreSQL statement. Not thread-safe. */
 final class PostgresArrayBinder {
 
     private final PreparedStatement to;
@@ -28,7 +28,7 @@ final class PostgresArrayBinder {
         numbers(from, one -> what.apply(one).claim());
     }
 
-    /** All that is asked for: claims, weights, specs, lengths of leases, tokens and epochs. */
+    /** All parameters of acquires: claims, weights, specs, lease lengths, tokens and epochs. */
     void acquires(List<Acquire> acquires) throws SQLException {
         claims(acquires, Acquire::claim);
         numbers(acquires, acquire -> (long) acquire.weight());
@@ -38,7 +38,7 @@ final class PostgresArrayBinder {
         numbers(acquires, Acquire::epoch);
     }
 
-    /** The sessions that ask, each once. */
+    /** The distinct sessions of acquires. */
     void sessions(List<Acquire> acquires) throws SQLException {
         List<Long> sessions = acquires.stream()
                 .map(acquire -> Session.numberOf(acquire.claim().session()))
@@ -48,7 +48,7 @@ final class PostgresArrayBinder {
     }
 
     private <T> void numbers(List<T> from, Function<T, Long> what) throws SQLException {
-        // The driver sends an array of this class as it is, and any other as text.
+        // The driver sends arrays of this class in binary form, and others as text.
         set("bigint", from.stream().map(what).toArray(Long[]::new));
     }
 

@@ -22,25 +22,25 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Why nobody waits for each other in a circle, though this waits for rows that others have locked: the rows are changed
- * in the order of their names, in which everybody locks rows who needs several; the session was locked before that, and
- * who wants a session for itself alone has nothing else. The order is that of the names as they are given, or that of
- * the index of names: which of the two is read first does not matter, and other ways to bring them together are off on
- * connections of our own. With several sessions it could be the order of these.
+ * Why there are no deadlocks, although this waits for rows that others have locked: it updates rows in the order of
+ * their names, which is the order in which every transaction locks several rows. It locks the session before that, and
+ * a transaction that locks a session exclusively holds no other lock. The order is that of the names in the parameter,
+ * or that of the index of names: it does not matter which of the two the server reads first, and other join methods are
+ * disabled on connections of our own. With several sessions it could be the order of these.
  */
 
 /**
- * Batch of releases and acquires in one statement that visits each row once: for claims of one session with the same
- * {@link BatchKey}, on connections of our own. To lock the rows by a step before that, which could skip those that
- * others have locked, takes the server nearly twice the time.
+ * A batch of releases and acquires in one statement that visits each row once: for claims of one session with the same
+ * {@link BatchKey}, on connections of our own. Locking the rows in a first step, which could skip those that others
+ * have locked, would take the server nearly twice the time.
  *
  * <p>Not thread-safe.
  */
 final class PostgresBatchExchange {
 
     /**
-     * With the time for {@code $clock}, that as a token for {@code $mark}, a lock on the session or nothing for
-     * {@code $sharing}, and more that is wanted of the rows, or nothing, for {@code $late}.
+     * Placeholders: {@code $clock} is the time, {@code $mark} the time as a token, {@code $sharing} a lock on the
+     * session or nothing, and {@code $late} further result columns or nothing.
      */
     private static final String EXCHANGE = """
             WITH k AS NOT MATERIALIZED (SELECT ?::bigint AS session, ?::bigint AS epoch, ?::bigint AS spec,
@@ -78,7 +78,7 @@ final class PostgresBatchExchange {
         giveBack = templates.of(text.replace("$sharing", "").replace("$late", ", " + PostgresFastPath.LATE));
     }
 
-    /** Whether these can go so. */
+    /** Whether these commands can form such a batch. */
     static boolean isFit(List<Release> releases, List<Acquire> acquires) {
         return Stream.concat(releases.stream(), acquires.stream())
                                 .map(OnClaim::claim)
@@ -89,7 +89,7 @@ final class PostgresBatchExchange {
                 && acquires.stream().map(BatchKey::of).distinct().count() <= 1;
     }
 
-    /** The names are all different. Null for each that could not be done so. */
+    /** Executes the batch; the names are distinct. Null for each command that it could not execute. */
     List<@Nullable Reply> carryOut(StatementCache statements, List<Release> releases, List<Acquire> acquires)
             throws SQLException {
         List<OnClaim> commands =

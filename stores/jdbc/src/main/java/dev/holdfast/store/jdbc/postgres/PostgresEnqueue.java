@@ -13,15 +13,15 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Enqueues a claim for a lock that somebody holds: one statement, whose commit waits for no disk, since a new waiter
- * has been given nothing. It does so in the plain case, of a lock that is held alone by a live session; all else is
- * left to {@link CommandExecutor}.
+ * Enqueues a claim for a held lock with one statement, whose commit does not wait for the disk, because a new waiter
+ * was granted nothing. It handles only the simple case of a lock that one live session holds exclusively; {@link
+ * CommandExecutor} handles the others.
  *
  * <p>Not thread-safe.
  */
 final class PostgresEnqueue {
 
-    /** As {@link PostgresQueueStatement} says; with the time for {@code $clock}. */
+    /** In the form that {@link PostgresQueueStatement} requires; {@code $clock} is the time. */
     private static final String QUEUE = """
             WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS number,
                    ?::bigint AS spec, ?::bigint AS epoch, ?::bigint AS weight, ?::integer AS wanted, ?::bigint AS ends,
@@ -54,12 +54,12 @@ final class PostgresEnqueue {
                   FROM counted c, v)
             SELECT $inUse, c.looks, CASE WHEN c.places > 0 THEN $late END FROM v LEFT JOIN counted c ON true""";
 
-    /** A lock that somebody else holds alone. */
+    /** The condition that another claim holds the lock exclusively. */
     private static final String ROW =
             "r.name = v.name AND r.session <> 0 AND (r.session <> v.session OR r.claim <> v.number)"
                     + " AND (r.ends <= 0 OR r.ends > $clock) AND r.grants = 0 AND r.shared = 0 AND r.spec = v.spec"
                     + " AND r.capacity = r.spec >> 16 AND r.capacity >= v.weight AND r.last_token >= 0"
-                    // The first claim of all drops what is left of a row that was deleted by hand.
+                    // The first claim of a row drops the rest of one that was deleted by hand.
                     + " AND r.waiters >= 0 AND r.places > 0";
 
     private final PostgresQueueStatement queue;
@@ -74,7 +74,7 @@ final class PostgresEnqueue {
         this.queue = new PostgresQueueStatement(templates, text, ROW.replace("$clock", clock), waits);
     }
 
-    /** Gives null if it could not be done so, and nothing was changed. */
+    /** Returns null if this was not possible, with nothing changed. */
     Reply.@Nullable Queued tryIt(StatementCache statements, Acquire acquire) throws SQLException {
         return queue.carryOut(
                 statements,

@@ -25,19 +25,19 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The fast path on PostgreSQL. Rows that others have locked are passed over, so that no statement waits for another in
- * a circle.
- */
+/** The fast path on PostgreSQL. Statements skip locked rows, or lock rows in an order that prevents deadlocks. */
 final class PostgresFastPath extends ServerFastPath {
 
-    /** Has the transaction of a statement not wait for the disk. */
+    /** Makes the commit of a statement's transaction not wait for the disk. */
     static final String LATE = "set_config('synchronous_commit', 'off', true)";
 
-    /** Bounds the waits for locks of the transaction of a statement as {@link LockWait#BRIEF} says, and is true. */
+    /** Limits the lock waits of a statement's transaction to {@link LockWait#BRIEF}. */
     private static final String BRIEFLY = "set_config('lock_timeout', '200', true)";
 
-    /** What {@link PostgresArrayBinder#acquires} binds, with the types: a driver may send values without them. */
+    /**
+     * The parameters of {@link PostgresArrayBinder#acquires}, with types, because a driver may send values without
+     * them.
+     */
     static final String ACQUIRES = "unnest(?::bytea[]" + ", ?::bigint[]".repeat(7) + ")";
 
     private final boolean mustSkip;
@@ -54,12 +54,12 @@ final class PostgresFastPath extends ServerFastPath {
     private final String exchange;
 
     /**
-     * Puts the statements together.
+     * Builds the statements.
      *
-     * @param mustSkip whether nothing but passing over locked rows keeps a statement from waiting for them for long
-     * @param joins whether the driver sends statements together that stand together
-     * @param channel what the names of the channels begin with, on which other clients are told
-     * @param client who is told by the answer instead
+     * @param mustSkip whether a statement must skip locked rows, because nothing else limits its waits
+     * @param joins whether the driver sends statements of one text in one round trip
+     * @param channel the prefix of the channels that notify other clients
+     * @param client the number of this client, whose notification is in the result
      */
     PostgresFastPath(
             SqlTemplates templates, String clock, boolean mustSkip, boolean joins, String channel, long client) {
@@ -97,9 +97,8 @@ final class PostgresFastPath extends ServerFastPath {
         exchange = templates.of("WITH " + gives + ", " + takes + " SELECT * FROM given UNION ALL SELECT * FROM taken");
     }
 
-    // Of many together, what was done is told by its place: of what is given back from 1, of what is taken from -1.
-    // Each row is looked up by itself: a join would compare all with all where the table was small when it was looked
-    // at.
+    // A batch returns the positions of the commands it executed: releases count from 1, acquires from -1. Each row is
+    // looked up on its own: a join would compare all pairs if the table was small when it was analysed.
 
     private static String gives(String given) {
         return "back AS (SELECT * FROM unnest(?::bytea[], ?::bigint[], ?::bigint[]) WITH ORDINALITY"
@@ -114,7 +113,7 @@ final class PostgresFastPath extends ServerFastPath {
     private static String takes(String clock, String free, String grant) {
         return "v AS (SELECT * FROM " + ACQUIRES + " WITH ORDINALITY"
                 + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
-                // Where nothing can be taken no session is locked, which would be a write.
+                // If nothing can be granted, no session is locked, because that would be a write.
                 + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
                 + " WHERE EXISTS (SELECT 1 FROM v"
                 + " WHERE (SELECT r.session = 0 FROM holdfast_resource r WHERE r.name = v.name))"
@@ -127,8 +126,8 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     /**
-     * Of a row: that it makes sense, for the long way says what is wrong with it, and that its counter is not ahead of
-     * the clock.
+     * The condition that a row is valid and its counter is not ahead of the clock. The ledger reports what is wrong
+     * with an invalid row.
      */
     static String isSane(String first) {
         return "r.capacity = r.spec >> 16 AND r.shared = 0 AND r.last_token >= 0 AND r.last_token < " + first + " AND "
@@ -151,7 +150,7 @@ final class PostgresFastPath extends ServerFastPath {
         return queueing.tryIt(statements, acquire);
     }
 
-    /** A row is changed once by a statement: what is given back and taken together is taken by a second one. */
+    /** A statement changes a row only once, so a lock that is released and acquired needs a second statement. */
     @Override
     public boolean isOneStatement(List<Release> releases, List<Acquire> acquires) {
         if (releases.isEmpty() || acquires.isEmpty()) {
@@ -191,9 +190,9 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     /**
-     * By one statement; the names are all different.
+     * Executes commands with one statement; the names are distinct.
      *
-     * @param isWhole whether nothing else is done in the same transaction
+     * @param isWhole whether the statement is the whole transaction
      */
     private List<@Nullable Reply> byOneStatement(
             StatementCache statements, List<Release> releases, List<Acquire> acquires, boolean isWhole)

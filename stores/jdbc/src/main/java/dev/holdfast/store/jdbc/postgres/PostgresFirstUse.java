@@ -17,26 +17,26 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /*
- * What makes this as good as adding a row and then locking it. Of those who add the row of a name at the same time one
- * does, and the others find it there. The session is locked before that and stays as it is until the commit, so a
- * keep-alive that raises its epoch comes either before, and is seen, or after. The rows are added in the order of their
- * names, so nobody waits in a circle for rows that others are adding. And tokens are above those of a row that was
- * there before: that was dropped a turn of the cleaning after the floor had been raised above them, which this has
- * seen, since no wait for a lock lasts for as long as a turn.
+ * Why this is as safe as inserting a row and then locking it. Of several transactions that insert the row of a name at
+ * the same time, one succeeds, and the others find the row. The session is locked before that and stays unchanged until
+ * the commit, so a keep-alive that raises its epoch comes either before, and is seen, or after. Rows are inserted in
+ * the order of their names, so there are no deadlocks. And tokens are above those of an earlier row of the name: that
+ * row was dropped one clean-up run after the floor had been raised above them, and this statement has seen the new
+ * floor, because no lock wait lasts as long as the time between two runs.
  */
 
-/** Makes the rows of names that nobody has used, with the first grant in them, on PostgreSQL. Not thread-safe. */
+/** Inserts the rows of unused names with their first grants, on PostgreSQL. Not thread-safe. */
 public final class PostgresFirstUse {
 
     private final String makeOne;
     private final String makeAll;
 
     /**
-     * Puts the statements together.
+     * Builds the statements.
      *
-     * @param values of one acquisition, as {@link PostgresFastPath#set} sets them
-     * @param bound what bounds the wait for locks of this statement, as a condition that holds; on connections of our
-     *     own there is such a bound already
+     * @param values of one acquire, as {@link PostgresFastPath#set} sets them
+     * @param bound a condition that is true and limits the lock waits of this statement; empty on connections of our
+     *     own, which have a limit already
      */
     public PostgresFirstUse(SqlTemplates templates, String clock, String values, String bound) {
         makeOne = templates.of(text("(" + values + ", 1 AS n)", "id = (SELECT session FROM v)", clock, bound));
@@ -48,10 +48,10 @@ public final class PostgresFirstUse {
     }
 
     /**
-     * Gives a statement.
+     * Builds a statement.
      *
-     * @param sessions the condition of those that ask. Where all names have rows, no session is locked: that would be a
-     *     write, with a commit that waits for the disk
+     * @param sessions the condition for the claiming sessions. If all names have rows, no session is locked: that would
+     *     be a write, with a commit that waits for the disk
      */
     private static String text(String values, String sessions, String clock, String bound) {
         return "WITH v AS MATERIALIZED (SELECT * FROM " + values
@@ -69,7 +69,7 @@ public final class PostgresFirstUse {
                 + " ORDER BY k.n ON CONFLICT (name) DO NOTHING RETURNING name, first_token";
     }
 
-    /** The names are all different. Null for each that has a row, or that could not be granted so. */
+    /** Acquires unused locks; the names are distinct. Null for each that has a row or could not be granted. */
     public List<@Nullable Reply> take(StatementCache statements, List<Acquire> acquires) throws SQLException {
         Map<ResourceName, Long> made = new HashMap<>();
         try (ResultSet row = prepared(statements, acquires).executeQuery()) {
@@ -85,7 +85,7 @@ public final class PostgresFirstUse {
                 .toList();
     }
 
-    /** Null if it has a row, or could not be granted so. */
+    /** Null if it has a row or could not be granted. */
     public @Nullable Reply take(StatementCache statements, Acquire acquire) throws SQLException {
         try (ResultSet row = prepared(statements, acquire).executeQuery()) {
             return row.next() ? ServerFastPath.granted(acquire, row.getLong(2)) : null;

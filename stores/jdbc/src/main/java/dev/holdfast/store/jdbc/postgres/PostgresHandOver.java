@@ -22,22 +22,24 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /*
- * All that could speak against it is looked at before anything is changed, for nothing is undone. What a part changes
- * is changed for what the part before has changed.
+ * All conditions are checked before anything is changed, because nothing is rolled back. Each part of the statement
+ * changes rows only for the rows that the part before it has changed.
  */
 
 /**
- * Gives a lock that others wait for to the one that waits longest, and lets who had it queue again: one statement,
- * which is one trip and one commit, and tells the other client with that. It does so in the plain case, of a lock that
- * was held alone and a live head that wants it alone and for its session; all else is left to {@link CommandExecutor}.
+ * Hands a contended lock over to the claim that has waited longest, and enqueues the previous holder's next claim: one
+ * statement, with one round trip and one commit, which also notifies the other client. It handles only the simple case
+ * of a lock that was held exclusively and whose live head wants it exclusively with a session lease; {@link
+ * CommandExecutor} handles the others.
  *
  * <p>Not thread-safe.
  */
 final class PostgresHandOver {
 
     /**
-     * As {@link PostgresQueueStatement} says; with the time for {@code $clock}, that as a token for {@code $mark}, that
-     * the counter is level with it for {@code $level}, and the tokens that are given for {@code $block}.
+     * In the form that {@link PostgresQueueStatement} requires. Placeholders: {@code $clock} is the time, {@code $mark}
+     * the time as a token, {@code $level} the condition that the counter is level with it, and {@code $block} the
+     * assignment of the new tokens.
      */
     private static final String PASS_ON = """
             WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim,
@@ -84,14 +86,14 @@ final class PostgresHandOver {
                          || ' ' || (g.waiters > 0)::text)::text END
               FROM v LEFT JOIN given g ON true""";
 
-    /** A lock that was held alone, and that somebody waits for. */
+    /** The condition that the claim holds the lock exclusively and that there are waiters. */
     private static final String ROW =
             "r.name = v.name AND r.session = v.session AND r.claim = v.claim AND (r.ends <= 0 OR r.ends > $clock)"
                     + " AND r.waiters > 0 AND r.grants = 0 AND r.shared = 0 AND r.capacity = r.spec >> 16"
                     + " AND r.last_token >= 0 AND r.spec & 255 <> 108"
                     + " AND (v.number = 0 OR (r.spec = v.spec AND r.capacity >= v.weight)) AND $level";
 
-    /** How many tokens a block may end ahead of the clock; the same from wherever it is counted. */
+    /** How many tokens ahead of the clock a block may end. */
     private static final long LEAD = Tokens.floor(Tokens.LEAD_MICROS);
 
     private final long client;
@@ -99,10 +101,10 @@ final class PostgresHandOver {
     private final PostgresQueueStatement passOn;
 
     /**
-     * Puts the statement together.
+     * Builds the statement.
      *
-     * @param client who is told by the answer, not by the server
-     * @param channel what the names of the channels begin with, on which other clients are told
+     * @param client the number of this client, whose notification is in the result
+     * @param channel the prefix of the channels that notify other clients
      * @param waits as for {@link PostgresQueueStatement}
      */
     PostgresHandOver(SqlTemplates templates, String clock, String channel, long client, boolean waits) {
@@ -123,7 +125,7 @@ final class PostgresHandOver {
         this.passOn = new PostgresQueueStatement(templates, text, row, waits);
     }
 
-    /** The assignments of a fresh block as {@link Tokens#next} gives it. */
+    /** The assignments of a new block, as {@link Tokens#next} computes it. */
     private static String block() {
         String first = "greatest(r.last_token + 1, g.mark)";
         String last = "greatest(" + first + ", least(" + first + " + g.wanted - 1, g.mark + " + LEAD + "))";
@@ -133,8 +135,8 @@ final class PostgresHandOver {
     /**
      * Hands a lock over.
      *
-     * @param next what who had it asks for after that; null for nothing
-     * @return null if it could not be done so, and nothing was changed
+     * @param next the previous holder's next claim; null for none
+     * @return null if this was not possible, with nothing changed
      */
     ServerFastPath.@Nullable HandedOver tryIt(StatementCache statements, ClaimRef held, @Nullable Acquire next)
             throws SQLException {

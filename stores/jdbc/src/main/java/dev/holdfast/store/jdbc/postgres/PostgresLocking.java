@@ -23,9 +23,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a transaction on PostgreSQL locks and reads in one trip: the driver sends statements that stand together without
- * waiting for the answers in between. They remain statements of their own, each of which sees what was committed before
- * it began, so the order is as good as with one trip each.
+ * Locks and reads rows on PostgreSQL in one round trip: the driver sends the statements of one text without waiting for
+ * the answers in between. They remain separate statements, each of which sees what was committed before it began, so
+ * the order is as safe as with one round trip each.
  *
  * <p>Not thread-safe.
  */
@@ -33,7 +33,7 @@ final class PostgresLocking {
 
     private static final String SESSION_COLUMNS = "client, ttl, label, epoch, deadline";
 
-    /** Locks resources, and nothing else. */
+    /** Locks resources only. */
     static final String LOCK = "SELECT " + Product.RESOURCE_COLUMNS
             + " FROM holdfast_resource WHERE name = ANY (?) ORDER BY name FOR UPDATE";
 

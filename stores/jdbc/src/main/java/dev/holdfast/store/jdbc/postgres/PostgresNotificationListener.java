@@ -27,21 +27,21 @@ import org.postgresql.PGNotification;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Listener on a connection of its own, which is replaced when it is lost. */
+/** Listens on a separate connection, which is replaced when it is lost. */
 final class PostgresNotificationListener implements NotificationListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(PostgresNotificationListener.class);
 
-    /** How long one look lasts: the driver can't be woken, so closing may take as long. */
+    /** How long one read blocks: the driver cannot be woken, so closing may take as long. */
     private static final int LOOK_MILLIS = 10_000;
 
     /**
-     * Sockets of ours that the driver failed with so often in a row, where it did not with its own, are not tried
-     * again.
+     * After this many consecutive connections that failed with our sockets but not with the driver's own, our sockets
+     * are no longer tried.
      */
     private static final int MOST_IN_VAIN = 3;
 
-    /** The state of a statement that writes, on a server that takes no writes. */
+    /** The SQLState of a write on a read-only server. */
     static final String READ_ONLY = "25006";
 
     private static final long SHORTEST_PAUSE_MILLIS = 20;
@@ -49,10 +49,10 @@ final class PostgresNotificationListener implements NotificationListener {
 
     private final DataSource source;
 
-    /** Connections that tell at once; null if there are none of this kind. */
+    /** The source of connections that notify at once; null if there is none. */
     private final @Nullable DataSource prompt;
 
-    /** How often in a row one of these could not be had, but another could. Used by one thread at a time. */
+    /** How many times in a row such a connection failed when another one succeeded. Used by one thread at a time. */
     private int inVain;
 
     private final String channel;
@@ -85,7 +85,7 @@ final class PostgresNotificationListener implements NotificationListener {
                 listener);
     }
 
-    /** @param prompt the same with connections that tell at once; null if there are none of this kind */
+    /** @param prompt the same source with connections that notify at once; null if there is none */
     PostgresNotificationListener(
             DataSource source,
             @Nullable DataSource prompt,
@@ -101,7 +101,7 @@ final class PostgresNotificationListener implements NotificationListener {
         this.thread = threads.make(this::run, "holdfast-postgresql-listener");
     }
 
-    /** Listens from here on; the first connection is made before this returns. */
+    /** Starts listening; the first connection is open before this returns. */
     @Override
     public void start() throws SQLException {
         Connection first = connect();
@@ -128,7 +128,10 @@ final class PostgresNotificationListener implements NotificationListener {
         }
     }
 
-    /** A driver may know no classes of ours: then it is done as it does it. Or the server was just being started. */
+    /**
+     * Opens a connection. Falls back to the driver's own sockets if the driver does not see our classes, or if the
+     * server was just starting.
+     */
     private Connection open() throws SQLException {
         DataSource first = prompt;
         if (first == null || inVain == MOST_IN_VAIN) {
@@ -181,7 +184,7 @@ final class PostgresNotificationListener implements NotificationListener {
                     if (!take(connectToPrimary())) {
                         return;
                     }
-                    // What was told in between nobody has heard.
+                    // Notifications in between were missed.
                     listener.accept(new Signal.Resubscribed());
                     pause = SHORTEST_PAUSE_MILLIS;
                 } else {
@@ -197,7 +200,7 @@ final class PostgresNotificationListener implements NotificationListener {
         }
     }
 
-    /** Gives the next pause. */
+    /** Returns the next pause. */
     private long loseAndPause(@Nullable Connection present, SplittableRandom random, long pause) {
         lose(present);
         pause(pause / 2 + random.nextLong(pause / 2 + 1));
@@ -227,7 +230,7 @@ final class PostgresNotificationListener implements NotificationListener {
         }
     }
 
-    /** Nobody tells of anything on a server that was demoted and left its connections open. */
+    /** A demoted server that leaves its connections open sends no notifications. */
     private static void requireWritable(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SHOW transaction_read_only")) {
@@ -261,7 +264,7 @@ final class PostgresNotificationListener implements NotificationListener {
         }
     }
 
-    /** The look that is under way ends with the connection. */
+    /** Ends the connection, and with it the read under way. */
     @Override
     public void reconnect() {
         Connection present;
@@ -287,7 +290,7 @@ final class PostgresNotificationListener implements NotificationListener {
             lock.unlock();
         }
         closing.countDown();
-        // In order would wait for the look that is under way.
+        // An orderly close would wait for the read under way.
         ConnectionDisposal.discard(last);
     }
 }

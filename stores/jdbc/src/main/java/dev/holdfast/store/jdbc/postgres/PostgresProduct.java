@@ -41,23 +41,22 @@ public final class PostgresProduct implements Product {
     private static final String EXPIRE = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
             + " WHERE id = (SELECT id FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED)";
 
-    /** In milliseconds. A wait that is too long is an error in the server's log. */
+    /** In milliseconds. A lock-wait time-out is an error in the server's log. */
     private static final String BRIEF = "lock_timeout = 200";
 
     private static final String PATIENT = "lock_timeout = 3000";
 
     /**
-     * In milliseconds. The rows of a client that has vanished, unnoticed by the server, are free again after that. A
-     * client that is there but was held up for longer has done nothing, and begins anew.
+     * In milliseconds. Afterwards the rows of a vanished client that the server has not noticed are unlocked. A client
+     * that was only paused for longer has changed nothing and starts again.
      */
     private static final String NOT_IDLE = "idle_in_transaction_session_timeout = 10000";
 
     /**
-     * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients
-     * from waiting for each other in a circle, see {@link PostgresBatchExchange}. And a plan is kept once it was made,
-     * which for a table that was small then could be to read all of it. Before version 18 a step that is switched off
-     * counts as dear where there is no other, and what is dear would be compiled, each time. All plans are the same
-     * whatever the values are, and to make one takes longer than what it is for.
+     * Rows are looked up by key, one by one, in the order of the request: that order prevents deadlocks, see {@link
+     * PostgresBatchExchange}. Plans are cached, and one made for a small table could scan all of it later. Before
+     * version 18, a disabled plan node counts as expensive if there is no alternative, and an expensive plan would be
+     * JIT-compiled each time. Plans do not depend on the values, and planning takes longer than executing.
      */
     private static final String LOOK_UP =
             "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;"
@@ -69,11 +68,11 @@ public final class PostgresProduct implements Product {
     private final @Nullable PostgresLocking locking;
 
     /**
-     * Knows a server.
+     * Creates the product of a server.
      *
      * @param clock {@link #CLOCK}, or another for tests
-     * @param channel what the names of the channels begin with
-     * @param joins whether the driver sends statements together that stand together
+     * @param channel the prefix of the channels
+     * @param joins whether the driver sends statements of one text in one round trip
      */
     public PostgresProduct(String title, String clock, String channel, boolean joins) {
         this.title = title;
@@ -97,7 +96,7 @@ public final class PostgresProduct implements Product {
         return clock;
     }
 
-    /** The number of the cluster, which replicas have too, and that of its timeline, which each promotion raises. */
+    /** The identifier of the cluster, which its replicas share, and the timeline, which each promotion increases. */
     @Override
     public String identity() {
         return "SELECT concat_ws('/', system_identifier, CASE WHEN pg_is_in_recovery() THEN 'standby'"
@@ -184,7 +183,7 @@ public final class PostgresProduct implements Product {
         return update.executeUpdate() > 0;
     }
 
-    // The driver begins a transaction with its first statement, without a trip of its own.
+    // The driver begins a transaction with its first statement, without a separate round trip.
 
     @Override
     public void begin(StatementCache statements, boolean isLent) throws SQLException {
@@ -237,10 +236,10 @@ public final class PostgresProduct implements Product {
         return locking != null;
     }
 
-    /** It was told with the commit. */
+    /** Not needed: notifications went with the commit. */
     @Override
     public void wake(StatementCache statements, List<Transaction.Notification> told) {
-        // As above.
+        // The commit has notified them.
     }
 
     @Override

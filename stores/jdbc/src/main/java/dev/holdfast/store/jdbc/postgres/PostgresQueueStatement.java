@@ -9,31 +9,31 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A statement sees what was committed before it began, but locks a row as it has become since: it would go by a queue
- * that is not so any more. But whoever changes a queue changes the row of its resource with it, and a changed row
- * stands in another place. So the place of the row that was locked is compared with the place of the row that the
- * statement sees: where they are the same, nobody has changed anything since, and the queue is as it is seen.
+ * A statement sees what was committed before it began, but locks the newest version of a row, so it could act on an
+ * outdated queue. But every change to a queue also changes the row of its resource, and a changed row has another
+ * physical place (ctid). So the place of the locked row is compared with that of the row in the snapshot: if they are
+ * equal, nothing has changed since, and the queue is as the statement sees it.
  *
- * A row that somebody else has locked is about to change, so that there is no use in waiting for it in the same
- * statement. The next statement sees what has become of it, and in one transaction with a first one that waits for the
- * row nobody comes in between. The driver sends both without waiting for the answer in between, and the server makes
- * one transaction of what it is sent so.
+ * A row locked by another transaction is about to change, so waiting for it in the same statement is useless. Instead,
+ * a first statement waits for the row, and a second one in the same transaction sees its new version, which no other
+ * transaction can change in between. The driver sends both without waiting for the first answer, and the server treats
+ * them as one transaction.
  */
 
 /**
- * One statement in the queue of a resource, which changes all that is to be changed or nothing. It is tried without
- * waiting; and if others are at that row, once more behind them: one trip and one commit as well.
+ * One statement on the queue of a resource, which makes all its changes or none. It first runs without waiting; if
+ * another transaction has the row, it runs once more after that one, which is one round trip and one commit as well.
  *
- * <p>Its text has the table {@code v} of its values, locks the row as {@code r} in a part {@code held} by {@link #HELD}
- * that keeps its name and place, and goes on if {@link #UNCHANGED}. It always gives one row, that begins with
+ * <p>Its text has its values as table {@code v}. In a part {@code held}, which keeps name and place, it locks the row
+ * {@code r} by {@link #HELD}, and it continues if {@link #UNCHANGED}. It always returns one row, which begins with
  * {@link #inUse}. Not thread-safe.
  */
 final class PostgresQueueStatement {
 
-    /** How the row is locked: what is selected from, and the condition {@code $row} of it. */
+    /** Selects and locks the row that meets the condition {@code $row}. */
     static final String HELD = "FROM v, holdfast_resource r WHERE $row FOR UPDATE OF r SKIP LOCKED";
 
-    /** Of the row {@code h} that was locked: that nobody has changed it since the statement began. */
+    /** The condition that the locked row {@code h} has not changed since the statement began. */
     static final String UNCHANGED = "h.place = (SELECT r.ctid FROM holdfast_resource r WHERE r.name = h.name)";
 
     private static final String FIRST = "SELECT 1 FROM holdfast_resource WHERE name = ? FOR UPDATE; ";
@@ -42,14 +42,14 @@ final class PostgresQueueStatement {
     @FunctionalInterface
     interface Values {
         /**
-         * Sets them.
+         * Sets the values.
          *
-         * @param before how many other values come before
+         * @param before how many other values come first
          */
         void set(PreparedStatement statement, int before) throws SQLException;
     }
 
-    /** Makes an answer of the row that tells what was done. */
+    /** Creates a reply from the result row. */
     @FunctionalInterface
     interface Answer<T> {
         T of(ResultSet row) throws SQLException;
@@ -59,11 +59,11 @@ final class PostgresQueueStatement {
     private final @Nullable String behind;
 
     /**
-     * Puts the statement together.
+     * Builds the statement.
      *
      * @param text with {@code $row} for the condition
-     * @param row what the row has to be like
-     * @param waits whether it may wait for others, and the driver sends together what stands together
+     * @param row the condition on the row
+     * @param waits whether it may wait for others, and the driver sends statements of one text in one round trip
      */
     PostgresQueueStatement(SqlTemplates templates, String text, String row, boolean waits) {
         String whole = text.replace("$row", row);
@@ -72,7 +72,7 @@ final class PostgresQueueStatement {
     }
 
     /**
-     * What the row that it gives begins with: null if it was done, else whether that was because others are at the row.
+     * The first result column: null if the changes were made, and otherwise whether another transaction has the row.
      *
      * @param isDone a condition
      */
@@ -82,7 +82,7 @@ final class PostgresQueueStatement {
                 + " ELSE EXISTS (SELECT 1 FROM v, holdfast_resource r WHERE $row) END";
     }
 
-    /** Gives null if it could not be done so, and nothing was changed. */
+    /** Returns null if this was not possible, with nothing changed. */
     <T> @Nullable T carryOut(StatementCache statements, ResourceName name, Values values, Answer<T> answer)
             throws SQLException {
         PreparedStatement first = statements.prepare(atOnce);

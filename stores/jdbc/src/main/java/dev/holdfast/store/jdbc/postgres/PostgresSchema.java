@@ -13,15 +13,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The tables on PostgreSQL, where they are made in one transaction. */
+/** The tables on PostgreSQL, which are created in one transaction. */
 final class PostgresSchema extends ServerSchema {
 
-    /** Holds off others that make tables of locks in the same database; any number that nobody else takes. */
+    /**
+     * The key of the advisory lock under which tables are created; an arbitrary number that others are unlikely to use.
+     */
     private static final long MAKING = 0x686f_6c64_6661_7374L;
 
     /**
-     * What this user lacks, told by the server without an attempt, which would be an error in its log. Its parameters
-     * are the schema and what the names of the tables begin with.
+     * The permissions that this user lacks, from the catalogue, because a failed attempt would be an error in the
+     * server's log. Its parameters are the schema and the prefix of the table names.
      */
     private static final String LACKING = """
             SELECT string_agg(n.what || ' on ' || n.name, ', ' ORDER BY n.name, n.what), bool_or(n.id IS NULL)
@@ -39,14 +41,15 @@ final class PostgresSchema extends ServerSchema {
                         ELSE NOT has_column_privilege(n.id, n.part, n.what) END""";
 
     /**
-     * Where a table without a schema would be made, and whether that is as the connection was opened. What the server,
-     * the database, the role and the connection's options say is the value that RESET restores.
+     * The schema in which an unqualified table would be created, and whether the search path is the initial one. The
+     * initial one, set by the server, the database, the role and the connection's options, is the value that RESET
+     * restores.
      */
     private static final String SETTING = """
             SELECT current_schema(), setting = reset_val, reset_val, current_user
               FROM pg_settings WHERE name = 'search_path'""";
 
-    /** The schemas of the search path that have a table; those of temporary tables are not among them. */
+    /** The schemas of the search path that have a table, except those of temporary tables. */
     private static final String FOUND = """
             SELECT s.name FROM unnest(current_schemas(false)) WITH ORDINALITY AS s (name, place)
              WHERE EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -57,10 +60,10 @@ final class PostgresSchema extends ServerSchema {
         super("postgresql", templates);
     }
 
-    /** Where names without a schema lead: by the present search path, and by that the connection was opened with. */
+    /** Where unqualified names lead by the current search path, and by the initial one. */
     static SearchPath searchPath(Connection connection, String table) throws SQLException {
         SearchPath[] found = new SearchPath[1];
-        // In one transaction: a pooler may give the next one another connection.
+        // In one transaction, because a pooler may use another connection for the next one.
         transact(connection, () -> found[0] = lookUp(connection, table));
         return found[0];
     }
@@ -108,7 +111,7 @@ final class PostgresSchema extends ServerSchema {
 
     @Override
     public boolean isThere(Connection connection, String table) throws SQLException {
-        // Not by to_regclass: its cache may not know yet what another connection has just made.
+        // Not by to_regclass, whose cache may miss a table that another connection has just created.
         return isTrue(
                 connection,
                 "SELECT count(*) > 0 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
@@ -135,7 +138,7 @@ final class PostgresSchema extends ServerSchema {
     public void alone(Connection connection, Making making) throws SQLException {
         transact(connection, () -> {
             try (Statement statement = connection.createStatement()) {
-                // Longer than others wait for locks, for somebody may be making them.
+                // Longer than other lock waits, because another client may be creating the tables.
                 statement.execute("SET LOCAL lock_timeout = '60s'");
                 statement.execute("SELECT pg_advisory_xact_lock(" + MAKING + ")");
             }
@@ -154,7 +157,7 @@ final class PostgresSchema extends ServerSchema {
                 connection.setAutoCommit(true);
             } catch (SQLException | RuntimeException lost) {
                 e.addSuppressed(lost);
-                // To set autocommit would commit what is still under way. It ends with the connection.
+                // Setting autocommit would commit the active transaction, which ends with the connection instead.
                 ConnectionDisposal.discard(connection);
             }
             throw e;

@@ -13,19 +13,18 @@ import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sockets for a connection on which PostgreSQL tells of something; made by the driver, and of no use to anybody else.
- * Whenever the driver (as of version 42.7) has heard something it looks for a millisecond whether there is more, by a
- * read with the shortest time-out there is, and only then passes on what it has heard: longer than a whole hand-over of
- * a lock takes. With these sockets such a read ends at once where nothing has arrived; all others are as ever. What
- * arrives later is heard by the next look.
+ * Sockets for a connection on which PostgreSQL sends notifications; created by the driver, and not useful otherwise.
+ * After each notification the driver (as of version 42.7) waits another millisecond for more, by a read with the
+ * shortest time-out, before it returns: longer than a whole hand-over of a lock. With these sockets such a read ends at
+ * once if nothing has arrived; other reads are unchanged. The next read returns what arrives later.
  *
- * <p><b>Thread-safety:</b> that of sockets.
+ * <p><b>Thread-safety:</b> as for sockets.
  */
 public final class PromptSocketFactory extends SocketFactory {
 
     private static final int LOOK_MILLIS = 1;
 
-    /** For the driver, which makes one by its name. */
+    /** For the driver, which creates an instance by class name. */
     public PromptSocketFactory() {}
 
     @Override

@@ -5,7 +5,7 @@ import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Session;
 
-/** Key of the acquires that can share one statement. */
+/** The parameters that acquires must have in common to share one statement. */
 public record BatchKey(long session, long epoch, long spec, int weight, long lease, int tokens) {
 
     public static BatchKey of(Acquire acquire) {

@@ -17,30 +17,29 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lane of the commands that wait for rows which others keep locked, while all others go on in the {@link ServerLane}.
- * It waits in the queue of a row only with a transaction that needs no other row: nothing else is kept locked
- * meanwhile, and the session, which comes after the row, neither. On lent connections it does not wait in the server,
- * so that none is kept, but polls.
+ * Lane of the commands that wait for rows locked by other transactions, while the {@link ServerLane} serves all others.
+ * It waits in the server only with a transaction that needs no other row: nothing else stays locked meanwhile, not even
+ * the session, which is locked after the row. On lent connections it polls instead, so that it keeps none.
  *
- * <p>It fails what it could not do in a trip with {@link RowsBusyException} as the cause; the sender may retry. Trips
- * go one after another.
+ * <p>It fails a command that could not proceed with {@link RowsBusyException} as the cause; the sender may retry. Round
+ * trips are sequential.
  */
 public final class BusyRowsLane implements Batcher.Trip {
 
-    /** How long a command is worth the wait before it is refused for good, with word of what is in the way. */
+    /** How long a command waits before it is rejected for good, with a message that names the locked row. */
     public static final Duration PATIENCE = Duration.ofSeconds(6);
 
-    /** Between two looks. */
+    /** The pause between two polls. */
     private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
-    /** As above, of what needs several rows, where each look makes a connection. */
+    /** The same for commands that need several rows, where each poll opens a connection. */
     private static final long OWN_PAUSE_NANOS = Duration.ofMillis(200).toNanos();
 
     private final LockTransactions transactions;
     private final CommandTransactions longWay;
     private final Consumer<List<Transaction.Notification>> telling;
 
-    /** What was waited for in vain last: another one is next, if there is one. */
+    /** The names that the last command waited for; commands about others are served first. */
     private Set<ResourceName> waitedFor = Set.of();
 
     /** @param telling as for {@link ServerLane} */
@@ -62,7 +61,7 @@ public final class BusyRowsLane implements Batcher.Trip {
         try {
             attempt(calls, told);
         } finally {
-            // A trip lasts long, and nobody knows whether there is another one.
+            // A round trip takes long, and there may be no other one soon.
             transactions.lose();
             if (!told.isEmpty()) {
                 telling.accept(told);
@@ -76,7 +75,7 @@ public final class BusyRowsLane implements Batcher.Trip {
         Set<ResourceName> locked = transactions.locked(names);
         List<Call> rest = new ArrayList<>();
         for (Call call : calls) {
-            // Each by itself: what turns out to be about more, or locked again, keeps up no other.
+            // One by one: a command that turns out to need more rows, or is locked again, delays no other.
             if (!Collections.disjoint(CommandTransactions.namesOf(call.command()), locked)
                     || !isDone(call, told, LockWait.BRIEF)) {
                 rest.add(call);
@@ -95,7 +94,7 @@ public final class BusyRowsLane implements Batcher.Trip {
                 .forEach(call -> call.fail(new RowsBusyException(locked, null).failure()));
     }
 
-    /** The first command that can wait in the server, about another name than the last one if there is one. */
+    /** The first command that can wait in the server, if possible about another name than the last one. */
     private @Nullable Call patientOne(List<Call> calls) {
         if (!transactions.canBePatient()) {
             return null;
@@ -116,7 +115,7 @@ public final class BusyRowsLane implements Batcher.Trip {
         return chosen;
     }
 
-    /** Whether a command was answered, if only by a failure; else its row is locked. */
+    /** Whether a command was answered, even by a failure; otherwise its row is locked. */
     private boolean isDone(Call call, List<Transaction.Notification> told, LockWait wait) {
         try {
             longWay.carryOut(List.of(call), told, wait);

@@ -8,14 +8,14 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lease under which one client cleans for all: the moment of its last sign of life, in a row that all see. A client
- * that was stopped for longer than the lease finds that another has it.
+ * Lease of the one client that cleans up for all: the time of its last renewal, in a shared row. A client that was
+ * paused for longer than the lease finds that another client has it.
  *
  * <p>Not thread-safe.
  */
 public final class CleanerLease {
 
-    /** How long it lasts beyond its last sign of life, so also the least time from the end of one to the next. */
+    /** How long it lasts after its last renewal, and so the shortest time between two leases. */
     public static final long EVERY_MICROS = TimeUnit.MINUTES.toMicros(1);
 
     private final ServerLane lane;
@@ -26,10 +26,10 @@ public final class CleanerLease {
         this.lane = lane;
     }
 
-    /** Tells whether it is ours from here on. */
+    /** Takes the lease if it is free; returns whether it is ours. */
     public boolean begin() {
         lane.transact(Set.of(), ledger -> {
-            // Ahead of the present is only what a clock has written that was set back since.
+            // A time in the future was written before the clock was set back.
             PreparedStatement update = prepare(
                     ledger, "UPDATE holdfast_meta SET purged = ? WHERE one = 1 AND (purged <= ? OR purged > ?)");
             long now = ledger.now();
@@ -42,13 +42,13 @@ public final class CleanerLease {
         return isOurs;
     }
 
-    /** Gives a sign of life; tells whether it is still ours. */
+    /** Renews the lease; returns whether it is still ours. */
     public boolean goesOn() {
         long before = lastSeen;
         lane.transact(Set.of(), ledger -> {
             PreparedStatement update =
                     prepare(ledger, "UPDATE holdfast_meta SET purged = ? WHERE one = 1 AND purged = ?");
-            // Another number in any case: some drivers count only rows that they have changed.
+            // Always a new number, because some drivers count only rows whose values have changed.
             long now = Math.max(before + 1, ledger.now());
             update.setLong(1, now);
             update.setLong(2, before);

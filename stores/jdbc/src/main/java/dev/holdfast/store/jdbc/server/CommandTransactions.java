@@ -20,7 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
-/** Executes the commands of a batch as one transaction, by all rules. Not thread-safe. */
+/** Executes the commands of a batch in one transaction, by the full rules. Not thread-safe. */
 final class CommandTransactions {
 
     private final LockTransactions transactions;
@@ -40,11 +40,11 @@ final class CommandTransactions {
     }
 
     /**
-     * Answers all of them, if only by a failure.
+     * Answers all commands, even if by a failure.
      *
-     * @param told is given what this client is to be told
-     * @return whether they were carried out, together
-     * @throws LockedRows if somebody keeps rows locked that one of them needs; nothing was done
+     * @param told collects the notifications for this client
+     * @return whether all were executed in one transaction
+     * @throws RowsBusyException if other transactions lock rows that one of them needs; nothing was done
      */
     @CanIgnoreReturnValue
     boolean carryOut(List<Call> calls, List<Transaction.Notification> told, LockWait wait) throws RowsBusyException {
@@ -55,16 +55,16 @@ final class CommandTransactions {
                         replies[i] = steps.answer(calls.get(i).command());
                     }
                 },
-                // Who waits asks again, and finds that it does not wait any more.
+                // A waiter polls, finds its claim missing, and claims again.
                 () -> Arrays.stream(replies).allMatch(Reply.Queued.class::isInstance)
-                        // A Yield has given something back, also where nobody could be let in for it.
+                        // A Yield has released its grant even if no other claim was granted.
                         && calls.stream().noneMatch(call -> call.command() instanceof Yield));
         calls.forEach(call -> about(call.command(), task));
         try {
             transactions.carryOutUnlessLocked(task, told, wait);
         } catch (StoreException e) {
             if (calls.size() > 1 && e.effect() == Effect.NONE && e.reason() == StoreException.Reason.CORRUPT) {
-                // One of them is to blame, and the others shall not suffer for it.
+                // One of them is at fault; the others should not fail for it.
                 calls.forEach(call -> alone(call, told, wait));
             } else {
                 calls.forEach(call -> call.fail(e));
@@ -85,7 +85,7 @@ final class CommandTransactions {
         }
     }
 
-    /** What a command is about, as far as it says so. */
+    /** The resources that a command names. */
     static Set<ResourceName> namesOf(Command command) {
         LockTransactions.Task task = new LockTransactions.Task(state -> {});
         about(command, task);

@@ -20,10 +20,10 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Data source for a URL, by the driver that is there. */
+/** Data source for a URL, with the driver that is available. */
 public final class DriverDataSource implements DataSource {
 
-    /** No password is longer. */
+    /** The longest password file. */
     private static final long LONGEST = 64 * 1024;
 
     private final String url;
@@ -35,10 +35,10 @@ public final class DriverDataSource implements DataSource {
     }
 
     /**
-     * Knows a database.
+     * Creates a data source.
      *
-     * @param properties user and password among them; never told to anyone but the driver
-     * @param passwordFile a file with the password, read for each connection, so that it can be changed
+     * @param properties including user and password; passed only to the driver
+     * @param passwordFile a file with the password, read for each connection, so that the password can be changed
      */
     public DriverDataSource(String url, Properties properties, @Nullable Path passwordFile) {
         this.url = url;
@@ -72,7 +72,7 @@ public final class DriverDataSource implements DataSource {
         return new DriverDataSource(url, all, passwordFile);
     }
 
-    /** Whether a driver is there. */
+    /** Whether there is a driver. */
     public boolean hasDriver() {
         return driver().isPresent();
     }
@@ -82,8 +82,8 @@ public final class DriverDataSource implements DataSource {
     }
 
     /**
-     * The driver that is registered, or else one that the class loader of this class sees: none is registered where the
-     * driver manager was first used by a thread whose context class loader does not see it.
+     * The registered driver, or otherwise one that this class's loader sees. A driver is not registered if the first
+     * thread that used the driver manager had a context class loader that does not see it.
      */
     static Optional<Driver> driver(String url, Stream<Driver> registered) {
         return registered
@@ -95,7 +95,7 @@ public final class DriverDataSource implements DataSource {
                         .findFirst());
     }
 
-    /** None if it can't be loaded, such as one that was made for a newer Java: it may be that of another database. */
+    /** Empty if a driver cannot be loaded, such as one for a newer Java: it may be for another database. */
     private static Stream<Driver> instance(ServiceLoader.Provider<Driver> provider) {
         try {
             return Stream.of(provider.get());
@@ -112,7 +112,7 @@ public final class DriverDataSource implements DataSource {
         }
     }
 
-    /** What stands in a file, but for a line end after it. */
+    /** The content of a file without trailing line ends. */
     private static String passwordIn(Path file) throws SQLException {
         try {
             if (Files.size(file) <= LONGEST) {

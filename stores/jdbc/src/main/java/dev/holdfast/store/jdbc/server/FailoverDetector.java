@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices that connections lead to another server than before, or to one that was promoted: what was acknowledged may
- * be missing there, so that another client could get a lock that is held. Asks on new connections, not on each trip.
+ * Detects that connections lead to another server than before, or to one that was promoted. Acknowledged commits may be
+ * missing there, so that another client could get a lock that is held. It checks new connections, not each round trip.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -28,10 +28,10 @@ public final class FailoverDetector {
     private final Consumer<Signal> listener;
     private final AtomicReference<@Nullable String> known = new AtomicReference<>();
 
-    /** Connections of a pool that were asked. A connection never changes its server. Guarded by itself. */
+    /** Pooled connections that were checked. A connection never changes its server. Guarded by itself. */
     private final Set<Connection> asked = Collections.newSetFromMap(new WeakHashMap<>());
 
-    /** The server does not say what it is, as a service that hides it may not. */
+    /** Whether the server does not reveal its identity, as some hosted services do. */
     private volatile boolean isSilent;
 
     /** @param listener is notified of each fail-over, on the thread that notices it */
@@ -41,7 +41,7 @@ public final class FailoverDetector {
     }
 
     /**
-     * Asks on a connection of the store's own that is new.
+     * Checks a new connection of the store's own.
      *
      * @throws SQLException if the connection is lost
      */
@@ -73,10 +73,9 @@ public final class FailoverDetector {
     }
 
     /**
-     * Asks on a lent connection, the first time that it is lent. Where it is not known which one it is, as of a pool
-     * that hides it, only keep-alives are reason to ask.
+     * Checks a lent connection the first time it is lent. If a pool hides which one it is, only keep-alives check.
      *
-     * @param isRegular whether this is a keep-alive, or rare otherwise
+     * @param isRegular whether the command is a keep-alive or similarly rare
      * @throws SQLException if the connection is lost
      */
     public void checkLent(Connection lent, boolean isRegular) throws SQLException {

@@ -27,8 +27,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Selects what the fast path can do of the commands of a batch: releases first, since other commands may want what they
- * free. One object serves one trip.
+ * Selects the commands of a batch that the fast path can execute: releases first, because other commands may want what
+ * they free. One object serves one round trip.
  */
 final class FastPathRouter {
 
@@ -41,16 +41,16 @@ final class FastPathRouter {
     private final KnownRows known;
     private final List<Transaction.Notification> told;
 
-    /** Names whose rows somebody has kept locked for as long as a statement was to wait. */
+    /** Names whose rows stayed locked for as long as a statement may wait. */
     private Set<ResourceName> locked = Set.of();
 
     /**
-     * Begins.
+     * Creates the router of a batch.
      *
-     * @param tried what came to nothing by the fast path just before, if anything did
-     * @param awaited what somebody is likely to wait for; what is learnt of that is noted there
-     * @param known what is guessed of rows; what is learnt of that is noted there
-     * @param told is given what this client is to be told
+     * @param tried the command that the fast path has just tried without success; null if none
+     * @param awaited resources that probably have waiters; updated
+     * @param known guesses about existing rows; updated
+     * @param told collects the notifications for this client
      */
     FastPathRouter(
             Product product,
@@ -71,7 +71,7 @@ final class FastPathRouter {
         this.told = told;
     }
 
-    /** Gives what is left to do, in the order in which it came. */
+    /** Returns the commands that are left, in their order. */
     List<Call> go() {
         if (calls.size() > 1) {
             together();
@@ -84,12 +84,12 @@ final class FastPathRouter {
         return call.isAnswered() ? List.of() : calls;
     }
 
-    /** What was found out on the way: what is about these names is not worth another wait. */
+    /** Names whose rows were found locked: commands about them should not wait again. */
     Set<ResourceName> locked() {
         return locked;
     }
 
-    /** As {@link #together}, without what only several need. */
+    /** As {@link #together}, for a single command. */
     private void alone(Call call) {
         Command command = call.command();
         Single inQueue = inQueue(command);
@@ -116,7 +116,7 @@ final class FastPathRouter {
         known.came(wasMade);
     }
 
-    /** Whether it is worth another statement. */
+    /** Whether another statement is worthwhile. */
     private boolean isOpen(Call call) {
         return !call.isAnswered() && locked.isEmpty();
     }
@@ -137,9 +137,9 @@ final class FastPathRouter {
     }
 
     /**
-     * Carries a command out, unless a locked row is in the way for as long as a statement waits.
+     * Executes a command, unless its row stays locked for as long as a statement waits.
      *
-     * @return whether one was, and is not any more
+     * @return whether the row was locked, and no longer is
      */
     @CanIgnoreReturnValue
     private boolean wasBlocked(Call call, boolean isOne, Single single) {
@@ -151,7 +151,7 @@ final class FastPathRouter {
     private void together() {
         List<Call> releases = new ArrayList<>();
         List<Call> acquires = new ArrayList<>();
-        // Names of which a command goes the long way, or already goes this one: what comes later stays behind it.
+        // Names with a command that needs a transaction, or is on the fast path already: later ones stay behind it.
         Set<ResourceName> closed = new HashSet<>();
         Set<ResourceName> releasing = new HashSet<>();
         for (Call call : calls) {
@@ -170,7 +170,7 @@ final class FastPathRouter {
                 releasing.remove(onResource.resource());
             }
         }
-        // What was taken together with making its row.
+        // Acquires that also inserted the row.
         Set<Call> made = new HashSet<>();
         boolean areNew = known.areNewExpected();
         if (areNew) {
@@ -189,7 +189,7 @@ final class FastPathRouter {
         }
     }
 
-    /** Takes what nobody may have used yet; there is no row then that the statement before could have found. */
+    /** Acquires locks that may never have been used, for which the statement before would find no row. */
     private void takeUnused(List<Call> acquires, Set<Call> made) {
         List<Call> unused = acquires.stream()
                 .filter(call -> !call.isAnswered() && known.mayBeNew(nameOf(call)) && !locked.contains(nameOf(call)))
@@ -210,14 +210,14 @@ final class FastPathRouter {
         }
     }
 
-    /** Carries out one command by one statement; null if it can't, and nothing was changed. */
+    /** Executes one command with one statement; null if it cannot, with nothing changed. */
     @FunctionalInterface
     private interface Single {
         @Nullable
         Reply tryIt(StatementCache statements) throws SQLException;
     }
 
-    /** Tells whether no locked row was in the way. */
+    /** Returns whether no locked row blocked it. */
     @CanIgnoreReturnValue
     private boolean carriesOut(Call call, boolean isOne, Single single) {
         Effect effect = Effect.NONE;
@@ -248,9 +248,7 @@ final class FastPathRouter {
         }
     }
 
-    /**
-     * Finds out which of these somebody has locked at this moment, which is noted where a statement has waited for it.
-     */
+    /** Returns which of these rows are locked at this moment, and records them if a statement has waited for them. */
     @CanIgnoreReturnValue
     private Set<ResourceName> noteLocked(Set<ResourceName> names) {
         Set<ResourceName> found = transactions.locked(names);
@@ -262,8 +260,8 @@ final class FastPathRouter {
     }
 
     /**
-     * What is done in the queue of a lock that somebody waits for, if nothing else came with it: several share a
-     * transaction, and its commit. Null for all else.
+     * A statement for a command that is alone in its batch and concerns the queue of a lock with waiters; null for all
+     * others. Several commands had better share a transaction and its commit.
      */
     private @Nullable Single inQueue(Command command) {
         if (command instanceof Yield yield && isHandedOver(yield.next().spec())) {
@@ -279,7 +277,7 @@ final class FastPathRouter {
         return null;
     }
 
-    /** Whether it has one owner after another. */
+    /** Whether the resource has one owner at a time. */
     private static boolean isHandedOver(@Nullable ResourceSpec spec) {
         return spec != null && spec.capacity() == 1 && spec.kind() != Kind.LATCH;
     }
@@ -312,13 +310,13 @@ final class FastPathRouter {
         }
     }
 
-    /** Carries out commands of a kind together. */
+    /** Executes commands of a kind together. */
     @FunctionalInterface
     private interface Several {
         List<@Nullable Reply> carryOut(StatementCache statements) throws SQLException;
     }
 
-    /** Tells whether no locked row was in the way. */
+    /** Returns whether no locked row blocked it. */
     private boolean carriesOut(List<Call> releases, List<Call> acquires, boolean isOne, Several several) {
         Effect effect = Effect.NONE;
         try {
@@ -347,7 +345,7 @@ final class FastPathRouter {
         }
     }
 
-    /** Somebody has a row: that shall not keep up the others. */
+    /** Retries without the commands whose rows are locked, so that these do not delay the others. */
     private void withoutLocked(List<Call> releases, List<Call> acquires) {
         if (!fastPath.waitsForRows() && releases.size() + acquires.size() == 1) {
             return;
@@ -367,7 +365,7 @@ final class FastPathRouter {
         return ((OnResource) call.command()).resource();
     }
 
-    /** What certainly had no effect is tried again the long way. */
+    /** Fails the commands if their effect is unknown. If they certainly had none, a transaction executes them again. */
     private void failed(SQLException e, Effect effect, List<Call> calls, List<Call> more) {
         transactions.undo(e);
         if (effect == Effect.UNKNOWN && !product.isBusy(e) && !product.isReadOnly(e)) {

@@ -11,19 +11,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * For how long names that nobody uses are remembered: the first rule whose pattern fits counts.
+ * How long unused names are kept: the first rule with a matching pattern applies.
  *
  * <p>Immutable.
  */
 public final class IdlePolicy {
 
-    /** What holds if nothing else is said. */
+    /** The default. */
     public static final IdlePolicy USUAL = new IdlePolicy(List.of(), TimeUnit.DAYS.toMicros(1));
 
-    /** Long enough for every request that is still on its way to a name that goes. */
+    /** Long enough for every request still under way to a name that is dropped. */
     private static final Duration SHORTEST = Duration.ofMinutes(1);
 
-    /** Beyond this nothing is ever forgotten; also what a clock in microseconds can hold. */
+    /** From here on names are kept forever; a clock in microseconds can represent this. */
     private static final Duration LONGEST = Duration.ofDays(365L * 100);
 
     private static final long FOREVER = Long.MAX_VALUE;
@@ -38,15 +38,15 @@ public final class IdlePolicy {
         this.otherwise = otherwise;
     }
 
-    /** The same for all names; for tests also less than nothing. */
+    /** The same time for all names; tests may use a negative one. */
     public static IdlePolicy ofMicros(long micros) {
         return new IdlePolicy(List.of(), micros);
     }
 
     /**
-     * The same with another rule behind those that are there.
+     * This policy with another rule after the existing ones.
      *
-     * @param pattern with {@code *} for any characters, also none; all else stands for itself
+     * @param pattern with {@code *} for any number of characters; all others are literal
      * @throws IllegalArgumentException if the pattern is empty or the time shorter than a minute
      */
     public IdlePolicy with(String pattern, Duration time) {
@@ -78,7 +78,7 @@ public final class IdlePolicy {
         return otherwise;
     }
 
-    /** The moment up to which whatever was used last has rested long enough, whoever it is. */
+    /** The latest time of last use that makes any name droppable. */
     public long newest(long now) {
         long shortest = otherwise;
         for (Rule rule : rules) {
@@ -87,12 +87,12 @@ public final class IdlePolicy {
         return before(now, shortest);
     }
 
-    /** The moment up to which this name must have been used last to be forgotten; 0 for never. */
+    /** The latest time of last use that makes this name droppable; 0 for never. */
     public long rested(ResourceName name, long now) {
         return before(now, of(name));
     }
 
-    /** Whether a name whose newest token is this has rested long enough. */
+    /** Whether a name with this newest token has been unused for long enough. */
     public boolean isOver(ResourceName name, long lastToken, long now) {
         return lastToken < Tokens.floor(rested(name, now));
     }

@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * A client's guesses whether names have a row already. A wrong guess costs a statement, and no more.
+ * A client's guesses whether names have a row already. A wrong guess costs only a statement.
  *
  * <p>Not thread-safe.
  */
@@ -13,10 +13,10 @@ final class KnownRows {
 
     private static final int MOST = 1_000;
 
-    /** After so many in a row that had none, the next one is taken for new as well. */
+    /** After this many consecutive batches of names without a row, the next batch is expected to be new too. */
     private static final int A_RUN = 2;
 
-    /** What had a row when the short way did not do for it, as that of a lock that others share. */
+    /** Names that had a row when the fast path failed for them, such as those of a contended lock. */
     private final Set<ResourceName> stored = new HashSet<>();
 
     private int inARow;
@@ -33,12 +33,12 @@ final class KnownRows {
         return !stored.contains(name);
     }
 
-    /** Whether what comes is rather new than not. */
+    /** Whether the next names are probably new. */
     boolean areNewExpected() {
         return inARow >= A_RUN;
     }
 
-    /** Notes of names that came whether none of them had a row. */
+    /** Records a batch, and whether none of its names had a row. */
     void came(boolean allNew) {
         inARow = allNew ? Math.min(inARow + 1, A_RUN) : 0;
     }

@@ -18,12 +18,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Poll of many claims, of which some are on rows that somebody keeps locked: nobody can admit those meanwhile, so their
- * state is read without a lock. The others are polled as always. One object serves one poll.
+ * A poll of many claims, some of which are on locked rows. Claims cannot be granted while the row is locked, so their
+ * state is read without a lock. The others are polled as usual. One object serves one poll.
  */
 final class LockSkippingPoll {
 
-    /** The row may be free by then. */
+    /** The row may be unlocked by then. */
     private static final Duration RECHECK = Duration.ofMillis(100);
 
     private final Poll poll;
@@ -35,7 +35,7 @@ final class LockSkippingPoll {
         this.locked = locked;
     }
 
-    /** Polls the claims that can be had. */
+    /** A task that polls the claims whose rows are not locked. */
     LockTransactions.Task task(CommandExecutor steps) {
         List<ClaimRef> free = poll.claims().stream()
                 .filter(claim -> !locked.contains(claim.resource()))
@@ -68,7 +68,7 @@ final class LockSkippingPoll {
         }
     }
 
-    /** Whether all can be answered: what does not wait can't be told without its row. */
+    /** Whether all claims can be answered: without its row, only a waiting claim can be. */
     boolean isComplete() {
         return states.keySet().containsAll(poll.claims());
     }

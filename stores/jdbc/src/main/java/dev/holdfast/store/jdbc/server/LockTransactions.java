@@ -27,48 +27,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The transactions of a lane. Each first locks the resources that it is about, in the order of their names, then the
- * sessions that ask for something, and reads all else after that; so whatever it decides on stays as it is until the
- * commit.
+ * The transactions of a lane. Each first locks its resources, in the order of their names, then the sessions that claim
+ * something, and reads everything else after that. So nothing that its decisions depend on changes until the commit.
  *
- * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what came of it, and
- * the effect is unknown. Not thread-safe.
+ * <p>A failure before the commit has no effect. If the commit itself fails, the effect is unknown. Not thread-safe.
  */
 final class LockTransactions {
 
     private static final Logger LOG = LoggerFactory.getLogger(LockTransactions.class);
 
-    /** So often others may be in the way, or more may turn out to be needed, before a task is given up. */
+    /** The task fails after this many attempts that conflicted with others, or turned out to need more rows. */
     private static final int MOST_TRIES = 100;
 
-    /** So often may be waited in vain though nobody has the rows any more when that is looked at. */
+    /** The task fails on this many lock-wait time-outs even if no row is still locked, and on the first if one is. */
     private static final int MOST_WAITS = 2;
 
-    /** So often rows may be gone between the reading and the writing before that is told as damage. */
+    /** After this many attempts in which rows disappeared between the read and the write, it is reported as damage. */
     private static final int MOST_GONE = 10;
 
-    /** What is done between the locking and the commit. */
+    /** The work between the locking and the commit. */
     @FunctionalInterface
     interface Work {
         void carryOut(Ledger ledger) throws SQLException;
     }
 
-    /** Work with the names and sessions that it is known to be about. */
+    /** Work with the names and sessions that it is known to need. */
     static final class Task {
         final Set<ResourceName> names = new TreeSet<>();
 
-        /** Those of the names that need a row. */
+        /** The names that must have a row. */
         final Set<ResourceName> needed = new HashSet<>();
 
-        /** Those that ask for something. */
+        /** The sessions that claim something. */
         final Set<Long> sessions = new TreeSet<>();
 
         final Work work;
 
-        /**
-         * Whether, once the work was carried out, a crash may undo it: nobody was given anything, or has given anything
-         * back.
-         */
+        /** Whether a crash may undo the work after it was executed, because nothing was granted or released. */
         final BooleanSupplier mayBeUndone;
 
         Task(Work work) {
@@ -90,13 +85,13 @@ final class LockTransactions {
     private final Ledger ledger;
     private final String clock;
 
-    /** Whether a transaction is under way. */
+    /** Whether a transaction is active. */
     private boolean begun;
 
-    /** When a caller gives up whose thread makes the trip; null while it is another thread. */
+    /** When the caller whose thread makes the round trip gives up; null on any other thread. */
     private @Nullable Long callerGivesUpAt;
 
-    /** @param use which of the connections; on that for locked rows no transaction waits that needs more than one */
+    /** @param use which connection; on the one for locked rows, no transaction that needs several rows waits */
     LockTransactions(
             Product product,
             SqlTemplates templates,
@@ -113,7 +108,7 @@ final class LockTransactions {
         this.clock = templates.of("SELECT " + product.clock());
     }
 
-    /** What the work is done on. */
+    /** The ledger that the work uses. */
     Ledger ledger() {
         return ledger;
     }
@@ -123,9 +118,9 @@ final class LockTransactions {
     }
 
     /**
-     * Takes a connection for a trip, which ends with {@link #rest()}.
+     * Takes a connection for a round trip, which ends with {@link #rest()}.
      *
-     * @throws SQLException also if a caller makes the trip, and none can be had without making it or asking the server
+     * @throws SQLException also if a caller makes the round trip and there is no connection that is ready to use
      */
     @CanIgnoreReturnValue
     StatementCache attach() throws SQLException {
@@ -139,7 +134,7 @@ final class LockTransactions {
         return statements;
     }
 
-    /** From here on the thread of a caller makes the trip, which is not to be kept for longer than that. */
+    /** Starts a round trip on the thread of a caller, which must not block for longer than this. */
     void beginForCaller(Duration patience) {
         callerGivesUpAt = SystemTime.nanoTime() + patience.toNanos();
     }
@@ -162,20 +157,20 @@ final class LockTransactions {
         begun = false;
     }
 
-    /** Whether it can wait in the server: on a connection of our own, on which nobody else's work waits behind it. */
+    /**
+     * Whether it can wait in the server: only on the store's own connection, and where no other work waits behind it.
+     */
     boolean canBePatient() {
         return use == ServerConnections.Use.LOCKED_ROWS && !connections.areLent();
     }
 
-    /**
-     * The connection is of no use any more, or a transaction may still be under way on it: nobody is to have it again.
-     */
+    /** Discards the connection, because it is unusable or may have an active transaction. */
     void lose() {
         statements.forget();
         connections.discard(use);
     }
 
-    /** The connection is to a server that takes no writes; tells whether another may be better. */
+    /** Replaces a connection to a read-only server; returns whether another one may be better. */
     @CanIgnoreReturnValue
     private boolean replace() {
         statements.forget();
@@ -183,9 +178,9 @@ final class LockTransactions {
     }
 
     /**
-     * Carries a task out.
+     * Executes a task.
      *
-     * @throws StoreException if that can't be done
+     * @throws StoreException if it fails
      */
     void carryOut(Task task, List<Transaction.Notification> told) {
         try {
@@ -196,11 +191,11 @@ final class LockTransactions {
     }
 
     /**
-     * Carries a task out, again and again if others are in the way or it turns out to be about more.
+     * Executes a task, and retries it if it conflicts with others or turns out to need more rows.
      *
-     * @throws StoreException if that can't be done
-     * @param wait longer than briefly only if that {@linkplain #canBePatient can be}
-     * @throws LockedRows if somebody keeps rows locked for longer than that
+     * @throws StoreException if it fails
+     * @param wait longer than briefly only if it {@linkplain #canBePatient can be}
+     * @throws RowsBusyException if other transactions keep rows locked for longer than that
      */
     void carryOutUnlessLocked(Task task, List<Transaction.Notification> told, LockWait wait) throws RowsBusyException {
         int waits = MOST_WAITS;
@@ -247,7 +242,7 @@ final class LockTransactions {
                 }
             } catch (StoreException e) {
                 undo();
-                // Read anew, what somebody has deleted meanwhile is not there.
+                // The next attempt does not read the rows that were deleted meanwhile.
                 if (!StatementCache.isRowGone(e) || left < MOST_TRIES - MOST_GONE) {
                     throw e;
                 }
@@ -260,7 +255,7 @@ final class LockTransactions {
         }
     }
 
-    /** Where rows are known to be locked, nothing that needs several may wait for one while it has others. */
+    /** In the lane for locked rows, a transaction that needs several rows must not wait for one while it has others. */
     private void requireFree(List<ResourceName> names) throws RowsBusyException {
         if (use == ServerConnections.Use.LOCKED_ROWS) {
             Set<ResourceName> locked = locked(Set.copyOf(names));
@@ -270,7 +265,7 @@ final class LockTransactions {
         }
     }
 
-    /** Which of these have rows that somebody has locked at this moment. */
+    /** Which of these names have rows that are locked at this moment. */
     Set<ResourceName> locked(Set<ResourceName> names) {
         if (names.isEmpty()) {
             return Set.of();
@@ -290,8 +285,8 @@ final class LockTransactions {
     }
 
     /**
-     * Rows that were made and are not there again: somebody cleans in the same moment, or there is nothing that they
-     * could begin with.
+     * Rows that were inserted are missing again: another client cleans up at the same moment, or the row with the token
+     * floor is missing.
      */
     private void requireCanBeMade(List<ResourceName> missing, int left) throws SQLException {
         long floor = ledger.rows().floor();
@@ -305,7 +300,7 @@ final class LockTransactions {
         }
     }
 
-    /** Gives the names that need a row and have none; nothing was done then. */
+    /** Returns the names that must have a row and have none, in which case nothing was done. */
     private List<ResourceName> attempt(Task task, Effect[] effect, LockWait wait) throws SQLException {
         begin();
         LockedRowSet locked = product.lock(
@@ -346,7 +341,7 @@ final class LockTransactions {
         return List.of();
     }
 
-    /** What it was about is done, whatever comes of this. */
+    /** Wakes other clients. A failure is only logged, because the transaction is committed. */
     private void wake(List<Transaction.Notification> others) {
         try {
             product.wake(statements, others);
@@ -368,7 +363,7 @@ final class LockTransactions {
         }
     }
 
-    /** Undoes what a failure has left under way, and ends a connection that is of no use any more. */
+    /** Rolls back after a failure, and ends the connection if it is unusable. */
     void undo(SQLException failure) {
         StatementCache.logSuppressed(failure);
         undo();
@@ -379,7 +374,7 @@ final class LockTransactions {
         }
     }
 
-    /** Undoes what is under way, if anything is. */
+    /** Rolls back the active transaction, if there is one. */
     void undo() {
         if (!begun) {
             return;
@@ -388,7 +383,7 @@ final class LockTransactions {
         try {
             product.rollback(statements, connections.areLent());
         } catch (SQLException e) {
-            // What can't be undone in order is undone by the end of the connection.
+            // Ending the connection rolls back too.
             lose();
         } catch (RuntimeException | Error e) {
             LOG.error("a transaction could not be undone; its connection ends", e);
@@ -397,8 +392,8 @@ final class LockTransactions {
     }
 
     /**
-     * Ends the connection after an unexpected error, which undoes what is under way. The driver may be in any state: an
-     * answer that it has read in part could be taken for that of the next statement.
+     * Ends the connection after an unexpected error, which rolls back the active transaction. The driver may be in any
+     * state: the rest of a partly read answer could be taken for that of the next statement.
      */
     void abandon() {
         begun = false;

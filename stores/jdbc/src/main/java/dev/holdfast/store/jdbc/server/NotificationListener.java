@@ -6,18 +6,18 @@ import java.sql.SQLException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** Listener for grants that other clients made to this one. */
+/** Receives notifications of grants that other clients made to this one. */
 public interface NotificationListener extends AutoCloseable {
 
-    /** Begins to listen. */
+    /** Starts listening. */
     void start() throws SQLException;
 
-    /** Sends a command, and sees what is answered. */
+    /** Sends a command and observes the reply. */
     default CompletionStage<Reply> follow(Command command, Supplier<CompletionStage<Reply>> sending) {
         return sending.get();
     }
 
-    /** The connection may be to a server that is the primary no more: it is made anew. */
+    /** Replaces the connection, because its server may no longer be the primary. */
     void reconnect();
 
     @Override

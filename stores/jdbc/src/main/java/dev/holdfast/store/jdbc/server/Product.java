@@ -28,72 +28,65 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
-/** What differs between the database servers. Stateless; the statements say which connection is meant. */
+/** The differences between database servers. Stateless; the connection comes with the statements. */
 public interface Product {
 
-    /** The names of the columns of a resource, as {@link Rows#resources} wants them. */
+    /** The columns of a resource, in the order that {@link Rows#resources} expects. */
     String RESOURCE_COLUMNS = "spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,"
             + " grants, shared, waiters, places, name";
 
-    /** What all servers say in another way than {@link SqlTemplate}. */
+    /** The statements that differ from {@link SqlTemplate} on all servers. */
     Map<SqlTemplate, String> TEXTS = Map.of(
             SqlTemplate.RAISE_FLOOR,
             "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?) WHERE one = 1",
             SqlTemplate.CONTENDED,
-            // An index over a column that each grant changes would make each grant dearer.
+            // An index on a column that each grant changes would make grants slower.
             "SELECT DISTINCT r.name FROM holdfast_claim c JOIN holdfast_resource r ON r.name = c.name"
                     + " WHERE c.granted = 0 AND r.session = ?");
 
-    /** What it is called. */
+    /** The product's name and version. */
     String title();
 
-    /** What it is called, without its version. */
+    /** The product's name without its version. */
     String system();
 
     /**
-     * An expression for the database's time at which the statement began, in whole microseconds since 1970; whatever
-     * the time zones are.
+     * An expression for the time at which the statement began, by the server's clock, in whole microseconds since 1970,
+     * independent of time zones.
      */
     String clock();
 
-    /** A query for what tells the server, and its history since a promotion, from any other. */
+    /** A query for the identity of the server and of its history since a promotion. */
     String identity();
 
-    /** What stands around an identifier that has to be taken as it is. */
+    /** The quotation mark of identifiers. */
     String quote();
 
     /**
-     * Where names without a schema lead on a connection.
+     * Where unqualified names lead on a connection.
      *
-     * @param table the name of a table that is there where tables of locks are
+     * @param table the name of a table that exists wherever there are tables of locks
      */
     SearchPath searchPath(Connection connection, String table) throws SQLException;
 
     /** The tables of locks. */
     ServerSchema schema(SqlTemplates templates);
 
-    /**
-     * How locks that nobody else wants are taken and given back, and the plain ones that somebody waits for are handed
-     * over.
-     */
+    /** The fast path, which acquires and releases uncontended locks, and hands over simple contended ones. */
     ServerFastPath fastPath(SqlTemplates templates, boolean isLent, long client);
 
-    /**
-     * A query for the rows of resources that locks them, in the order of their names, so that nobody waits for each
-     * other in a circle.
-     */
+    /** A query that locks the rows of resources, in the order of their names, so that transactions cannot deadlock. */
     PreparedStatement locking(StatementCache statements, List<byte[]> keys, LockWait wait) throws SQLException;
 
     /**
-     * Adds rows for resources that have none yet, in the order of their names, as a transaction of its own; those that
-     * somebody else adds meanwhile are left alone.
+     * Inserts rows for resources that have none, in the order of their names, in a separate transaction; rows that
+     * others insert meanwhile are skipped.
      */
     void add(StatementCache statements, List<byte[]> keys) throws SQLException;
 
     /**
-     * Locks the rows of resources, in the order of their names, and after that sessions, which stay as they are until
-     * the transaction ends; in as few trips as the driver allows. Without more one statement after another, each of
-     * which is a trip to the server.
+     * Locks the rows of resources, in the order of their names, and then sessions, which stay unchanged until the
+     * transaction ends; in as few round trips as the driver allows. This default makes one for each statement.
      */
     default LockedRowSet lock(StatementCache statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
             throws SQLException {
@@ -119,22 +112,18 @@ public interface Product {
     }
 
     /**
-     * A query for one session and, behind its columns, the time, that keeps its row as it is until the transaction
-     * ends.
+     * A query for one session and, after its columns, the time; it keeps the row unchanged until the transaction ends.
      */
     String sharingSession();
 
-    /** Ends a session if its deadline is still that one and nobody has its row locked; tells whether it did. */
+    /** Ends a session if its deadline is unchanged and its row is not locked; returns whether it did. */
     boolean expire(StatementCache statements, Session session) throws SQLException;
 
-    /** A statement about these names, at least one: the values that the condition between the two texts allows. */
+    /** A statement about these names, at least one, whose condition is inserted between the two texts. */
     PreparedStatement ofNames(StatementCache statements, String before, List<byte[]> keys, String behind)
             throws SQLException;
 
-    /**
-     * Which of these have rows that somebody has locked at this moment; a transaction of its own, which waits for
-     * nobody.
-     */
+    /** Which of these names have rows that are locked at this moment; a separate transaction that does not wait. */
     default Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException {
         String select = "SELECT name FROM holdfast_resource WHERE name";
         List<ResourceName> unlocked =
@@ -145,65 +134,62 @@ public interface Product {
     }
 
     /**
-     * Of the rows of names: that nobody uses it, that it is no latch, and that its tokens end up to there; locked, but
-     * for what somebody else has locked.
+     * The condition that a resource is unused, is not a latch, and has no token above a limit; it locks the rows and
+     * skips those locked by others.
      */
     String AT_REST = " AND session = 0 AND grants = 0 AND waiters = 0 AND spec % 256 <> 108 AND last_token <= ?"
             + " AND NOT EXISTS (SELECT 1 FROM holdfast_latch l WHERE l.name = holdfast_resource.name)"
             + " FOR UPDATE SKIP LOCKED";
 
-    /**
-     * A query for those of these names whose rows are at rest, with no token above that one, which locks them and waits
-     * for nobody.
-     */
+    /** A query that locks the rows of these names that are {@linkplain #AT_REST unused}, and does not wait. */
     PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest) throws SQLException;
 
-    /** Deletes the rows of these names, which are locked. */
+    /** Deletes the rows of these names, which the transaction has locked. */
     default void delete(StatementCache statements, List<byte[]> keys) throws SQLException {
         ofNames(statements, "DELETE FROM holdfast_resource WHERE name", keys, "")
                 .executeUpdate();
     }
 
     /**
-     * Whether statements that each are a transaction of their own are right on a lent connection of that isolation, one
-     * of the constants of {@link Connection}; {@link #begin} sets what longer transactions need.
+     * Whether statements that commit on their own are correct on a lent connection with this isolation, a constant of
+     * {@link Connection}; {@link #begin} sets what longer transactions need.
      */
     default boolean fitsStatements(int isolation) {
         return isolation == Connection.TRANSACTION_READ_COMMITTED;
     }
 
-    /** Bounds how long a statement on a connection of our own waits for a lock from here on. */
+    /** Limits how long statements on a connection of our own wait for a lock. */
     void boundWaits(Connection own, LockWait wait) throws SQLException;
 
     /**
      * Begins a transaction, in which each statement sees what was committed before it.
      *
-     * @param isLent whether the connection is somebody else's: then the transaction alone has {@link LockWait#BRIEF}
-     *     for its bound, and the connection is left as it was
+     * @param isLent whether the connection is lent: then the limit {@link LockWait#BRIEF} applies only to this
+     *     transaction, and the connection's settings are restored
      */
     void begin(StatementCache statements, boolean isLent) throws SQLException;
 
     void commit(StatementCache statements, boolean isLent) throws SQLException;
 
-    /** Undoes what is under way. */
+    /** Rolls back. */
     void rollback(StatementCache statements, boolean isLent) throws SQLException;
 
-    /** Adds to what a transaction writes what is told to other clients with its commit. */
+    /** Adds writes that notify other clients with the transaction's commit. */
     void tell(WriteBatch writes, List<Transaction.Notification> told);
 
     /**
-     * Lets the commit of the transaction not wait for the disk, where that can be had: a crash of the server may take
-     * it back, but nothing that was committed before it.
+     * Makes the commit not wait for the disk, where the server supports that: a crash may undo it, but nothing that was
+     * committed before it.
      */
     void relax(WriteBatch writes);
 
-    /** Whether the driver sends statements together that stand together. */
+    /** Whether the driver sends statements of one text in one round trip. */
     boolean joins();
 
-    /** Wakes other clients for what they were let in to; the transaction is committed. */
+    /** Wakes other clients for their new grants, after the commit. */
     void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException;
 
-    /** What a client hears of its grants with. */
+    /** The listener that notifies a client of its grants. */
     NotificationListener listening(
             DataSource source,
             SqlTemplates templates,
@@ -212,36 +198,36 @@ public interface Product {
             FailoverDetector failovers,
             Consumer<Signal> listener);
 
-    /** Whether it tells of all, and not only of grants, and those in all likelihood. */
+    /** Whether the listener reports all signals reliably, not just most grants. */
     boolean tellsAll();
 
-    /** What a failure means. */
+    /** The kind of a failure. */
     FailureKind kind(SQLException failure);
 
-    /** Whether it is busy because somebody kept a row locked for as long as the statement was to wait. */
+    /** Whether a row stayed locked for as long as the statement may wait. */
     default boolean isBlocked(SQLException failure) {
         return kind(failure) == FailureKind.LOCK_WAIT;
     }
 
-    /** Whether others were in the way: it had no effect, and is worth another try at once. */
+    /** Whether it conflicted with others: it had no effect and can be retried at once. */
     default boolean isBusy(SQLException failure) {
         return kind(failure).isBusy();
     }
 
     /**
-     * Whether the server takes no writes, as a primary that was demoted while connections to it stay open: nothing was
-     * done, also of a commit, as the server undoes the transaction when it refuses that.
+     * Whether the server is read-only, like a demoted primary with open connections. Nothing was done, even by a
+     * commit, because the server rolls back when it rejects that.
      */
     default boolean isReadOnly(SQLException failure) {
         return kind(failure) == FailureKind.READ_ONLY;
     }
 
-    /** Whether the connection is of no use any more. */
+    /** Whether the connection is unusable. */
     default boolean isConnectionLost(SQLException failure) {
         return kind(failure) == FailureKind.DISCONNECTED;
     }
 
-    /** A failure in the terms of the SPI, and in words for people. */
+    /** The failure as an exception of the SPI, with a message for people. */
     default StoreException translated(SQLException failure, Effect effect) {
         return kind(failure).failure(title(), failure, effect);
     }

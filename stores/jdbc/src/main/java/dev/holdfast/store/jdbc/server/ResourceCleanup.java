@@ -15,16 +15,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Removes resources that nobody has used for long, in the turns of {@link ServerHousekeeping}.
+ * Removes resources that were unused for long, in runs of {@link ServerHousekeeping}.
  *
- * <p>A resource is dropped in two turns, so that no statement that began before the floor of the tokens was raised can
- * bring it back with lower ones: the first turn raises the floor above the tokens of all that rest, the next one drops
- * those that are still below it. That this is another turn, and so a minute later at least, is what counts; who has it
- * does not.
+ * <p>A resource is dropped in two runs, so that no statement that began before the token floor was raised can insert it
+ * again with lower tokens: the first run raises the floor above the tokens of all unused resources, and the next one
+ * drops those still below it. The second run is at least a minute later; it does not matter which client makes it.
  */
 final class ResourceCleanup {
 
-    /** So many names are read at a time, and dropped, if they are plain: a few milliseconds. */
+    /** How many names are read, and dropped if possible, at a time: a few milliseconds of work. */
     private static final int SCANNED = 500;
 
     private final ServerLane lane;
@@ -34,10 +33,10 @@ final class ResourceCleanup {
     }
 
     /**
-     * Drops those that have rested for as long as the policy says, and were below the floor before.
+     * Drops resources that were unused for as long as the policy says and were below the floor before.
      *
-     * @param goesOn whether it is still our turn; asked after each page
-     * @return whether it was done to the end
+     * @param goesOn renews the lease after each page; false ends the run
+     * @return whether the run is complete
      */
     boolean dropIdle(IdlePolicy policy, BooleanSupplier goesOn) {
         long[] floor = {0};
@@ -63,12 +62,12 @@ final class ResourceCleanup {
                 return true;
             }
             after[0] = page.get(page.size() - 1).name().utf8();
-            // Commands come first: they have at least as much of the time.
+            // Commands come first: leave them at least as much time.
             LockSupport.parkNanos(SystemTime.nanoTime() - begin);
         }
     }
 
-    /** Drops those that have rested for long: at once what is plain, and the rest by a look at each. */
+    /** Drops resources that were unused for long: simple ones together, the others one by one. */
     private void dropOver(List<Rows.Resting> page, IdlePolicy policy, long floor, long now) {
         List<Rows.Resting> over = page.stream()
                 .filter(one -> one.lastToken() <= floor && policy.isOver(one.name(), one.lastToken(), now))
@@ -79,7 +78,7 @@ final class ResourceCleanup {
             left.removeAll(lane.drop(
                     idle, over.stream().mapToLong(Rows.Resting::lastToken).max().orElse(0)));
         }
-        // What has claims is looked at in any case, for they may be dead.
+        // Always visit resources with claims, because these may be dead.
         page.stream().filter(Rows.Resting::hasClaims).map(Rows.Resting::name).forEach(left::add);
         List<ResourceName> rest = List.copyOf(left);
         for (int from = 0; from < rest.size(); from += ServerHousekeeping.PAGE) {
@@ -90,8 +89,8 @@ final class ResourceCleanup {
     }
 
     /**
-     * Drops the claims that ended sessions have left on resources whose rows somebody has deleted by hand: those on one
-     * resource of each session in each turn.
+     * Drops claims of ended sessions on resources whose rows were deleted by hand; for each session, those on one
+     * resource in each run.
      */
     boolean dropUncounted(BooleanSupplier goesOn) {
         List<Rows.Uncounted> page = new ArrayList<>();
@@ -116,7 +115,7 @@ final class ResourceCleanup {
         return true;
     }
 
-    /** A row is made for each of them, since only under its lock nobody adds claims meanwhile. */
+    /** Inserts a row for each resource, because only its lock keeps others from adding claims meanwhile. */
     private void dropUncounted(List<ResourceName> page) throws RowsBusyException {
         lane.transactUnlessLocked(Set.copyOf(page), Set.copyOf(page), ledger -> {
             for (ResourceName name : page) {
@@ -131,7 +130,7 @@ final class ResourceCleanup {
         void carryOut(List<ResourceName> page) throws RowsBusyException;
     }
 
-    /** Those whose rows somebody keeps locked are left for the next turn. */
+    /** Does the work for the resources whose rows are not locked; the others are left for the next run. */
     private static void unlessLocked(List<ResourceName> page, OnResources work) {
         List<ResourceName> free = new ArrayList<>(page);
         while (!free.isEmpty()) {

@@ -8,14 +8,14 @@ import dev.holdfast.spi.support.Stages;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Another transaction keeps rows locked that are needed: nothing was done. */
+/** Another transaction keeps needed rows locked; nothing was done. */
 public final class RowsBusyException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
     private final transient Set<ResourceName> names;
 
-    /** @param names of the resources whose rows these are; empty if they are other rows */
+    /** @param names the resources whose rows are locked; empty if they are other rows */
     public RowsBusyException(Set<ResourceName> names, @Nullable Throwable cause) {
         super("rows are locked by other transactions", cause);
         this.names = Set.copyOf(names);
@@ -25,13 +25,13 @@ public final class RowsBusyException extends Exception {
         return names;
     }
 
-    /** Whether that is why a command failed, so that it had no effect and is worth a wait. */
+    /** Whether a command failed for this reason, so that it had no effect and can wait. */
     public static boolean areCauseOf(Throwable failure) {
         Throwable told = Stages.causeOf(failure);
         return told instanceof StoreException && told.getCause() instanceof RowsBusyException;
     }
 
-    /** What a command hears that needs them. */
+    /** The failure of a command that needs these rows. */
     public StoreException failure() {
         return new StoreException(
                 Reason.UNAVAILABLE,

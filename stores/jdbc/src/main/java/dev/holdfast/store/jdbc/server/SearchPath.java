@@ -10,11 +10,11 @@ import org.slf4j.LoggerFactory;
 /*
  * Each connection resolves a table name without a schema by its own settings, which a program may change and a pool
  * does not restore: two clients, or two connections of one client, would then use two sets of tables, and a lock would
- * have two owners. So a store resolves the schema once, when it opens, and names it in every statement. The connection
- * it asks may have been changed already, which shows by what it was opened with.
+ * have two owners. So a store resolves the schema once, when it opens, and names it in every statement. The settings of
+ * that connection may have been changed already, which a comparison with the initial ones shows.
  */
 
-/** Where table names without a schema lead on a connection, at present and when it was opened. */
+/** Where unqualified table names lead on a connection, now and when it was opened. */
 public final class SearchPath {
 
     private static final Logger LOG = LoggerFactory.getLogger(SearchPath.class);
@@ -28,8 +28,8 @@ public final class SearchPath {
     /**
      * Where one setting leads.
      *
-     * @param found the schemas that have tables of locks, in the order in which they are searched
-     * @param first where a table would be made; empty if nowhere
+     * @param found the schemas with tables of locks, in search order
+     * @param first where a table would be created; empty if nowhere
      */
     public record Lookup(List<String> found, Optional<String> first) {
 
@@ -38,17 +38,17 @@ public final class SearchPath {
         }
     }
 
-    /** Where no setting is changed after the connection is opened. */
+    /** For servers on which the setting does not change after the connection was opened. */
     public SearchPath(Lookup only, String user) {
         this(only, only, user);
     }
 
     /**
-     * Where a setting may have been changed.
+     * For servers on which the setting may have been changed.
      *
      * @param present by the connection's present settings
-     * @param initial by those it was opened with; the same as {@code present} where that is unknown
-     * @param user the database user, whose name a schema of its own has; empty where that means nothing
+     * @param initial by its initial settings; the same as {@code present} if these are unknown
+     * @param user the database user, after whom a schema may be named; empty if that has no meaning
      */
     public SearchPath(Lookup present, Lookup initial, String user) {
         this.present = present;
@@ -57,10 +57,11 @@ public final class SearchPath {
     }
 
     /**
-     * The schema of the tables: where they are, or else where they are to be made.
+     * The schema of the tables: where they are, or otherwise where they should be created.
      *
-     * @param mayCreate whether tables are made if there are none
-     * @throws StoreException if it can't be known, or if tables would be made where other users would not find them
+     * @param mayCreate whether missing tables are created
+     * @throws StoreException if the schema is ambiguous, or if tables would be created where other users would not find
+     *     them
      */
     public String schema(boolean mayCreate) {
         Optional<String> schema = existing();

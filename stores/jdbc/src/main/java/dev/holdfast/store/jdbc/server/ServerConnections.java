@@ -20,31 +20,30 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of one store: one for locks, one that renews sessions, now and then one for names whose rows others
- * have locked, each made when it is needed. Those of our own stay open; those of somebody's pool go back after each
- * trip.
+ * The connections of one store: one for locks, one that renews sessions, and sometimes one for locked rows. Each is
+ * opened when it is needed. The store's own connections stay open; those of a pool are returned after each round trip.
  *
  * <p><b>Thread-safety:</b> each use belongs to one thread at a time.
  */
 public final class ServerConnections {
 
-    /** What a connection is for. */
+    /** The purpose of a connection. */
     public enum Use {
         LOCKS,
         SESSIONS,
 
-        /** For what is about sessions while the connection for that does not answer. */
+        /** For session commands while the first connection does not answer. */
         SESSIONS_SECOND,
 
-        /** While that one does not answer either. */
+        /** While the second one does not answer either. */
         SESSIONS_THIRD,
 
-        /** For names whose rows others have locked; there while some of them are wanted. */
+        /** For rows locked by other transactions; open while commands need some. */
         LOCKED_ROWS;
 
         private static final List<Use> OF_SESSIONS = List.of(SESSIONS, SESSIONS_SECOND, SESSIONS_THIRD);
 
-        /** That of a lane of {@link SessionLanes}. */
+        /** The use of a lane of {@link SessionLanes}. */
         public static Use ofSessions(int lane) {
             return OF_SESSIONS.get(lane);
         }
@@ -55,21 +54,21 @@ public final class ServerConnections {
     }
 
     /**
-     * A server, or a firewall on the way, may have ended a connection that nobody used for longer than that: it is
-     * asked before it is used. Renewals are so regular that theirs is never that old without a reason.
+     * A server or a firewall may have ended a connection that was idle for longer than this, so it is validated before
+     * use. Keep-alives are so regular that their connection is never idle for that long without a reason.
      */
     public static final Duration IDLE = Duration.ofSeconds(20);
 
-    /** How long it may take to answer that. */
+    /** How long the validation may take. */
     private static final int ANSWER_SECONDS = 3;
 
-    /** So many connections of a use are replaced within a second at the most, in case all servers are read-only. */
+    /** How many connections of a use are replaced in a second, in case all servers are read-only. */
     private static final int MOST_REPLACED = 1;
 
-    /** As above, of a pool, which may have several that are no better. */
+    /** The same for a pool, which may contain several bad connections. */
     private static final int MOST_REPLACED_OF_POOL = 20;
 
-    /** The time-out of a connection is not changed for a difference of one part in so many. */
+    /** The time-out of a connection is not changed for a difference of less than one part in this many. */
     private static final int SLACK = 8;
 
     private final DataSource source;
@@ -77,10 +76,10 @@ public final class ServerConnections {
     private final boolean isPool;
     private final boolean isLent;
 
-    /** Whether a connection comes from the source each time as it did the first time. */
+    /** Whether the source resets the settings of a connection before it lends it again. */
     private final boolean comesAsBefore;
 
-    /** What physical connections come with: to ask each time would be a trip. Guarded by this. */
+    /** The isolation of physical connections: reading it each time would be a round trip. Guarded by this. */
     private final Map<Connection, Integer> isolations = new WeakHashMap<>();
 
     /** Guarded by this. */
@@ -98,23 +97,23 @@ public final class ServerConnections {
     /** Guarded by this. */
     private boolean closed;
 
-    /** What is known of a use; guarded by the connections. Times are of the monotonic clock. */
+    /** The state of a use; guarded by the connections. Times are of the monotonic clock. */
     private static final class Place {
         private @Nullable LentConnection open;
 
-        /** Since when a trip has it; null if none has. */
+        /** Since when a round trip has had the connection; null if none has it. */
         private @Nullable Long takenAt;
 
-        /** When it was last used; null if it was not. */
+        /** When it was last used; null if never. */
         private @Nullable Long usedAt;
 
-        /** How long a read on it waits for the server, as it was made; null if that was never changed. */
+        /** The read time-out with which it was opened; null if that was never changed. */
         private @Nullable Integer ownTimeout;
 
-        /** How long it does now. Of the trip that has it, as the one above. */
+        /** The current read time-out. This and the one above belong to the round trip that has the connection. */
         private int timeout;
 
-        /** When the present second of replacements began; null if there was none. */
+        /** When the current second of replacements began; null if there was none. */
         private @Nullable Long replacedSince;
 
         /** How many replacements there were in that second. */
@@ -150,7 +149,7 @@ public final class ServerConnections {
             usedAt = now;
         }
 
-        /** Sets the read time-out to about that, but to no more than the connection was made with. */
+        /** Sets the read time-out to about this, but not above the initial one. */
         void bound(Connection present, int millis) throws SQLException {
             Integer own = ownTimeout;
             if (own == null) {
@@ -178,10 +177,10 @@ public final class ServerConnections {
     }
 
     /**
-     * Knows where connections come from.
+     * Creates the connections of a data source.
      *
-     * @param isPool whether they go back as soon as possible
-     * @param isLent whether what is set on them would be found there by somebody else
+     * @param isPool whether connections are returned as soon as possible
+     * @param isLent whether others would see the settings changed on them
      */
     public ServerConnections(DataSource source, boolean isPool, boolean isLent) {
         this(source, isPool, isLent, SystemTime::nanoTime);
@@ -195,7 +194,7 @@ public final class ServerConnections {
         this.comesAsBefore = isPool && UnproxiedDataSource.setsConnectionsBack(source);
     }
 
-    /** Whether connections are somebody else's, and go back as they came. */
+    /** Whether connections are lent, and so must be returned with unchanged settings. */
     public boolean areLent() {
         return isLent;
     }
@@ -204,7 +203,7 @@ public final class ServerConnections {
         return places.computeIfAbsent(use, first -> new Place());
     }
 
-    /** To be called when it is known what the connections are to. */
+    /** Sets the product, once it is known. */
     public void know(Product known, FailoverDetector detector) throws SQLException {
         Connection first;
         synchronized (this) {
@@ -221,15 +220,15 @@ public final class ServerConnections {
         if (isLent) {
             detector.checkLent(made, use.isOfSessions());
         } else {
-            // Nobody waits behind a renewal but the next one.
+            // Only the next renewal waits behind a renewal.
             known.boundWaits(made, use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
             detector.check(made);
         }
     }
 
     /**
-     * The connection for a use, made if there is none. It commits each statement by itself, and each statement sees
-     * what was committed before.
+     * The connection for a use, opened if there is none. It is in autocommit mode, and each statement sees what was
+     * committed before.
      */
     public Connection get(Use use) throws SQLException {
         Place place;
@@ -249,7 +248,7 @@ public final class ServerConnections {
         if (present != null && (!isOld || present.isValid(ANSWER_SECONDS))) {
             place.unbound(present);
             if (isLent && !isPool && use.isOfSessions() && detector != null) {
-                // A pooler may have another server behind a connection that stays.
+                // A pooler may change the server behind an open connection.
                 detector.check(present);
             }
             return present;
@@ -276,10 +275,9 @@ public final class ServerConnections {
     }
 
     /**
-     * The connection for a use, for a thread that waits for no answer of the server for longer than a time, but for an
-     * eighth of that.
+     * The connection for a use, for a thread that waits for an answer for at most this time, plus an eighth.
      *
-     * @return null if there is none, or none that can be used before the server was asked
+     * @return null if there is none, or if it must be validated first
      */
     @Nullable
     Connection getWithin(Use use, long nanos) throws SQLException {
@@ -328,7 +326,7 @@ public final class ServerConnections {
         return asked;
     }
 
-    /** Called after each trip. */
+    /** Called after each round trip. */
     public void rest(Use use, StatementCache statements) {
         synchronized (this) {
             place(use).takenAt = null;
@@ -339,7 +337,7 @@ public final class ServerConnections {
         }
     }
 
-    /** Gives a connection back, or ends it. */
+    /** Returns a connection to its pool, or closes it. */
     public void drop(Use use) {
         LentConnection present;
         synchronized (this) {
@@ -349,9 +347,9 @@ public final class ServerConnections {
     }
 
     /**
-     * A connection does not answer, while the server does on another: it is ended, and so fails the trip that has it.
-     * The network may have forgotten others at the same moment: those that no trip has are ended too, and those that a
-     * trip took before that time.
+     * Ends a connection that does not answer while the server does on another, which fails its round trip. The network
+     * may have dropped others at the same time, so this also ends the idle ones, and those in use since before a given
+     * time.
      *
      * @param takenBefore in nanoseconds of the monotonic time
      */
@@ -374,7 +372,7 @@ public final class ServerConnections {
         action.run();
     }
 
-    /** Ends what a trip took before that time, and still has. */
+    /** Ends the connections that round trips took before this time and still use. */
     public void endTakenBefore(long nanos) {
         List<@Nullable Connection> old = new ArrayList<>();
         synchronized (this) {
@@ -384,11 +382,11 @@ public final class ServerConnections {
                 }
             }
         }
-        // The trips give them back when they notice.
+        // The round trips return them when they notice.
         old.forEach(ConnectionDisposal::abort);
     }
 
-    /** Gives a connection back, or ends it, unless a trip has it. */
+    /** Returns a connection to its pool, or closes it, unless a round trip uses it. */
     public void dropUnlessTaken(Use use) {
         LentConnection present;
         synchronized (this) {
@@ -398,7 +396,7 @@ public final class ServerConnections {
         giveBack(present);
     }
 
-    /** Ends a connection itself, also where it is one of a pool, if there is one. */
+    /** Ends the physical connection of a use, even a pooled one. */
     public void discard(Use use) {
         Connection present;
         synchronized (this) {
@@ -408,18 +406,18 @@ public final class ServerConnections {
     }
 
     /**
-     * From here on this is called, on the thread of a trip, after connections to a server that takes no writes were
-     * ended: once a second and use at the most.
+     * Sets an action to run, on the thread of a round trip, after connections to a read-only server were ended: at most
+     * once a second for each use.
      */
     public synchronized void whenReplaced(Runnable action) {
         whenReplaced = action;
     }
 
     /**
-     * Ends a connection to a server that takes no writes, since another one may lead to the new primary. No more often
-     * than makes sense where all servers are like that.
+     * Ends a connection to a read-only server, because another one may lead to the new primary. Limited in rate, in
+     * case all servers are read-only.
      *
-     * @return whether it is worth another try
+     * @return whether a retry is worthwhile
      */
     public boolean replace(Use use) {
         Connection present;
@@ -452,7 +450,7 @@ public final class ServerConnections {
         }
     }
 
-    /** One of our own is closed; nobody has it after that. */
+    /** Returns a connection to its pool, or closes one of the store's own. */
     private void giveBack(@Nullable LentConnection connection) {
         if (connection != null) {
             if (isPool) {

@@ -8,7 +8,7 @@ import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 
-/** Context of the ledger on a database server, where a transaction has only what it has locked. */
+/** Context of the ledger on a database server, where a transaction may change only the rows it has locked. */
 final class ServerContext implements StoreContext {
 
     private final Product product;
@@ -52,7 +52,7 @@ final class ServerContext implements StoreContext {
         return product.expire(statements, session);
     }
 
-    /** Nobody can tell from here: only the lease decides. */
+    /** Unknown on a server: only the lease decides. */
     @Override
     public boolean isGone(long other) {
         return false;
@@ -65,10 +65,10 @@ final class ServerContext implements StoreContext {
 
     @Override
     public void forgotten(Session session) {
-        // Nothing else is recorded of it.
+        // Nothing else is stored for a session.
     }
 
-    /** The rows are as durable as all else here, and keep their counters. */
+    /** Not needed: rows are durable and keep their counters. */
     @Override
     public long tokenFloor() {
         return 0;
@@ -76,12 +76,12 @@ final class ServerContext implements StoreContext {
 
     @Override
     public void reserved(long lastToken) {
-        // As above.
+        // Not needed either.
     }
 
     @Override
     public void mustLast() {
-        // Every commit does, as far as the server is set so.
+        // Every commit is as durable as the server's settings make it.
     }
 
     @Override

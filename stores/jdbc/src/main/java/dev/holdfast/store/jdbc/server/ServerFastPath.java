@@ -19,41 +19,41 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Taking locks that are free, and giving back locks that nobody waits for: one statement for all that are asked for
- * together, with all checks in it. What a statement finds no row for it has not changed, and {@link CommandExecutor}
- * finds out why.
+ * Acquires free locks and releases locks without waiters, with one statement for all commands of a batch that includes
+ * all checks. A command for which the statement finds no row has changed nothing; {@link CommandExecutor} then executes
+ * it by the full rules.
  *
- * <p>The checks are those of {@link Ledger}: a resource without grants and waiters that is declared as it is asked for,
- * a session that lives and whose epoch is not above the claim's, which stays so until the commit, and tokens as
- * {@link Tokens#next} gives them unless the counter is level with the clock. Not thread-safe.
+ * <p>The checks are those of {@link Ledger}: the resource has no grants or waiters and is declared as requested; the
+ * session is alive until the commit and its epoch is not above the claim's; and tokens are those of {@link
+ * Tokens#next}, unless the counter is level with the clock. Not thread-safe.
  */
 public abstract class ServerFastPath {
 
-    /** No block that begins here or before goes beyond the last token. */
+    /** A block that begins here or before does not exceed the last token. */
     public static final long LARGEST_FIRST = TokenBlock.MAX_TOKEN - TokenBlock.MAX_SIZE;
 
     public static final Reply.Released RELEASED = new Reply.Released();
 
-    /** Whether a claim can be granted so. */
+    /** Whether the fast path can grant a claim. */
     public static boolean isPlain(Acquire acquire) {
         return acquire.spec().kind() != Kind.LATCH && acquire.lease().binding() != Binding.DETACHED;
     }
 
-    /** Whether a statement that failed at a locked row has waited for it, and not passed by at once. */
+    /** Whether a statement waits for a locked row before it fails, instead of skipping it. */
     public abstract boolean waitsForRows();
 
-    /** Whether these go as one statement, which needs no transaction around it. */
+    /** Whether these are one statement, which needs no explicit transaction. */
     public abstract boolean isOneStatement(List<Release> releases, List<Acquire> acquires);
 
-    /** As {@link #isOneStatement}, of {@link #takeUnused}. */
+    /** As {@link #isOneStatement}, for {@link #takeUnused}. */
     public boolean isOneStatementIfUnused(List<Acquire> acquires) {
         return isOneStatement(List.of(), acquires);
     }
 
     /**
-     * Gives locks back, and takes locks; the names of each kind are different. What is given back may be taken at once.
+     * Releases and acquires locks; the names of each kind are distinct. A released lock may be acquired again at once.
      *
-     * @return the replies, those to the releases first; null for each that could not be done so
+     * @return the replies, those to the releases first; null for each command that the statement could not execute
      */
     public abstract List<@Nullable Reply> carryOut(
             StatementCache statements, List<Release> releases, List<Acquire> acquires) throws SQLException;
@@ -71,10 +71,10 @@ public abstract class ServerFastPath {
     }
 
     /**
-     * Takes locks that nobody has used yet, whose rows it makes; the names are different. One statement for those that
-     * are alike.
+     * Acquires locks that were never used, and inserts their rows; the names are distinct. One statement for commands
+     * with equal parameters.
      *
-     * @return null for each that could not be done so: there is a row, as a rule
+     * @return null for each command that it could not execute, usually because there is a row
      */
     public abstract List<@Nullable Reply> takeUnused(StatementCache statements, List<Acquire> acquires)
             throws SQLException;
@@ -86,11 +86,10 @@ public abstract class ServerFastPath {
     }
 
     /**
-     * Gives a lock that others wait for to the one that waits longest: one statement, and the other client is told with
-     * it.
+     * Hands a lock over to the claim that has waited longest, with one statement that also notifies the other client.
      *
-     * @param next what who had it asks for after that; null for nothing
-     * @return null if it could not be done so, and nothing was changed
+     * @param next the previous holder's next claim; null for none
+     * @return null if this was not possible, with nothing changed
      */
     @Nullable
     public HandedOver handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
@@ -98,27 +97,26 @@ public abstract class ServerFastPath {
     }
 
     /**
-     * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit may be undone by
-     * a crash.
+     * Appends a claim to the queue of a held lock, with one statement whose commit a crash may undo.
      *
-     * @return null if it could not be done so, and nothing was changed
+     * @return null if this was not possible, with nothing changed
      */
     public Reply.@Nullable Queued queue(StatementCache statements, Acquire acquire) throws SQLException {
         return null;
     }
 
     /**
-     * What came of handing a lock over.
+     * The result of a hand-over.
      *
-     * @param reply to who had it
-     * @param told to another claim of the same client, if that has it now
-     * @param isAwaited whether somebody waits after that
+     * @param reply to the previous holder
+     * @param told for another claim of the same client, if that is the new holder
+     * @param isAwaited whether there are more waiters
      */
     public record HandedOver(Reply reply, Optional<Transaction.Notification> told, boolean isAwaited) {}
 
     /**
-     * All tokens that are asked for: no block is larger than the lead over the clock lets it be, if it begins where the
-     * clock stands.
+     * The reply with as many tokens as requested: a block that begins at the clock's time is never too large for the
+     * permitted lead over the clock.
      */
     public static Reply.Granted granted(Acquire acquire, long first) {
         Duration lease = acquire.lease().length();
@@ -128,7 +126,7 @@ public abstract class ServerFastPath {
                 false);
     }
 
-    /** {@link Tokens#floor} in SQL, of an expression for microseconds. */
+    /** {@link Tokens#floor} in SQL, for an expression in microseconds. */
     public static String floor(String micros, String divide) {
         return "((" + micros + ") " + divide + " 125 * 128 + (" + micros + ") % 125 * 128 " + divide + " 125)";
     }

@@ -14,20 +14,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what nobody needs any more: sessions whose time has come, what they left, and resources that rested for as
- * long as is said of them. In small transactions, between those of the commands; one client at a time does it for all.
+ * Removes expired sessions, their claims, and resources that have been unused for as long as the policy says. It uses
+ * small transactions between those of the commands; one client at a time does it for all.
  */
 public final class ServerHousekeeping {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerHousekeeping.class);
 
     /**
-     * Longer than the turn before lasts beyond its end, or every second attempt of a client that is alone would be in
-     * vain.
+     * Longer than the previous lease outlasts its run; otherwise every second attempt of a single client would fail.
      */
     private static final long EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(CleanerLease.EVERY_MICROS / 10 * 11);
 
-    /** Bounds the time for which a command may have to wait for it. */
+    /** Limits how long a command may have to wait for housekeeping. */
     static final int PAGE = 100;
 
     private final ServerLane lane;
@@ -45,12 +44,12 @@ public final class ServerHousekeeping {
         });
     }
 
-    /** Starts it in the background if it may be time. Costs next to nothing if not. */
+    /** Starts a run in the background if one may be due. Otherwise almost free. */
     public void consider() {
         housekeeper.consider();
     }
 
-    /** Does it, unless another client is at it or was a moment ago. Tells whether it was done, to the end. */
+    /** Runs unless another client is doing so or just has. Returns whether the run was completed. */
     public boolean takeTurn() {
         CleanerLease turn = newTurn();
         return turn.begin() && run(idle, turn::goesOn);
@@ -60,13 +59,13 @@ public final class ServerHousekeeping {
         return new CleanerLease(lane);
     }
 
-    /** Does it now, all of it, whoever else is at it. */
+    /** Makes a full run now, even if another client is doing so. */
     @CanIgnoreReturnValue
     public boolean run(IdlePolicy policy) {
         return run(policy, () -> true);
     }
 
-    /** @param goesOn whether it is still our turn; asked after each page */
+    /** @param goesOn renews the lease after each page; false ends the run */
     private boolean run(IdlePolicy policy, BooleanSupplier goesOn) {
         return endSessions(goesOn)
                 && resources.dropIdle(policy, goesOn)
@@ -84,7 +83,7 @@ public final class ServerHousekeeping {
                 List<Long> page = ledger.rows().sessionsOver(ledger.now(), PAGE);
                 found[0] = page.size();
                 for (long id : page) {
-                    // A late keep-alive may still win.
+                    // A late keep-alive may still renew it.
                     if (ledger.live(id) == null) {
                         over.add(id);
                     }
@@ -94,7 +93,7 @@ public final class ServerHousekeeping {
             if (!goesOn.getAsBoolean()) {
                 return false;
             }
-            // Where none could be ended, all are in use at this moment: the next turn finds them again.
+            // If none could be ended, all are locked at this moment; the next run finds them again.
         } while (found[0] == PAGE && !over.isEmpty());
         return true;
     }
@@ -106,7 +105,7 @@ public final class ServerHousekeeping {
             if (!RowsBusyException.areCauseOf(e)) {
                 throw e;
             }
-            // It is over all the same, and the next turn drops what is left of it.
+            // The session has ended all the same, and the next run drops its remaining claims.
             LOG.debug("housekeeping passes over what somebody keeps locked", e);
         }
     }

@@ -35,17 +35,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How commands become transactions on a database server: what came together goes together, the
- * {@linkplain FastPathRouter short way} what can, and the rest by {@link LockTransactions}.
+ * Turns batches of commands into transactions on a database server: by the {@linkplain FastPathRouter fast path} where
+ * possible, and otherwise by {@link LockTransactions}.
  *
- * <p><b>Thread-safety:</b> trips, and work that is no command, go one after another.
+ * <p><b>Thread-safety:</b> round trips and other work are sequential.
  */
 public final class ServerLane implements Batcher.Trip {
 
-    /** Commands of one transaction that goes the long way: bounds the time for which it keeps its locks. */
+    /** The most commands in one transaction, which limits how long it keeps its locks. */
     private static final int MOST_TOGETHER = 64;
 
-    /** How many locked rows are known at the most, and how many that are waited for. */
+    /** The most locked rows, and the most resources with waiters, to remember. */
     private static final int MOST_KNOWN = 1_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerLane.class);
@@ -57,25 +57,25 @@ public final class ServerLane implements Batcher.Trip {
     private final CommandTransactions longWay;
     private final ServerFastPath fastPath;
 
-    /** Held by a trip, and by work that is no command. */
+    /** Held during a round trip or other work. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** What a caller has tried by the fast path, and left to the thread of the lane. */
+    /** The command that a caller tried on the fast path and left to the lane's thread. */
     @GuardedBy("lock")
     private @Nullable Call tried;
 
-    /** Names whose rows were found locked for long by somebody else. */
+    /** Names whose rows other transactions kept locked for long. */
     @GuardedBy("lock")
     private final Set<ResourceName> locked = new HashSet<>();
 
-    /** What was waited for when it was last looked at: that it is free would be tried in vain. */
+    /** Resources that had waiters when last read, so that the fast path for free locks would fail. */
     @GuardedBy("lock")
     private final Map<ResourceName, ResourceSpec> awaited = new HashMap<>();
 
     @GuardedBy("lock")
     private final KnownRows known = new KnownRows();
 
-    /** @param telling is given what this client is to be told when a transaction is committed, with no lock held */
+    /** @param telling receives the notifications for this client after each commit, with no lock held */
     public ServerLane(
             Product product,
             SqlTemplates templates,
@@ -117,8 +117,8 @@ public final class ServerLane implements Batcher.Trip {
     }
 
     /**
-     * By the fast path, on the connection that is there: this makes none, asks the server for nothing else, and waits
-     * for no answer of it for longer than the caller does.
+     * Tries the fast path on the present connection: it opens none, makes no other request, and waits for an answer no
+     * longer than the caller does.
      */
     @Override
     public boolean makeAtOnce(int lane, Call call) {
@@ -141,15 +141,15 @@ public final class ServerLane implements Batcher.Trip {
         return call.isAnswered();
     }
 
-    /** Whether a caller can carry it out without keeping others. */
+    /** Whether a caller may execute the command without delaying others. */
     public static boolean isForCallers(Command command) {
         return command instanceof Acquire || command instanceof Release || command instanceof Yield;
     }
 
     /**
-     * Gives what is left to do.
+     * Returns the commands that are left.
      *
-     * @param before what was tried so just before, if anything was
+     * @param before the command that was just tried this way; null if none
      */
     @GuardedBy("lock")
     private List<Call> theShortWay(List<Call> calls, @Nullable Call before, List<Transaction.Notification> told) {
@@ -162,9 +162,9 @@ public final class ServerLane implements Batcher.Trip {
     }
 
     /**
-     * Carries out work that is no command, as one transaction that has locked these names.
+     * Does work other than a command, in one transaction that locks these names.
      *
-     * @throws StoreException if that fails
+     * @throws StoreException if it fails
      */
     public void transact(Set<ResourceName> names, LockTransactions.Work work) {
         try {
@@ -177,7 +177,7 @@ public final class ServerLane implements Batcher.Trip {
     /**
      * As {@link #transact}.
      *
-     * @throws LockedRows if somebody keeps rows locked that this needs; nothing was done
+     * @throws RowsBusyException if other transactions lock rows that this needs; nothing was done
      */
     void transactUnlessLocked(Set<ResourceName> names, LockTransactions.Work work) throws RowsBusyException {
         transactUnlessLocked(names, Set.of(), work);
@@ -186,7 +186,7 @@ public final class ServerLane implements Batcher.Trip {
     /**
      * As above.
      *
-     * @param needed those of the names that need a row: it is made where it is missing
+     * @param needed the names that must have a row, which is inserted if missing
      */
     void transactUnlessLocked(Set<ResourceName> names, Set<ResourceName> needed, LockTransactions.Work work)
             throws RowsBusyException {
@@ -204,8 +204,8 @@ public final class ServerLane implements Batcher.Trip {
     }
 
     /**
-     * Drops those of these names that nobody uses, keeps locked or has as a latch, and that have no token above that
-     * one: the floor is at it already. Tells which. A crash may undo it, but nothing that was committed before it.
+     * Drops the names that are unused, not locked, not latches, and have no token above {@code newest}, which the floor
+     * has already reached. Returns the dropped names. A crash may undo this, but nothing that was committed before it.
      */
     public Set<ResourceName> drop(List<ResourceName> names, long newest) {
         Set<ResourceName> dropped = new HashSet<>();
@@ -261,14 +261,14 @@ public final class ServerLane implements Batcher.Trip {
             if (call.command() instanceof OnResource about) {
                 Optional<ResourceSpec> spec = transactions.ledger().resources().awaited(about.resource());
                 if (call.command() instanceof Acquire) {
-                    known.add(about.resource()); // its row was made if it was not there
+                    known.add(about.resource()); // its row now exists
                 }
                 spec.ifPresentOrElse(is -> awaited.put(about.resource(), is), () -> awaited.remove(about.resource()));
             }
         }
     }
 
-    /** Tells whether it could be answered. */
+    /** Returns whether the poll was answered. */
     @GuardedBy("lock")
     private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Notification> told) {
         LockSkippingPoll around = new LockSkippingPoll(poll, names);
@@ -284,10 +284,9 @@ public final class ServerLane implements Batcher.Trip {
     }
 
     /**
-     * Refuses what is about rows that somebody keeps locked, which may then wait for them elsewhere, or all if that
-     * can't be told apart.
+     * Rejects the commands about locked rows, which may then wait in another lane, or all if the rows are unknown.
      *
-     * @return the others that are not answered yet
+     * @return the other commands that are not answered yet
      */
     @GuardedBy("lock")
     private List<Call> refuse(List<Call> calls, RowsBusyException why, List<Transaction.Notification> told) {
@@ -300,7 +299,7 @@ public final class ServerLane implements Batcher.Trip {
                 .toList();
         if (others.size() == calls.size()) {
             if (calls.size() > 1 && !why.names().isEmpty()) {
-                // One of them turned out to be about more than it says.
+                // One of them turned out to need more rows than it names.
                 calls.forEach(call -> together(List.of(call), told));
             } else {
                 calls.forEach(call -> call.fail(why.failure()));
@@ -317,7 +316,8 @@ public final class ServerLane implements Batcher.Trip {
     }
 
     /**
-     * Nobody waits a second time here for a row that was found locked: what is about it is refused until it is free.
+     * Rejects commands about rows that were found locked, until these are unlocked, so that this lane does not wait for
+     * them again.
      */
     @GuardedBy("lock")
     private List<Call> withoutLocked(List<Call> calls, List<Transaction.Notification> told) {
@@ -350,8 +350,8 @@ public final class ServerLane implements Batcher.Trip {
     }
 
     /**
-     * Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then
-     * what it has, part by part.
+     * Ends a session with all its claims: first its row, so that it can claim nothing more, and then its claims, in
+     * several transactions.
      */
     public void end(long id) {
         List<Transaction.Notification> told = new ArrayList<>(0);

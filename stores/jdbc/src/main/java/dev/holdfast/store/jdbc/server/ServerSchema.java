@@ -17,12 +17,12 @@ import org.slf4j.LoggerFactory;
 /**
  * The tables on a server, and their version.
  *
- * <p>A version is {@code major × 1000 + minor}. A minor version only adds to the one before, in such a way that older
- * programs go on working beside newer ones: so a program needs its own minor version at least, and gets along with
- * every later one. Nobody touches tables of another major version.
+ * <p>A version is {@code major × 1000 + minor}. A minor version only adds to the previous one, and older programs keep
+ * working alongside newer ones. So a program needs at least its own minor version and works with every later one. It
+ * never touches tables of another major version.
  *
- * <p>There is a file for each version, with what it adds. Each of its statements leaves alone what is there already,
- * and the last one records the version.
+ * <p>Each version has a file with its additions. Its statements skip what exists already, and the last one records the
+ * version.
  */
 public abstract class ServerSchema {
 
@@ -33,7 +33,7 @@ public abstract class ServerSchema {
     public enum Creation {
         ALL,
 
-        /** Those of versions that the tables do not have yet. */
+        /** The statements of versions that the tables do not have yet. */
         MISSING,
 
         NONE
@@ -45,7 +45,7 @@ public abstract class ServerSchema {
         void run() throws SQLException;
     }
 
-    /** Where the files are, in the package that users know. */
+    /** The location of the files, in the public package. */
     private static final String FILES = "/dev/holdfast/store/jdbc/";
 
     private static final String VIEW = "holdfast_show";
@@ -57,42 +57,40 @@ public abstract class ServerSchema {
     private final String product;
     private final SqlTemplates templates;
 
-    /** @param product whose files of statements are meant: {@code postgresql} or {@code mysql} */
+    /** @param product the prefix of the files: {@code postgresql} or {@code mysql} */
     public ServerSchema(String product, SqlTemplates templates) {
         this.product = product;
         this.templates = templates;
     }
 
     /**
-     * Whether there is a table of this usual name; from the catalogue, since a query that fails is an error in the
-     * server's log.
+     * Whether there is a table with this default name; read from the catalogue, because a failed query is an error in
+     * the server's log.
      */
     public abstract boolean isThere(Connection connection, String table) throws SQLException;
 
-    /** Whether there is a schema of this name that this user may see. */
+    /** Whether there is a schema with this name that this user may see. */
     public abstract boolean isSchema(Connection connection, String schema) throws SQLException;
 
     /**
-     * Sees to it that the server is set up so that locks can be written.
+     * Checks that the server's settings allow writing locks.
      *
      * @throws StoreException if not
      */
     public void requireServer(Connection connection) throws SQLException {
-        // Of most servers nothing is to be known.
+        // Most servers need no check.
     }
 
-    /**
-     * Whether it is worth an attempt to make a view; false where the attempt would be an error in the server's log.
-     */
+    /** Whether to try to create a view; false if the attempt would be an error in the server's log. */
     public boolean mayAddView(Connection connection) throws SQLException {
         return true;
     }
 
-    /** Makes tables while nobody else does. */
+    /** Creates tables under a lock that keeps others from doing so. */
     public abstract void alone(Connection connection, Making making) throws SQLException;
 
     /**
-     * Sees to it that this user may do what locks need.
+     * Checks that this user has the permissions that locks need.
      *
      * @throws StoreException if not, or if a table is missing
      * @throws SQLException likewise
@@ -104,11 +102,11 @@ public abstract class ServerSchema {
     }
 
     /**
-     * Looks at the tables, and makes what is missing if that is asked for.
+     * Checks the tables, and creates missing ones if configured.
      *
      * @param versions those that this program knows, oldest first
-     * @throws StoreException if tables are missing and are not to be made, or are of another version, or this user may
-     *     not use them
+     * @throws StoreException if tables are missing and must not be created, have another version, or this user may not
+     *     use them
      */
     public final void prepare(Connection connection, Creation creation, List<String> versions) throws SQLException {
         requireServer(connection);
@@ -139,7 +137,7 @@ public abstract class ServerSchema {
         requirePermissions(connection);
     }
 
-    /** Adds the view for people. No program depends on it: where it can't be made there is none. */
+    /** Adds the view for people. No program depends on it, so a failure is only logged. */
     private void addView(Connection connection) {
         try {
             if (!isThere(connection, VIEW) && mayAddView(connection)) {
@@ -154,7 +152,7 @@ public abstract class ServerSchema {
         }
     }
 
-    /** To replace what is not there would take one permission more. */
+    /** Creates the view. CREATE OR REPLACE would need one more permission. */
     private void runView(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             for (String one : read(product + "-show-1.0.sql")) {
@@ -190,7 +188,7 @@ public abstract class ServerSchema {
         }
     }
 
-    /** The version of the tables; 0 if there are none, or if somebody began to make them and did not finish. */
+    /** The version of the tables; 0 if there are none or their creation was not completed. */
     private int version(Connection connection) throws SQLException {
         if (!isThere(connection, "holdfast_meta")) {
             return 0;
@@ -209,13 +207,13 @@ public abstract class ServerSchema {
         }
     }
 
-    /** Carries out one statement of a file, which leaves alone what is there already. */
+    /** Executes one statement of a file, which skips what exists already. */
     public void add(Statement statement, String text) throws SQLException {
         boolean answers = statement.execute(text);
         assert !answers;
     }
 
-    /** The statements of a version, with the names of the tables as they are here. */
+    /** The statements of a version, with the actual table names. */
     public final List<String> statements(String version) {
         return read(file(version));
     }

@@ -17,8 +17,8 @@ import java.sql.SQLException;
 import java.util.SplittableRandom;
 
 /**
- * Opens, renews and retires sessions: one statement each, on a connection of their own, so that no resource that is
- * locked for long keeps a session from being renewed.
+ * Opens, renews and retires sessions: one statement each, on a separate connection, so that a resource that is locked
+ * for long cannot delay a renewal.
  *
  * <p>Not thread-safe.
  */
@@ -49,7 +49,7 @@ public final class ServerSessions {
         this.look = templates.of("SELECT epoch FROM holdfast_session WHERE id = ? AND deadline > " + product.clock());
     }
 
-    /** Whether it is carried out here. */
+    /** Whether this class executes a command. */
     public static boolean isOurs(Command command) {
         return command instanceof OpenSession || command instanceof KeepAlive || command instanceof Retire;
     }
@@ -68,8 +68,7 @@ public final class ServerSessions {
     }
 
     /**
-     * The number of a session is never used again: it begins with the second in which it was opened, and goes on by
-     * chance.
+     * Opens a session. Its number is never reused: it consists of the second in which it was opened and random bits.
      */
     private Reply open(OpenSession command) throws SQLException {
         long seconds = number(clock) / 1_000_000;

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * The way of what is about sessions alone, on a connection of its own: what {@link ServerSessions} says, one statement
- * after another.
+ * Executes commands about sessions only, on a separate connection, one statement after another, as {@link
+ * ServerSessions} defines.
  */
 public final class SessionLane implements Batcher.Trip {
 
@@ -23,7 +23,7 @@ public final class SessionLane implements Batcher.Trip {
     private final StatementCache statements;
     private final ServerSessions sessions;
 
-    /** @param use which of the connections */
+    /** @param use which connection */
     public SessionLane(
             Product product,
             SqlTemplates templates,
@@ -64,7 +64,8 @@ public final class SessionLane implements Batcher.Trip {
                 } else if (product.isConnectionLost(e) || !isConnected) {
                     statements.forget();
                     connections.discard(use);
-                    // Once on another connection: it may have been cut while idle, and these commands may arrive twice.
+                    // Retry once on another connection: this one may have been cut while idle, and these commands may
+                    // arrive twice.
                     if (!isConnected || left < MOST_TRIES) {
                         call.fail(product.translated(e, isConnected ? Effect.UNKNOWN : Effect.NONE));
                     }
@@ -73,7 +74,7 @@ public final class SessionLane implements Batcher.Trip {
                     call.fail(product.translated(e, product.isBusy(e) ? Effect.NONE : Effect.UNKNOWN));
                 }
             } catch (RuntimeException | Error e) {
-                // As of LockTransactions.abandon.
+                // As in LockTransactions.abandon.
                 statements.forget();
                 connections.discard(use);
                 throw e;

@@ -22,17 +22,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * A thread that waits for an answer on a connection that the network has forgotten waits for as long as the driver lets
- * it, which may be longer than what is left of a session. So the next keep-alive takes another lane, with a connection
- * of its own. Once that one is answered, the server is well and the first connection is not, so it is ended. A server
- * that is merely slow answers on the first connection first, and nothing is ended. Of a pool there may be no other
- * connection to try: there the first is ended at once.
+ * On a connection that the network has dropped, a thread waits for an answer for as long as the driver permits, which
+ * may be longer than the rest of the session's ttl. So the next keep-alive uses another lane with a separate
+ * connection. If that one is answered, the server is well and the first connection is not, so the first is ended. A
+ * server that is merely slow answers on the first connection first, and nothing is ended. A pool may have no other
+ * connection, so there the first is ended at once.
  */
 
-/** The lanes of what is about sessions alone: one is used, and another while that one does not answer. Thread-safe. */
+/** The lanes of commands about sessions only: one is used, and another while that one does not answer. Thread-safe. */
 public final class SessionLanes implements AutoCloseable {
 
-    /** Bounds the threads that wait for an answer, and the connections. */
+    /** Limits the threads that wait for an answer, and the connections. */
     static final int LANES = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionLanes.class);
@@ -44,21 +44,20 @@ public final class SessionLanes implements AutoCloseable {
     private final IntConsumer whenSilent;
     private final IntConsumer whenNeedless;
 
-    /** The number of the lane that is used as long as it answers. */
+    /** The number of the lane to use while it answers. */
     private volatile int preferred;
 
-    /** How long a keep-alive waits for its answer, as the last one said. */
+    /** The response time-out of the last keep-alive. */
     private volatile long patienceNanos = Long.MAX_VALUE;
 
     /**
-     * Makes the lanes; none has a connection yet.
+     * Creates the lanes; none has a connection yet.
      *
-     * @param trips makes the trips of the lane with that number
+     * @param trips creates the round trips of the lane with a number
      * @param ticks the monotonic time in nanoseconds
-     * @param isPool whether connections are of a pool that may have no other
-     * @param whenSilent called on the executor with the number of a lane whose connection is to be ended
-     * @param whenNeedless called on the executor with the number of a lane that was used in place of one that answers
-     *     again
+     * @param isPool whether connections come from a pool that may have no other
+     * @param whenSilent called on the executor with the number of a lane whose connection should be ended
+     * @param whenNeedless called on the executor with the number of a lane that replaced one that answers again
      */
     public SessionLanes(
             IntFunction<Batcher.Trip> trips,
@@ -103,12 +102,15 @@ public final class SessionLanes implements AutoCloseable {
         return lanes.get(first);
     }
 
-    /** How long a keep-alive waits for its answer. */
+    /** The response time-out of a keep-alive. */
     public Duration patience() {
         return Duration.ofNanos(patienceNanos);
     }
 
-    /** What a lane sent then is answered: where others don't answer what was sent before, it is not the server. */
+    /**
+     * Handles an answer to a command of a lane: if other lanes have not answered earlier commands, their connections
+     * are at fault, not the server.
+     */
     private void answered(Lane by, long sentAt) {
         for (Lane other : lanes) {
             Trip oldest = other == by ? null : other.oldest();
@@ -138,7 +140,10 @@ public final class SessionLanes implements AutoCloseable {
         }
     }
 
-    /** Whether the task will be run; never throws, since the answer to a command depends on it. */
+    /**
+     * Runs a task on the executor; returns whether it was accepted. Never throws, because it may be called while a
+     * command is answered.
+     */
     @CanIgnoreReturnValue
     private boolean execute(Runnable task) {
         try {
@@ -158,11 +163,11 @@ public final class SessionLanes implements AutoCloseable {
         lanes.forEach(lane -> lane.batcher.close());
     }
 
-    /** A command on its way. */
+    /** A command under way. */
     private static final class Trip {
         final long sentAt;
 
-        /** Its connection is being ended. */
+        /** Whether its connection is being ended. */
         final AtomicBoolean isLeft = new AtomicBoolean();
 
         volatile boolean isOver;
@@ -176,10 +181,10 @@ public final class SessionLanes implements AutoCloseable {
         final int number;
         final Batcher batcher;
 
-        /** It may have a connection. */
+        /** Whether it may have a connection. */
         final AtomicBoolean isUsed = new AtomicBoolean();
 
-        /** In the order in which they were sent, which is that in which they are answered. */
+        /** In the order in which commands were sent, which is the order of the answers. */
         private final Queue<Trip> underWay = new ConcurrentLinkedQueue<>();
 
         Lane(int number, Batcher batcher) {
@@ -200,14 +205,14 @@ public final class SessionLanes implements AutoCloseable {
             });
         }
 
-        /** What has waited for its answer for the longest time; null if nothing does. */
+        /** The command that has waited longest for its answer; null if none is under way. */
         @Nullable
         Trip oldest() {
             underWay.removeIf(trip -> trip.isOver);
             return underWay.peek();
         }
 
-        /** Whether it has left a command unanswered for longer than a keep-alive waits. */
+        /** Whether a command has been unanswered for longer than a keep-alive waits. */
         boolean isSilent() {
             Trip oldest = oldest();
             return oldest != null && ticks.getAsLong() - oldest.sentAt >= patienceNanos;

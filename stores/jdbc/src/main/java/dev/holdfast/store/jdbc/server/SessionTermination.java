@@ -9,15 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Termination of sessions in small transactions, however much they hold. Not thread-safe. */
+/** Ends sessions in small transactions, however many claims they have. Not thread-safe. */
 final class SessionTermination {
 
-    /** What one transaction visits at the most: bounds the time for which it keeps its locks. */
+    /** The most resources that one transaction visits, which limits how long it keeps its locks. */
     private static final int PART = 64;
 
     private final LockTransactions transactions;
 
-    /** Why the end that is under way has passed something over; null if it has not. */
+    /** Why the current termination has skipped resources; null if it has not. */
     private @Nullable RowsBusyException kept;
 
     SessionTermination(LockTransactions transactions) {
@@ -25,10 +25,11 @@ final class SessionTermination {
     }
 
     /**
-     * Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then
-     * what it has, part by part.
+     * Ends a session with all its claims: first its row, so that it can claim nothing more, and then its claims, in
+     * several transactions.
      *
-     * @throws StoreException if that fails, or somebody keeps rows locked of what it had: then all else was visited
+     * @throws StoreException if that fails, or if other transactions keep rows of its claims locked; then all others
+     *     were visited
      */
     void end(long id, List<Transaction.Notification> told) {
         kept = null;
@@ -67,7 +68,7 @@ final class SessionTermination {
         transactions.carryOut(new LockTransactions.Task(state -> state.rows().forget(id)), told);
     }
 
-    /** Looks at resources, and at claims on them, and so drops what is dead. */
+    /** Reads resources and claims on them, which drops dead claims. */
     private void visit(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Notification> told) {
         List<ResourceName> left = new ArrayList<>(names);
         while (true) {

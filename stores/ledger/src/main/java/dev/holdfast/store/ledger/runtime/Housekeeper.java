@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs the housekeeping of a store in the background, now and then and one run at a time. Thread-safe. */
+/** Runs the housekeeping of a store in the background, from time to time, one run at a time. Thread-safe. */
 public final class Housekeeper {
 
     private static final Logger LOG = LoggerFactory.getLogger(Housekeeper.class);
@@ -21,10 +21,10 @@ public final class Housekeeper {
     private volatile long askedAt;
 
     /**
-     * Knows the work.
+     * Creates the housekeeper of this work.
      *
-     * @param every between two runs, in the units of the clock
-     * @param askedAt when it is taken to have been run last
+     * @param every the pause between two runs, in the units of the clock
+     * @param askedAt when the last run is assumed to have been
      */
     public Housekeeper(Executor executor, LongSupplier clock, long every, long askedAt, Runnable work) {
         this.executor = executor;
@@ -34,7 +34,7 @@ public final class Housekeeper {
         this.work = work;
     }
 
-    /** Starts a run if it may be time. Costs next to nothing if not, and never fails: commands come by here. */
+    /** Starts a run if one may be due. Otherwise almost free; it never fails, because every command calls it. */
     public void consider() {
         boolean isBegun = false;
         try {
@@ -58,7 +58,7 @@ public final class Housekeeper {
         try {
             work.run();
         } catch (StoreException e) {
-            // The next command says what is wrong, to somebody who can act on it.
+            // The next command reports what is wrong to a caller who can act on it.
             LOG.debug("housekeeping was given up", e);
         } catch (RuntimeException | Error e) {
             LOG.error("housekeeping failed; it is tried again later", e);

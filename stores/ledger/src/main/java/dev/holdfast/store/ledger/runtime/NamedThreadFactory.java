@@ -4,13 +4,13 @@ package dev.holdfast.store.ledger.runtime;
 @FunctionalInterface
 public interface NamedThreadFactory {
 
-    /** Threads that keep no program from ending. */
+    /** Creates daemon threads, which do not keep a program from ending. */
     NamedThreadFactory DAEMONS = (work, name) -> {
         Thread thread = new Thread(work, name);
         thread.setDaemon(true);
         return thread;
     };
 
-    /** Makes a thread, which is started by who asked for it. */
+    /** Creates a thread, which the caller starts. */
     Thread make(Runnable work, String name);
 }

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Optional;
 
-/** Codec of signals as lines of text: a letter for the kind, then its parts, then the name's bytes in hexadecimal. */
+/** Encodes signals as lines of text: a letter for the kind, then its parts, then the name's bytes in hexadecimal. */
 public final class SignalCodec {
 
     private static final HexFormat HEX = HexFormat.of();
@@ -51,7 +51,7 @@ public final class SignalCodec {
             text = "e " + signal.session();
         }
 
-        /** Without the partition: a ledger has one. */
+        /** Without the partition: a ledger has only one. */
         @Override
         public void resubscribed(Signal.Resubscribed signal) {
             text = "p";

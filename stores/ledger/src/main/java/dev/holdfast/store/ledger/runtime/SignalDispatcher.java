@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Delivers the signals of a store to its subscribers. A thread with a signal delivers all that there are, unless
- * another one is at it: subscribers get one after another, and when one sends commands itself, their signals come after
- * it has returned.
+ * Delivers the signals of a store to its subscribers. A thread that adds a signal delivers all pending ones, unless
+ * another thread is already delivering. So subscribers get one signal at a time, and signals caused by commands of a
+ * subscriber come after it has returned.
  */
 public final class SignalDispatcher implements Consumer<Signal> {
 
@@ -30,8 +30,8 @@ public final class SignalDispatcher implements Consumer<Signal> {
     @Override
     public void accept(Signal signal) {
         mail.add(signal);
-        // Who adds looks at the flag afterwards, and who lowers the flag looks at the mail afterwards: none is left
-        // behind.
+        // A thread adds its signal before it reads the flag, and clears the flag before it reads the queue again, so no
+        // signal is left behind.
         while (!mail.isEmpty() && delivering.compareAndSet(false, true)) {
             try {
                 for (Signal next = mail.poll(); next != null; next = mail.poll()) {

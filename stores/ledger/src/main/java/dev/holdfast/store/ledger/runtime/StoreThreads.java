@@ -10,10 +10,7 @@ import java.util.concurrent.TimeUnit;
 /** The threads of one store, which it waits for when it is closed. Thread-safe. */
 public final class StoreThreads implements NamedThreadFactory {
 
-    /**
-     * Longer than a trip waits for a busy database. A thread that hangs at a silent server ends by a time-out of its
-     * own.
-     */
+    /** Longer than a round trip waits for a busy database. A thread blocked on a silent server has its own time-out. */
     private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(6);
 
     private final NamedThreadFactory source;
@@ -31,13 +28,15 @@ public final class StoreThreads implements NamedThreadFactory {
         return thread;
     }
 
-    /** An executor with as many threads as there is work for at a time, none of which idles for long. */
+    /** An executor with a thread for each task under way; idle threads end after a few seconds. */
     public ExecutorService executor(String name) {
         return new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), work -> make(work, name));
     }
 
-    /** Waits until all have ended that were told to, but the calling one. An interrupt is kept for later. */
+    /**
+     * Waits until all threads except the calling one have ended, or time is up. An interrupt is restored afterwards.
+     */
     public void awaitEnd() {
         long deadline = SystemTime.nanoTime() + MAX_WAIT_NANOS;
         boolean interrupted = false;
@@ -45,7 +44,7 @@ public final class StoreThreads implements NamedThreadFactory {
             long left = deadline - SystemTime.nanoTime();
             while (thread != Thread.currentThread() && thread.isAlive() && left > 0) {
                 try {
-                    // At least one, since none would be for ever.
+                    // At least 1 ms, because 0 would wait forever.
                     thread.join(1 + TimeUnit.NANOSECONDS.toMillis(left));
                 } catch (InterruptedException e) {
                     interrupted = true;

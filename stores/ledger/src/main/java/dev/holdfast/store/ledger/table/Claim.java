@@ -7,7 +7,7 @@ import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
 
-/** A claim: a row of its own, or the grant in the row of its resource. */
+/** A claim: its own row, or the inline grant in the row of its resource. */
 public final class Claim {
 
     public final Resource resource;
@@ -18,22 +18,22 @@ public final class Claim {
     /** How many tokens it asked for. */
     public final int wanted;
 
-    /** Where it stands among the waiters or the grants; 0 if it has no row of its own. */
+    /** Its position among the waiters or the grants; 0 if it is inline or not stored. */
     public long place;
 
     public boolean isGranted;
     public int weight;
 
     /**
-     * When its own lease ends, in microseconds of the store's clock; 0 if it has none. Until its claimant has picked
-     * the grant up the lease has not begun, and this is its length, negated.
+     * When its own lease ends, in microseconds of the store's clock; 0 if it has none. Until the claimant has picked up
+     * the grant, the lease has not begun, and this is its negated length.
      */
     public long ends;
 
-    /** The last extension that acted. */
+    /** The sequence number of the last extension that took effect. */
     public long seq;
 
-    /** The newest block, while it is granted. */
+    /** The newest token block, while it is granted. */
     public long firstToken;
 
     public long endToken;
@@ -46,7 +46,7 @@ public final class Claim {
         this.wanted = wanted;
     }
 
-    /** A claim as it was asked for. */
+    /** A claim as requested. */
     public static Claim of(Resource resource, long session, Acquire request) {
         Lease lease = request.lease();
         Claim claim = new Claim(resource, session, request.claim().claim(), lease.binding(), request.tokens());
@@ -55,7 +55,7 @@ public final class Claim {
         return claim;
     }
 
-    /** The grant in the row of its resource. */
+    /** The inline grant of a resource. */
     public static Claim inline(Resource resource) {
         Binding binding = resource.ends == 0 ? Binding.SESSION : Binding.BOUNDED;
         Claim claim = new Claim(resource, resource.session, resource.claim, binding, 1);
@@ -68,7 +68,7 @@ public final class Claim {
         return claim;
     }
 
-    /** The same claim, on the object that stands for its resource in this step. */
+    /** A copy of this claim that refers to another object of its resource. */
     public Claim on(Resource same) {
         Claim claim = new Claim(same, session, number, binding, wanted);
         claim.place = place;
@@ -94,17 +94,17 @@ public final class Claim {
         return ends != 0;
     }
 
-    /** Whether its own lease is over. */
+    /** Whether its own lease has expired. */
     public boolean isOver(long now) {
         return ends > 0 && ends <= now;
     }
 
-    /** Whether the end of its session leaves it alone. */
+    /** Whether it stays when its session ends. */
     public boolean outlivesSession() {
         return binding == Binding.DETACHED && isGranted && ends > 0;
     }
 
-    /** Its claimant hears of its grant: a lease of its own begins, once. Tells whether it began now. */
+    /** Starts its own lease when the claimant first learns of the grant. Returns whether it began now. */
     public boolean pickUp(long now) {
         if (ends >= 0) {
             return false;

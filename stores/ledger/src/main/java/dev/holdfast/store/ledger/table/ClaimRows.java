@@ -10,13 +10,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of claims: those that wait, and the grants that did not find their resource free. As {@link Rows}.
+ * The rows of claims: waiters, and grants that are not inline. Each method is one statement, as in {@link Rows}.
  *
  * <p>Not thread-safe.
  */
 public class ClaimRows {
 
-    /** Before all keys. */
+    /** Sorts before all keys. */
     public static final byte[] NO_KEY = {};
 
     private final StatementCache statements;
@@ -27,20 +27,20 @@ public class ClaimRows {
 
     /** Called when a transaction begins. */
     public void begin() {
-        // Nothing is kept from one statement to the next.
+        // This class buffers nothing.
     }
 
-    /** Told what was read with the locks of a transaction. */
+    /** Adds the rows that a transaction read with its locks. */
     public void give(Collection<Resource> resources, List<Claim> heads) {
         throw new IllegalStateException("Nothing is kept here");
     }
 
-    /** Writes what is not written yet. */
+    /** Writes the pending changes. */
     public void flush() throws SQLException {
-        // Everything was written at once.
+        // Each change was written at once.
     }
 
-    /** Adds what is not written yet to what is written at the end of the transaction. */
+    /** Moves the pending changes to the batch at the end of the transaction. */
     public void gather() {
         // As above.
     }
@@ -57,7 +57,7 @@ public class ClaimRows {
                 select(SqlTemplate.CLAIM, session, number, resource.key), row -> claim(resource, row));
     }
 
-    /** The claim that waits longest; null if none does. */
+    /** The claim that has waited longest; null if none waits. */
     @Nullable
     public Claim head(Resource resource) throws SQLException {
         return StatementCache.first(select(SqlTemplate.HEAD, resource.key), row -> claim(resource, row));
@@ -67,12 +67,12 @@ public class ClaimRows {
         return StatementCache.all(select(SqlTemplate.WAITERS, resource.key, limit), row -> claim(resource, row));
     }
 
-    /** The claims that wait and weigh more than that, head first. */
+    /** The waiters that are heavier than this weight, head first. */
     public List<Claim> waitersAbove(Resource resource, int weight) throws SQLException {
         return StatementCache.all(select(SqlTemplate.WAITERS_ABOVE, resource.key, weight), row -> claim(resource, row));
     }
 
-    /** The grants with rows of their own, oldest first. */
+    /** The grants with their own rows, oldest first. */
     public List<Claim> grants(Resource resource, int limit) throws SQLException {
         return StatementCache.all(select(SqlTemplate.GRANTS, resource.key, limit), row -> claim(resource, row));
     }
@@ -82,22 +82,22 @@ public class ClaimRows {
                 select(SqlTemplate.GRANTS_OF_SESSION, resource.key, session), row -> claim(resource, row));
     }
 
-    /** The grants with rows of their own whose own lease is over. */
+    /** The grants with their own rows whose own lease has expired. */
     public List<Claim> grantsOver(Resource resource, long now) throws SQLException {
         return StatementCache.all(select(SqlTemplate.GRANTS_OVER, resource.key, now), row -> claim(resource, row));
     }
 
-    /** The grant with a row of its own that owns a token; null if none does. */
+    /** The grant with its own row whose block contains a token; null if there is none. */
     @Nullable
     public Claim grant(Resource resource, long token) throws SQLException {
         return StatementCache.first(
                 select(SqlTemplate.GRANT_OF_TOKEN, resource.key, token, token), row -> claim(resource, row));
     }
 
-    /** What a session holds of a resource by rows of their own. */
+    /** How many grants a session has in their own rows, and their total weight. */
     public record Held(long session, long grants, long weight) {}
 
-    /** The sessions of the grants with rows of their own. */
+    /** The sessions of the grants with their own rows. */
     public List<Held> grantedSessions(Resource resource) throws SQLException {
         return StatementCache.all(
                 select(SqlTemplate.GRANTED_SESSIONS, resource.key),
@@ -105,20 +105,19 @@ public class ClaimRows {
     }
 
     /**
-     * The earliest end of an own lease among the grants with rows of their own; {@link Long#MAX_VALUE} if there is
-     * none.
+     * The earliest end of an own lease among the grants with their own rows; {@link Long#MAX_VALUE} if there is none.
      */
     public long firstEnd(Resource resource) throws SQLException {
         Long ends = StatementCache.first(select(SqlTemplate.FIRST_END, resource.key), row -> row.getLong(1));
         return ends == null || ends == 0 ? Long.MAX_VALUE : ends;
     }
 
-    /** Where a claim of a session is, as those that end or audit it need it. */
+    /** A claim of a session and the name of its resource, to end or audit it. */
     public record Place(ResourceName name, Claim claim) {}
 
     /**
-     * The claims of a session that have rows of their own, by number and key, behind the given ones. Their resources
-     * are stand-ins.
+     * The claims of a session that have their own rows, by number and key, after the given ones. Their resources are
+     * placeholders.
      */
     public List<Place> ofSession(long session, long afterNumber, byte[] afterKey, int limit) throws SQLException {
         return StatementCache.all(select(SqlTemplate.CLAIMS_OF_SESSION, session, afterNumber, afterKey, limit), row -> {
@@ -134,7 +133,7 @@ public class ClaimRows {
         StatementCache.changeOne(insert);
     }
 
-    /** Sets the values of {@link SqlTemplate#ADD_CLAIM}, behind so many others. */
+    /** Sets the values of {@link SqlTemplate#ADD_CLAIM}, after {@code before} others. */
     public static void setAll(PreparedStatement insert, int before, Claim claim) throws SQLException {
         insert.setLong(before + 1, claim.session);
         insert.setLong(before + 2, claim.number);
@@ -166,21 +165,21 @@ public class ClaimRows {
         statements.bound(SqlTemplate.DROP_UNCOUNTED, resource.key).executeUpdate();
     }
 
-    /** Where the row of a claim is at present: a claim that is granted moves. */
+    /** The current key of a claim's row: granting a claim changes it. */
     public record Row(Resource resource, boolean isGranted, long place) {
         public static Row of(Claim claim) {
             return new Row(claim.resource, claim.isGranted, claim.place);
         }
     }
 
-    /** Sets the values that tell a row, from one place on. */
+    /** Sets the key of a row, beginning at an index. */
     public static void setRow(PreparedStatement statement, int from, Row row) throws SQLException {
         statement.setBytes(from, row.resource().key);
         statement.setInt(from + 1, row.isGranted() ? 1 : 0);
         statement.setLong(from + 2, row.place());
     }
 
-    /** The claim of a row that begins with the usual columns. */
+    /** The claim of a row that begins with {@link SqlTemplate#CLAIM_COLUMNS}. */
     public static Claim claim(Resource resource, ResultSet row) throws SQLException {
         long number = row.getLong(2);
         Binding binding;

@@ -5,7 +5,7 @@ import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceSpec;
 
-/** Numbers that stand in rows for the constants of the code. They never change. */
+/** Numbers that represent the constants of the code in rows. They never change. */
 public final class ColumnCodes {
 
     private static final int ORDER_SHIFT = 8;
@@ -28,7 +28,7 @@ public final class ColumnCodes {
     /**
      * A declaration from its number.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if the number is not valid
      */
     public static ResourceSpec spec(long code) {
         long capacity = code >> CAPACITY_SHIFT;
@@ -54,7 +54,7 @@ public final class ColumnCodes {
     /**
      * A binding from its number.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if the number is not valid
      */
     public static Binding binding(int code) {
         return switch (code) {

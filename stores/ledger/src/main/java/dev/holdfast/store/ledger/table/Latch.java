@@ -1,6 +1,6 @@
 package dev.holdfast.store.ledger.table;
 
-/** A latch's row: a hold that nobody owns, and that counting down shrinks. */
+/** The row of a latch. */
 public final class Latch {
 
     /** Whether there is a row. */
@@ -9,9 +9,9 @@ public final class Latch {
     /** 0 until it is set for the first time. */
     public long generation;
 
-    /** What is left to count; 0 when it is open. */
+    /** The remaining count; 0 when the latch is open. */
     public long remaining;
 
-    /** When it was changed last, in microseconds since 1970. */
+    /** When it was last changed, in microseconds since 1970. */
     public long changed;
 }

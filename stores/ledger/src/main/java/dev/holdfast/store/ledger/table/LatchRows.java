@@ -5,7 +5,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * The rows of latches. As {@link Rows}.
+ * The rows of latches. Each method is one or two statements, as in {@link Rows}.
  *
  * <p>Not thread-safe.
  */
@@ -50,7 +50,7 @@ public final class LatchRows {
         latch.isStored = true;
     }
 
-    /** Remembers an id that counted; false if it had counted before. */
+    /** Records an id that has counted down; false if it had done so before. */
     public boolean addCounted(Resource resource, String id) throws SQLException {
         if (StatementCache.first(statements.bound(SqlTemplate.COUNTED, resource.key, id), row -> true) != null) {
             return false;
@@ -63,7 +63,7 @@ public final class LatchRows {
         statements.bound(SqlTemplate.DROP_COUNTED, resource.key).executeUpdate();
     }
 
-    /** Drops a latch with all that is remembered of it. */
+    /** Drops a latch and the ids that have counted it down. */
     public void drop(Resource resource) throws SQLException {
         statements.bound(SqlTemplate.DROP_LATCH, resource.key).executeUpdate();
         dropCounted(resource);

@@ -4,11 +4,11 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 
 /**
- * A resource's row.
+ * The row of a resource.
  *
- * <p>The grant that found the resource free stands in the row itself, so that taking and giving back a lock that nobody
- * else wants is one update each. All others, and all waiters, have rows of their own; they are counted here, so that
- * nobody looks for them in vain.
+ * <p>A grant that found the resource free is stored inline, in this row, so that an uncontended acquire or release is
+ * one update. All other grants and all waiters have their own rows. They are counted here, so that their table is read
+ * only if there are any.
  */
 public final class Resource {
 
@@ -20,28 +20,28 @@ public final class Resource {
     /** Whether there is a row. */
     public boolean isStored;
 
-    /** Whether the row is not as this object is. */
+    /** Whether this object has changes that are not in the row. */
     public boolean isDirty;
 
-    /** Whether all grants were checked for being alive, in this step. */
+    /** Whether all grants were checked for liveness in this step. */
     public boolean isSwept;
 
     /**
-     * Whether the head of the queue is alive and does not fit, as far as this step has seen; what changes that settles
-     * it again.
+     * Whether the head of the queue was found alive and not fitting in this step. Operations that change this settle
+     * the resource again.
      */
     public boolean isSettled;
 
-    /** What it is declared to be; meaningless while nobody uses it. */
+    /** Its declaration; meaningless while it is not in use. */
     public ResourceSpec declared;
 
-    /** The present capacity: the declared one until it is resized. */
+    /** The current capacity: the declared one until it is resized. */
     public int capacity;
 
     /** The newest token that was reserved for it. */
     public long lastToken;
 
-    /** The session of the grant in the row; 0 if there is none. Then all that follows is 0, up to {@code seq}. */
+    /** The session of the inline grant; 0 if there is none, and then all fields up to {@code seq} are 0. */
     public long session;
 
     public long claim;
@@ -54,16 +54,16 @@ public final class Resource {
 
     public long seq;
 
-    /** How many grants have rows of their own. */
+    /** How many grants have their own rows. */
     public long grants;
 
     /** The sum of their weights. */
     public long shared;
 
-    /** How many claims wait, dead ones that nobody has met yet included. */
+    /** How many claims wait, including dead ones that were not detected yet. */
     public long waiters;
 
-    /** Rises with each claim that gets a row: the order of the queue, and the order of the grants. */
+    /** Increases with each claim that gets a row: it orders the queue and the grants. */
     public long places;
 
     public Resource(ResourceName name, byte[] key) {

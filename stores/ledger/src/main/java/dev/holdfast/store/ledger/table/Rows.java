@@ -11,10 +11,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of resources and sessions. Each method is one statement in whatever transaction the connection is in.
+ * The rows of resources and sessions. Each method is one statement in the connection's current transaction.
  *
- * <p>What is read is checked: a row that makes no sense is somebody's evidence, and is neither overwritten nor taken
- * for a free lock.
+ * <p>Rows are checked when read. An invalid row is evidence of damage: it is neither overwritten nor taken for a free
+ * lock.
  *
  * <p>Not thread-safe.
  */
@@ -36,7 +36,7 @@ public final class Rows {
                 statements.bound(SqlTemplate.RESOURCE, key), row -> resource(new Resource(name, key), row));
     }
 
-    /** The rows of an answer that has the name behind all else. */
+    /** The resources of a result that has the name as its last column. */
     public static List<Resource> resources(ResultSet row) throws SQLException {
         List<Resource> found = new ArrayList<>();
         while (row.next()) {
@@ -103,7 +103,7 @@ public final class Rows {
         resource.isDirty = false;
     }
 
-    /** Saves a resource whose row is there, at the end of the transaction. */
+    /** Saves a resource that has a row, at the end of the transaction. */
     public static void save(Resource resource, WriteBatch writes) {
         writes.change(SqlTemplate.SAVE_RESOURCE, (statement, before) -> setAll(statement, before, resource));
         resource.isDirty = false;
@@ -127,16 +127,16 @@ public final class Rows {
         write.setBytes(before + 15, resource.key);
     }
 
-    /** The names of the resources with waiters whose inline grant is of a session. */
+    /** The names of the resources with waiters whose inline grant belongs to a session. */
     public List<ResourceName> contended(long session) throws SQLException {
         return StatementCache.names(statements.bound(SqlTemplate.CONTENDED, session));
     }
 
     /**
-     * A row of a resource, for those who list many.
+     * A row of a resource, for listings.
      *
-     * @param resource what is in it; null if that makes no sense
-     * @param damage why it makes none; null if it does
+     * @param resource its content; null if that is invalid
+     * @param damage why it is invalid; null if it is valid
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Row(
@@ -154,12 +154,12 @@ public final class Rows {
         }
     }
 
-    /** The rows of resources that are in use, or were latches, from one key on up to another. */
+    /** The rows of resources that are in use or were latches, from one key up to another. */
     public List<Row> inUse(byte[] from, byte[] to, int limit) throws SQLException {
         return StatementCache.all(statements.bound(SqlTemplate.IN_USE, from, to, limit), Row::of);
     }
 
-    /** An inline grant, as an audit needs it. */
+    /** An inline grant, for an audit. */
     public record Inline(ResourceName name, long claim, long ends) {
         /** As {@link Claim#isOver}. */
         public boolean isOver(long now) {
@@ -167,14 +167,14 @@ public final class Rows {
         }
     }
 
-    /** The inline grants of a session whose names are behind a key. */
+    /** The inline grants of a session whose names are after a key. */
     public List<Inline> inline(long session, byte[] after, int limit) throws SQLException {
         return StatementCache.all(
                 statements.bound(SqlTemplate.INLINE, session, after, limit),
                 row -> new Inline(StatementCache.name(row.getBytes(1)), row.getLong(2), row.getLong(3)));
     }
 
-    /** No token of a resource without a row is above it. */
+    /** The greatest token that a resource without a row may have had. */
     public long floor() throws SQLException {
         Long floor = StatementCache.first(statements.prepare(SqlTemplate.FLOOR), row -> row.getLong(1));
         if (floor == null) {
@@ -187,10 +187,10 @@ public final class Rows {
         return floor;
     }
 
-    /** A session that has ended, and a name on which it has claims that the resource has not counted. */
+    /** A session that has ended, and a name on which it has claims that the resource never counted. */
     public record Uncounted(long session, @Nullable ResourceName name) {}
 
-    /** The sessions that have ended, behind a number. */
+    /** The sessions that have ended, after a number. */
     public List<Uncounted> uncounted(long after, int limit) throws SQLException {
         return StatementCache.all(statements.bound(SqlTemplate.UNCOUNTED, after, limit), row -> {
             byte[] key = row.getBytes(2);
@@ -198,10 +198,10 @@ public final class Rows {
         });
     }
 
-    /** A resource that may have rested for long, or that has claims in rows of their own, which may be dead. */
+    /** A resource that may have been unused for long, or that has claims in their own rows, which may be dead. */
     public record Resting(ResourceName name, long lastToken, boolean hasClaims) {}
 
-    /** The resources behind a key, whatever they are. */
+    /** All resources after a key. */
     public List<Resting> names(byte[] after, int limit) throws SQLException {
         return resting(statements.bound(SqlTemplate.NAMES, after, limit));
     }
@@ -211,17 +211,17 @@ public final class Rows {
                 select, row -> new Resting(StatementCache.name(row.getBytes(1)), row.getLong(2), row.getLong(3) > 0));
     }
 
-    /** The resources behind a key whose last token is below that one, or that have claims in rows of their own. */
+    /** The resources after a key whose last token is at most {@code below}, or that have claims in their own rows. */
     public List<Resting> resting(byte[] after, long below, int limit) throws SQLException {
         return resting(statements.bound(SqlTemplate.RESTING, after, below, limit));
     }
 
-    /** From here on no resource without a row begins below that token. */
+    /** Makes resources without a row start above this token. */
     public void raiseFloor(long token) throws SQLException {
         StatementCache.changeOne(statements.bound(SqlTemplate.RAISE_FLOOR, token));
     }
 
-    /** Drops a resource. Its last token is remembered: above it all go on that have no row. */
+    /** Drops a resource. Its last token raises the floor, above which resources without a row start. */
     public void drop(Resource resource) throws SQLException {
         raiseFloor(resource.lastToken);
         StatementCache.changeOne(statements.bound(SqlTemplate.DROP_RESOURCE, resource.key));
@@ -240,7 +240,7 @@ public final class Rows {
         return session(id, row, 1);
     }
 
-    /** The same, of columns that begin further behind. */
+    /** The same, with the first column at {@code from}. */
     public static Session session(long id, ResultSet row, int from) throws SQLException {
         byte[] label = row.getBytes(from + 2);
         Session session = new Session(
@@ -282,7 +282,7 @@ public final class Rows {
         StatementCache.changeOne(statements.bound(SqlTemplate.DROP_SESSION, session.id));
     }
 
-    /** Ends a session, and leaves what it has to others. */
+    /** Ends a session; its claims are dropped later. */
     public void end(long id) throws SQLException {
         statements.bound(SqlTemplate.END_SESSION, Session.RETIRED, id).executeUpdate();
     }
@@ -292,7 +292,7 @@ public final class Rows {
         statements.bound(SqlTemplate.FORGET_SESSION, id).executeUpdate();
     }
 
-    /** Sessions whose time has come. */
+    /** Sessions that have expired. */
     public List<Long> sessionsOver(long now, int limit) throws SQLException {
         return StatementCache.numbers(statements.bound(SqlTemplate.SESSIONS_OVER, now, limit));
     }

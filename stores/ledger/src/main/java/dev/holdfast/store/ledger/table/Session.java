@@ -2,24 +2,26 @@ package dev.holdfast.store.ledger.table;
 
 import dev.holdfast.spi.SessionId;
 
-/** A session's row. */
+/** The row of a session. */
 public final class Session {
 
-    /** The epoch of a retired or ended session; commands stay below it. */
+    /** The epoch of a retired or ended session, above that of every command. */
     public static final long RETIRED = Long.MAX_VALUE;
 
     public final long id;
 
-    /** The store instance that opened it, and that is told what happens to it. */
+    /** The store instance that opened it and is notified of its events. */
     public final long client;
 
     public final long ttl;
     public final String label;
 
-    /** Rises only. */
+    /** Only increases. */
     public long epoch;
 
-    /** In microseconds of the store's clock; 0 once it has ended and is only kept because detached grants name it. */
+    /**
+     * In microseconds of the store's clock; 0 once the session has ended and its row is kept only for detached grants.
+     */
     public long deadline;
 
     /** Whether it was found alive in this transaction. */
@@ -38,12 +40,12 @@ public final class Session {
         return deadline == 0;
     }
 
-    /** The id as others see it. */
+    /** The public form of an id. */
     public static SessionId idOf(long id) {
         return new SessionId("s" + Long.toHexString(id));
     }
 
-    /** The number in an id; 0, which no session has, if it is not one of ours. */
+    /** The number in an id; 0, which no session has, if the id is not from this store. */
     public static long numberOf(SessionId id) {
         String text = id.value();
         if (text.length() < 2 || text.length() > 17 || text.charAt(0) != 's') {

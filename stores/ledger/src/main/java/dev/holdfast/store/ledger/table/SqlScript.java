@@ -9,7 +9,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Reader of the scripts that make tables: each statement ends a line with a semicolon, and comments begin with --. */
+/**
+ * Reads scripts that create tables: each statement ends with a semicolon at the end of a line, and comments begin with
+ * --.
+ */
 public final class SqlScript {
 
     private static final Pattern COMMENT = Pattern.compile("(?m)^--.*$|\\s--\\s.*$");
@@ -18,7 +21,7 @@ public final class SqlScript {
     private SqlScript() {}
 
     /**
-     * The statements of a script, in their order, without comments.
+     * The statements of a script, in order, without comments.
      *
      * @param name of the resource, for the error if it is missing
      * @param script is closed

@@ -1,6 +1,6 @@
 package dev.holdfast.store.ledger.table;
 
-/** Statements on rows, in the SQL that all dialects have in common, with the usual names of the tables. */
+/** Statements on rows, in the SQL common to all dialects, with the default table names. */
 public enum SqlTemplate {
     RESOURCE("""
             SELECT spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,
@@ -18,10 +18,10 @@ public enum SqlTemplate {
                    end_token = ?, ends = ?, seq = ?, grants = ?, shared = ?, waiters = ?, places = ?
              WHERE name = ?"""),
 
-    /** The resources with waiters whose inline grant is of a session. */
+    /** The resources with waiters whose inline grant belongs to a session. */
     CONTENDED("SELECT name FROM holdfast_resource WHERE session = ? AND waiters > 0"),
 
-    /** A page of the resources that are in use or were latches, in the order of their names. */
+    /** A page of the resources that are in use or were latches, by name. */
     IN_USE("""
             SELECT spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,
                    grants, shared, waiters, places, name
@@ -30,15 +30,15 @@ public enum SqlTemplate {
                AND (session IN (SELECT id FROM holdfast_session) OR grants > 0 OR waiters > 0 OR spec % 256 = 108)
              ORDER BY name LIMIT ?"""),
 
-    /** A page of the inline grants of a session, in the order of their names: a look at every row. */
+    /** A page of the inline grants of a session, by name; it scans all rows. */
     INLINE("SELECT name, claim, ends FROM holdfast_resource WHERE session = ? AND name > ? ORDER BY name LIMIT ?"),
 
-    /** A page of the resources that had no grant for long, or have claims that may be dead. */
+    /** A page of the resources that had no grant for long, or that have claims that may be dead. */
     RESTING("""
             SELECT name, last_token, grants + waiters FROM holdfast_resource
              WHERE name > ? AND (last_token <= ? OR grants > 0 OR waiters > 0) ORDER BY name LIMIT ?"""),
 
-    /** A page of all resources: it takes no longer where few of them rest. */
+    /** A page of all resources, for which the time does not depend on how many are unused. */
     NAMES("SELECT name, last_token, grants + waiters FROM holdfast_resource WHERE name > ? ORDER BY name LIMIT ?"),
 
     DROP_RESOURCE("DELETE FROM holdfast_resource WHERE name = ?"),
@@ -61,7 +61,7 @@ public enum SqlTemplate {
 
     SESSIONS_OVER("SELECT id FROM holdfast_session WHERE deadline > 0 AND deadline <= ? LIMIT ?"),
 
-    /** Those that have ended, and of which no detached grant is left. */
+    /** Sessions that have ended and have no detached grants left. */
     SESSIONS_UNUSED("""
             SELECT id FROM holdfast_session
              WHERE deadline = 0 AND NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.session = holdfast_session.id)
@@ -71,12 +71,12 @@ public enum SqlTemplate {
     CLAIMS_OF_SESSION(
             SqlTemplate.CLAIM_COLUMNS + " WHERE session = ? AND (claim, name) > (?, ?) ORDER BY claim, name LIMIT ?"),
 
-    /** The claim that waits longest. */
+    /** The claim that has waited longest. */
     HEAD(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT 1"),
 
     WAITERS(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT ?"),
 
-    /** Those who wait longest, each with its session, if that is there. */
+    /** The claims that have waited longest, each with its session if that exists. */
     FRONT("""
             SELECT c.session, c.claim, c.binding, c.wanted, c.weight, c.ends, c.seq, c.first_token, c.end_token,
                    c.name, c.granted, c.place, s.client, s.ttl, s.label, s.epoch, s.deadline
@@ -91,12 +91,12 @@ public enum SqlTemplate {
     GRANT_OF_TOKEN(
             SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND first_token <= ? AND end_token >= ?"),
 
-    /** The sessions that hold a resource by rows of their own, with the number and the weight of those. */
+    /** The sessions of grants with their own rows, with the number and total weight of these. */
     GRANTED_SESSIONS("""
             SELECT session, count(*), sum(weight) FROM holdfast_claim
              WHERE name = ? AND granted = 1 GROUP BY session"""),
 
-    /** When the first of the leases ends that grants with rows of their own have for themselves. */
+    /** The earliest end of an own lease among the grants with their own rows. */
     FIRST_END("SELECT min(ends) FROM holdfast_claim WHERE name = ? AND granted = 1 AND ends > 0"),
 
     ADD_CLAIM("""
@@ -108,10 +108,12 @@ public enum SqlTemplate {
              WHERE name = ? AND granted = ? AND place = ?"""),
     DROP_CLAIM("DELETE FROM holdfast_claim WHERE name = ? AND granted = ? AND place = ?"),
 
-    /** The claims on a resource that has never counted one. */
+    /** Deletes the claims on a resource that has never counted one. */
     DROP_UNCOUNTED("DELETE FROM holdfast_claim WHERE name = ?"),
 
-    /** A page of the sessions that have ended, each with a name of claims of it that no resource has counted. */
+    /**
+     * A page of the sessions that have ended, each with a name on which it has claims that the resource never counted.
+     */
     UNCOUNTED("""
             SELECT s.id, (SELECT c.name FROM holdfast_claim c
                            WHERE c.session = s.id

@@ -16,8 +16,8 @@ public final class SqlTemplates {
     private static final String PREFIX = "holdfast_";
 
     /**
-     * The placeholder for a table, which is its usual name, and the same for an index, which is made in the schema of
-     * its table and named without it. Neither a part of a longer name, nor a name behind a schema, nor a variable is
+     * The placeholder for a table, which is its default name, and the same for an index, which is created in the schema
+     * of its table and named without it. Neither a part of a longer name, nor a name behind a schema, nor a variable is
      * one.
      */
     private static final Pattern NAME =
@@ -30,18 +30,18 @@ public final class SqlTemplates {
     private final String prefix;
     private final String qualified;
 
-    /** Texts with tables that are found without a schema. */
+    /** Templates with table names that need no schema. */
     public SqlTemplates(Map<SqlTemplate, String> own, String prefix) {
         this(own, "", prefix, "");
     }
 
     /**
-     * Puts the texts together.
+     * Builds the statements.
      *
-     * @param own what this database says in another way
-     * @param schema where the tables are, any text; empty for where names without a schema are found
-     * @param prefix what the names of the tables really begin with; checked by the caller
-     * @param quote what stands around an identifier
+     * @param own the statements that differ on this database
+     * @param schema the schema of the tables, any text; empty for the default schema
+     * @param prefix the actual prefix of the table names, checked by the caller
+     * @param quote the quotation mark of identifiers
      */
     public SqlTemplates(Map<SqlTemplate, String> own, String schema, String prefix, String quote) {
         this.schema = schema;
@@ -53,7 +53,7 @@ public final class SqlTemplates {
         }
     }
 
-    /** Where the tables are; empty for where names without a schema are found. */
+    /** The schema of the tables; empty for the default schema. */
     public String schema() {
         return schema;
     }
@@ -63,8 +63,8 @@ public final class SqlTemplates {
     }
 
     /**
-     * A text with the names of the tables as they are here. All placeholders are filled in one pass: what was filled in
-     * is not read again.
+     * Inserts the actual table names into a text. All placeholders are replaced in one pass, so inserted text is not
+     * scanned again.
      */
     public String of(String text) {
         return qualified.equals(PREFIX) ? text : NAME.matcher(text).replaceAll(this::filledIn);
@@ -75,7 +75,7 @@ public final class SqlTemplates {
         return Matcher.quoteReplacement(index == null ? qualified : index + prefix);
     }
 
-    /** The name of a table as the catalogue knows it, from its usual name. */
+    /** The name of a table in the catalogue, from its default name. */
     public String bare(String table) {
         return prefix + table.substring(PREFIX.length());
     }

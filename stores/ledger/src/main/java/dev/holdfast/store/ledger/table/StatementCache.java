@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class StatementCache {
 
-    /** What follows wherever a person has to act. */
+    /** The end of messages on which a person has to act. */
     public static final String WHAT_TO_DO =
             "\"A database says that something is damaged\" in docs/operations.md tells how";
 
@@ -34,25 +34,25 @@ public final class StatementCache {
 
     private static final byte[] NO_NAME = {};
 
-    /** Enough to find the row by, and not a page of it. */
+    /** Enough to find the row, but not a page of text. */
     private static final int BYTES_SHOWN = 16;
 
     private final SqlTemplates templates;
     private final Map<String, PreparedStatement> prepared = new HashMap<>();
     private @Nullable Connection connection;
 
-    /** The statements of a connection that stays. */
+    /** The statements of one permanent connection. */
     public StatementCache(Connection connection) {
         this(SqlTemplates.OF_SQLITE);
         this.connection = connection;
     }
 
-    /** Statements for one connection after another. */
+    /** Statements for successive connections. */
     public StatementCache(SqlTemplates templates) {
         this.templates = templates;
     }
 
-    /** From here on the statements are those of this connection. */
+    /** Switches to this connection. */
     public void attach(Connection other) {
         if (other != connection) {
             forget();
@@ -60,7 +60,7 @@ public final class StatementCache {
         }
     }
 
-    /** The connection that the statements are of. */
+    /** The current connection. */
     public Connection connection() {
         if (connection == null) {
             throw new IllegalStateException("There is no connection to prepare a statement on");
@@ -68,7 +68,7 @@ public final class StatementCache {
         return connection;
     }
 
-    /** The texts that statements are prepared from. */
+    /** The templates of the statements. */
     public SqlTemplates templates() {
         return templates;
     }
@@ -78,7 +78,7 @@ public final class StatementCache {
     }
 
     /**
-     * A statement with its parameters.
+     * A statement with its values set.
      *
      * @param values numbers, texts and keys, in the order of the parameters
      */
@@ -86,7 +86,7 @@ public final class StatementCache {
         return bound(templates.of(template), values);
     }
 
-    /** The same of a text. */
+    /** The same for a text. */
     public PreparedStatement bound(String text, Object... values) throws SQLException {
         PreparedStatement statement = prepare(text);
         for (int i = 0; i < values.length; i++) {
@@ -103,7 +103,7 @@ public final class StatementCache {
         return statement;
     }
 
-    /** The statement of a text, prepared the first time. */
+    /** The statement of a text, prepared on first use. */
     public PreparedStatement prepare(String text) throws SQLException {
         PreparedStatement known = prepared.get(text);
         if (known == null) {
@@ -113,7 +113,7 @@ public final class StatementCache {
         return known;
     }
 
-    /** The statement of a text that tells the keys that it made; prepared the first time. */
+    /** The statement of a text that returns the generated keys, prepared on first use. */
     public PreparedStatement prepareWithKeys(String text) throws SQLException {
         PreparedStatement known = prepared.get(text);
         if (known == null) {
@@ -123,7 +123,7 @@ public final class StatementCache {
         return known;
     }
 
-    /** After a failure: a driver may have closed the statement that failed, without a word. */
+    /** Closes all statements, after a failure: a driver may have silently closed the statement that failed. */
     public void forget() {
         for (PreparedStatement statement : prepared.values()) {
             try {
@@ -138,8 +138,8 @@ public final class StatementCache {
     }
 
     /**
-     * Logs what closing a statement threw after a failure that is expected, and that nobody sees: a driver's own fault
-     * would be lost with it.
+     * Logs errors from closing a statement after an expected failure. That failure is not reported, so a fault of the
+     * driver would be lost with it.
      */
     public static void logSuppressed(SQLException expected) {
         for (Throwable suppressed : expected.getSuppressed()) {
@@ -149,7 +149,10 @@ public final class StatementCache {
         }
     }
 
-    /** Every row that is written was read, or found missing, in the same transaction. */
+    /**
+     * Executes a write that must change exactly one row, because the row was read or found missing in the same
+     * transaction.
+     */
     public static void changeOne(PreparedStatement write) throws SQLException {
         int rows = write.executeUpdate();
         if (rows != 1) {
@@ -157,7 +160,7 @@ public final class StatementCache {
         }
     }
 
-    /** Says of a failure that a row was not there any more. */
+    /** The cause of a failure because a row no longer exists. */
     private static final class RowGone extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -166,12 +169,12 @@ public final class StatementCache {
         }
     }
 
-    /** Whether a row was gone between the reading and the writing: deleted by hand, as a rule. */
+    /** Whether a row disappeared between the read and the write; usually it was deleted by hand. */
     public static boolean isRowGone(StoreException failure) {
         return failure.getCause() instanceof RowGone;
     }
 
-    /** What is told of a statement that had to change one row. */
+    /** The failure of a statement that should have changed one row. */
     public static StoreException changed(int rows) {
         return new StoreException(
                 StoreException.Reason.CORRUPT,
@@ -220,7 +223,7 @@ public final class StatementCache {
         return all(select, row -> row.getLong(1));
     }
 
-    /** Maker of an object from a row. */
+    /** Creates an object from a row. */
     @FunctionalInterface
     public interface RowMapper<T> {
         T map(ResultSet row) throws SQLException;

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes of a transaction, sent at its end in the order in which they were added: in one trip to the server if the
- * driver sends statements together that stand together, else in one trip for each run of equal statements.
+ * The writes of a transaction, sent at its end in the order in which they were added: in one round trip if the driver
+ * sends statements of one text in one request, otherwise in one for each run of equal statements.
  *
  * <p>Not thread-safe.
  */
 public final class WriteBatch {
 
-    /** Statements of one text: more would rarely be the same ones again, and so be worth preparing. */
+    /** The most statements in one text: longer combinations rarely recur, so preparing them is not worthwhile. */
     private static final int MOST_JOINED = 6;
 
     private static final String BETWEEN = "; ";
@@ -23,27 +23,27 @@ public final class WriteBatch {
     @FunctionalInterface
     public interface Values {
         /**
-         * Sets them.
+         * Sets the values.
          *
          * @param before how many values of other statements come before those of this one
          */
         void set(PreparedStatement statement, int before) throws SQLException;
     }
 
-    /** @param changesOne whether exactly one row is changed, or what is answered does not matter */
+    /** @param changesOne whether it must change exactly one row; otherwise its result does not matter */
     private record Write(String text, Values values, boolean changesOne) {}
 
     private final StatementCache statements;
     private final boolean joins;
     private final List<Write> due = new ArrayList<>();
 
-    /** @param joins whether the driver sends statements together that stand together */
+    /** @param joins whether the driver sends statements of one text in one round trip */
     public WriteBatch(StatementCache statements, boolean joins) {
         this.statements = statements;
         this.joins = joins;
     }
 
-    /** For a new transaction. */
+    /** Discards all writes, for a new transaction. */
     public void forgetAll() {
         due.clear();
     }
@@ -53,12 +53,12 @@ public final class WriteBatch {
         due.add(new Write(statements.templates().of(sql), values, true));
     }
 
-    /** Adds a statement whose answer does not matter. */
+    /** Adds a statement whose result does not matter. */
     public void ask(String text, Values values) {
         due.add(new Write(statements.templates().of(text), values, false));
     }
 
-    /** Sends all that was added. */
+    /** Sends all added statements. */
     public void send() throws SQLException {
         List<Write> all = List.copyOf(due);
         due.clear();
@@ -107,14 +107,17 @@ public final class WriteBatch {
             statement.addBatch();
         }
         for (int rows : execute(statement)) {
-            // A driver that has joined several may not know how many each has changed.
+            // A driver that has joined several statements may not know how many rows each has changed.
             if (rows != 1 && rows != Statement.SUCCESS_NO_INFO) {
                 throw StatementCache.changed(rows);
             }
         }
     }
 
-    /** A driver may keep what was gathered when it fails, and would send it with what comes next. */
+    /**
+     * Executes a batch. Clears it after a failure, because a driver may keep the statements and send them with the next
+     * batch.
+     */
     private static int[] execute(PreparedStatement batch) throws SQLException {
         try {
             return batch.executeBatch();

@@ -7,16 +7,15 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Who this process is on its machine, and which clock it shares with the others: what can be told, and no more.
+ * The identity of this process on its host, and the clock that it shares with others, as far as they can be determined.
  *
- * @param boot names the time since which the machine runs, and with it the clock that deadlines are counted in;
- *     {@link #WALL} where there is none
- * @param pidNamespace in which process numbers mean something; empty where processes can't be observed
- * @param timeNamespace in which the start of a process means something
- * @param user the user of this process, empty where there is none
+ * @param boot identifies the host's boot, and with it the clock of deadlines; {@link #WALL} if there is none
+ * @param pidNamespace the namespace of process numbers; empty if processes cannot be observed
+ * @param timeNamespace the namespace of process start times
+ * @param user the user of this process; empty if unknown
  * @param self this process
- * @param monotonicOffsetNanos how far this process's monotonic clock is ahead of the machine's: time namespaces shift
- *     it
+ * @param monotonicOffsetNanos how far this process's monotonic clock is ahead of the host's, because of a time
+ *     namespace
  * @param hidesOthers whether the processes of other users may be invisible
  */
 public record HostIdentity(
@@ -28,14 +27,17 @@ public record HostIdentity(
         long monotonicOffsetNanos,
         boolean hidesOthers) {
 
-    /** In place of a boot: deadlines are counted by the wall clock. */
+    /** Used instead of a boot: deadlines use the wall clock. */
     public static final String WALL = "wall";
 
     private static final String BOOT = "sys/kernel/random/boot_id";
 
     private static final Incarnation NOBODY = new Incarnation(0, 0);
 
-    /** A system without {@code /proc}: the wall clock, and no evidence of anybody's death but the lease. */
+    /**
+     * The identity on a system without {@code /proc}: deadlines use the wall clock, and the end of a process cannot be
+     * observed.
+     */
     public static HostIdentity unknown() {
         return new HostIdentity(WALL, "", "", "", NOBODY, 0, true);
     }
@@ -45,21 +47,21 @@ public record HostIdentity(
         return !pidNamespace.isEmpty();
     }
 
-    /** Whether deadlines are counted since the boot of the machine. */
+    /** Whether deadlines use the clock since the host's boot. */
     public boolean hasBootClock() {
         return !boot.equals(WALL);
     }
 
     /**
-     * Looks at the machine.
+     * Determines the identity of this process.
      *
-     * @param nanoTime the monotonic clock of the JVM, read just now
-     * @throws StoreException if this process runs by a clock of its own that can't be compared with that of the others
+     * @param nanoTime the JVM's monotonic clock, read just now
+     * @throws StoreException if this process has a separate clock that cannot be compared with that of others
      */
     public static HostIdentity of(Path proc, long nanoTime) {
         ProcFs files = new ProcFs(proc);
         Optional<String> boot = line(proc, BOOT);
-        // Some sandboxes make a new one up for each reader.
+        // Some sandboxes return a new one to each reader.
         if (boot.isEmpty() || !boot.equals(line(proc, BOOT))) {
             return unknown();
         }
@@ -86,8 +88,8 @@ public record HostIdentity(
     /**
      * The first line of a file; empty if there is none, or this user may not read it.
      *
-     * @throws StoreException if it can't be read for another reason: to count by another clock than the other users of
-     *     a file would be wrong
+     * @throws StoreException if it cannot be read for another reason: using another clock than the other users of a
+     *     file would be unsafe
      */
     private static Optional<String> line(Path proc, String file) {
         Optional<String> line = new ProcFs(proc).line(file);
@@ -102,7 +104,7 @@ public record HostIdentity(
         return line;
     }
 
-    // The numbers in a proc file system are those of the namespace for which it was mounted, which need not be ours.
+    // The numbers in a proc file system are from the namespace for which it was mounted, which may not be ours.
     private static Optional<Incarnation> self(ProcFs files) {
         long pid = ProcessHandle.current().pid();
         return files.link("self")
@@ -121,11 +123,9 @@ public record HostIdentity(
     }
 
     /**
-     * How far a clock of our time namespace is ahead of the machine's. Kernels without time namespaces have no such
-     * files.
+     * How far a clock of our time namespace is ahead of the host's. Kernels without time namespaces have no such files.
      *
-     * <p>The file tells the offsets of the namespace that children will get; only if that is our own too do we know
-     * ours.
+     * <p>The file contains the offsets of the namespace for children, which are ours only if that is our own namespace.
      */
     private static long offset(ProcFs files, String timeNamespace, String clock) {
         if (timeNamespace.isEmpty()) {
@@ -154,8 +154,8 @@ public record HostIdentity(
     }
 
     /**
-     * Whether the JVM's clock can be the kernel's monotonic one: that stands still while the machine is suspended, so
-     * it is never ahead of the uptime. A JVM that counts from somewhere else can't be compared with others.
+     * Whether the JVM's clock can be the kernel's monotonic one, which stops while the host is suspended, so it is
+     * never ahead of the uptime. A JVM whose clock has another origin cannot be compared with others.
      */
     private static boolean isMonotonic(Optional<String> uptime, long monotonicNanos, long uptimeOffsetNanos) {
         double grainSeconds = 0.05;

@@ -6,10 +6,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Mounts of a Linux machine, in the form of {@code /proc/self/mountinfo}.
+ * The mounts of a Linux system, in the form of {@code /proc/self/mountinfo}.
  *
  * <p>SQLite needs file locks and shared memory that work for every process that uses the file. Over a network, or
- * between a virtual machine and its host, they don't, and what is lost is not an error message but exclusion.
+ * between a virtual machine and its host, they do not work, and mutual exclusion is lost without an error.
  */
 public final class MountTable {
 
@@ -63,17 +63,17 @@ public final class MountTable {
         this.mountinfo = mountinfo;
     }
 
-    /** The type of the file system that holds a path, if it is one that several machines may share. */
+    /** The type of the file system of a path, if several hosts may share it. */
     public Optional<String> sharedFileSystem(Path realPath) {
         return line(realPath).map(MountTable::type).filter(SHARED_BETWEEN_MACHINES::contains);
     }
 
-    /** Whether something is mounted at the path itself, such as a single file that a container was given. */
+    /** Whether something is mounted at the path itself, such as a single file in a container. */
     public boolean isMountPoint(Path realPath) {
         return line(realPath).map(MountTable::point).filter(realPath::equals).isPresent();
     }
 
-    /** Whether the processes of other users may be invisible in a proc file system: absence there is no evidence. */
+    /** Whether the processes of other users may be invisible in a proc file system, so that absence is no evidence. */
     boolean hidesProcesses(Path proc) {
         return line(proc)
                 .map(line -> line.substring(line.lastIndexOf(' ') + 1))
@@ -104,7 +104,7 @@ public final class MountTable {
         return Path.of(unescaped(line.split(" ", -1)[4]));
     }
 
-    /** The field after the lone dash that ends the optional fields. */
+    /** The field after the dash that ends the optional fields. */
     private static String type(String line) {
         String rest = line.substring(line.indexOf(" - ") + 3);
         int end = rest.indexOf(' ');

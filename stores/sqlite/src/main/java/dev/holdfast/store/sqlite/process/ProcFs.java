@@ -20,27 +20,27 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What Linux says about processes, in {@code /proc}.
+ * Reads what Linux reports about processes, in {@code /proc}.
  *
- * <p>Streams, not channels: an interrupt of the calling thread must not close a file in the middle of a look.
+ * <p>It uses streams, not channels, which an interrupt of the calling thread would close in the middle of a read.
  */
 public final class ProcFs {
 
-    /** Where Linux mounts it. */
+    /** The mount point on Linux. */
     public static final Path ROOT = Path.of("/proc");
 
-    /** What is known of a process that was once seen. */
+    /** The state of a process that was once seen. */
     public enum State {
-        /** It is there. */
+        /** It is alive. */
         LIVES,
         /** It has ended. Its number may belong to another process by now. */
         GONE,
-        /** It can't be told. */
+        /** Its state cannot be determined. */
         UNKNOWN
     }
 
     /**
-     * A process, told apart from an earlier or later one of the same number by its start.
+     * A process, distinguished by its start from earlier and later ones with the same number.
      *
      * @param started when it started, in ticks since the boot by the clock of the time namespace
      */
@@ -53,7 +53,7 @@ public final class ProcFs {
         this.root = root;
     }
 
-    /** The process that has a number now; empty if none that is alive has it, or nothing can be told. */
+    /** The live process with a number; empty if there is none or this is unknown. */
     public Optional<Incarnation> find(long pid) {
         try {
             ProcessStat stat = stat(Long.toString(pid));
@@ -64,21 +64,19 @@ public final class ProcFs {
     }
 
     /**
-     * What has become of a process.
+     * The state of a process.
      *
-     * @param visible whether all processes of its user are visible here, so that absence means something
+     * @param visible whether all processes of its user are visible here, so that absence is evidence
      */
     public State stateOf(Incarnation process, boolean visible) {
         try {
             ProcessStat stat = stat(Long.toString(process.pid()));
             return stat.started() == process.started() && !stat.hasEnded() ? State.LIVES : State.GONE;
         } catch (FileNotFoundException e) {
-            // Thrown for a missing file and for one that we may not open; where the directory is there, it is the
-            // latter.
+            // Thrown for a missing file and for one that we may not open; it is the latter if the directory exists.
             return visible && !Files.exists(root.resolve(Long.toString(process.pid()))) ? State.GONE : State.UNKNOWN;
         } catch (IOException e) {
-            // It ended between our opening and our reading, or the file is not like any that we know: the next look
-            // will tell.
+            // It ended while we were reading, or the file has an unknown format: the next check decides.
             return State.UNKNOWN;
         } catch (RuntimeException notAStat) {
             return State.UNKNOWN;
@@ -86,26 +84,25 @@ public final class ProcFs {
     }
 
     /**
-     * Result of a search for processes with a mark.
+     * The result of a search for processes with a mark.
      *
      * @param isComplete false if a process was just becoming another program, or the list could not be read: then the
-     *     next search will tell
+     *     next search decides
      */
     public record Marked(List<Incarnation> found, boolean isComplete) {
 
-        /** Whether there was surely none. */
+        /** Whether there was certainly none. */
         public boolean isNone() {
             return found.isEmpty() && isComplete;
         }
     }
 
     /**
-     * Searches for live processes whose environment, as it was when their program started, holds a mark, among those
-     * that can be read.
+     * Searches the readable environments of live processes, as they were when the programs started, for a mark.
      *
-     * @param variable the name of the environment variable, whose value is a list with commas
+     * @param variable the name of the environment variable, whose value is a comma-separated list
      * @param mark the element to search for
-     * @param most the search ends with so many of them
+     * @param most the search ends after this many matches
      */
     public Marked findMarked(String variable, String mark, int most) {
         List<Incarnation> all = new ArrayList<>();
@@ -128,14 +125,14 @@ public final class ProcFs {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            isComplete = false; // what was found up to now is true all the same
+            isComplete = false; // the matches so far are still valid
         }
         return new Marked(all, isComplete);
     }
 
     /**
-     * Whether a process has ended meanwhile, or its environment is not ours to read, or it has none. What failed for
-     * another reason, such as a lack of file descriptors, says nothing about the process.
+     * Whether a process has ended meanwhile, has no environment, or has one that we may not read. A failure for another
+     * reason, such as a lack of file descriptors, is no evidence.
      */
     private boolean isOutOfReach(Path process) {
         try (SeekableByteChannel environment = Files.newByteChannel(process.resolve("environ"))) {
@@ -158,10 +155,7 @@ public final class ProcFs {
         }
     }
 
-    /**
-     * The processes that have a lock on any of some bytes of a file, of those that are visible here. None where the
-     * system doesn't list locks.
-     */
+    /** The visible processes that have a lock in a range of bytes of a file. None if the system does not list locks. */
     public Set<Long> lockOwners(Path file, long first, long last) {
         try {
             String device = device(((Number) Files.getAttribute(file, "unix:dev")).longValue());
@@ -172,7 +166,7 @@ public final class ProcFs {
                     .flatMap(line -> FileLockLine.of(line).stream())
                     .filter(lock -> lock.file().endsWith(inode) && lock.first() <= last && lock.last() >= first)
                     .toList();
-            // Some file systems show another device there than the file has.
+            // On some file systems the list shows another device than the file's.
             boolean isExact = locks.stream().anyMatch(lock -> lock.file().equals(device + inode));
             return locks.stream()
                     .filter(lock -> !isExact || lock.file().equals(device + inode))
@@ -189,7 +183,7 @@ public final class ProcFs {
         return String.format(Locale.ROOT, "%02x:%02x", major, minor);
     }
 
-    /** A process in words: its number and its program. */
+    /** A description of a process: its number and its program. */
     public String describe(long pid) {
         String own = pid == ProcessHandle.current().pid() ? ", this one" : "";
         return "process " + pid
@@ -203,7 +197,7 @@ public final class ProcFs {
      */
     private record FileLockLine(long pid, String file, long first, long last) {
 
-        /** Empty for one that waits, or whose process is not visible here. */
+        /** Empty for a waiting lock, or one whose process is not visible. */
         static Optional<FileLockLine> of(String line) {
             String[] words = line.split("\\s+", -1);
             if (words.length < 8 || words[1].equals("->") || words[4].startsWith("-") || words[4].equals("0")) {
@@ -215,8 +209,8 @@ public final class ProcFs {
     }
 
     /**
-     * Whether a process has ended and only waits for its parent to take note. It runs nothing any more, and in a
-     * container whose first process takes no note it stays for ever.
+     * Whether a process has ended and its parent has not reaped it. It runs nothing, and stays forever in a container
+     * whose first process does not reap.
      */
     public boolean isZombie(long pid) {
         try {
@@ -226,10 +220,7 @@ public final class ProcFs {
         }
     }
 
-    /**
-     * Whether a process is in the group that the terminal's keyboard signals go to, as is this one. False where that
-     * can't be told.
-     */
+    /** Whether a process is in the terminal's foreground group, as this one is. False if unknown. */
     public boolean sharesForeground(long pid) {
         try {
             ProcessStat mine = stat("self");
@@ -240,8 +231,8 @@ public final class ProcFs {
     }
 
     /**
-     * Whether the system tells the bounds of programs. Where it doesn't, a process without an environment looks for
-     * ever as if it were becoming another program, and no search is complete.
+     * Whether the system shows the memory bounds of programs. If not, a process without an environment always appears
+     * to be becoming another program, and no search is complete.
      */
     public boolean showsPrograms() {
         try {
@@ -265,7 +256,7 @@ public final class ProcFs {
         }
     }
 
-    /** Where a link below the root points, such as the name of a namespace; empty if it can't be read. */
+    /** The target of a link below the root, such as the name of a namespace; empty if it cannot be read. */
     public Optional<String> link(String file) {
         try {
             return Optional.of(Files.readSymbolicLink(root.resolve(file)).toString());
@@ -279,7 +270,7 @@ public final class ProcFs {
         return name.chars().allMatch(c -> c >= '0' && c <= '9');
     }
 
-    /** Whether an environment, each entry ended by a zero character, has the variable, and the mark in its list. */
+    /** Whether an environment, whose entries end with a zero character, has the variable with the mark in its list. */
     static boolean isListed(String environment, String variable, String mark) {
         String entries = "\0" + environment;
         int begin = entries.indexOf("\0" + variable + "=");
@@ -293,8 +284,8 @@ public final class ProcFs {
     }
 
     /**
-     * Whether a process may only look as if it had no environment, because its program is being replaced. Where the
-     * system keeps that to itself, only the lease decides.
+     * Whether a process may only appear to have no environment, because its program is being replaced. If the system
+     * does not show that, only the lease decides.
      */
     private boolean isBetweenPrograms(long pid) {
         try {

@@ -1,9 +1,8 @@
 package dev.holdfast.store.sqlite.process;
 
 /**
- * What {@code /proc/PID/stat} says of a process. A field is read when it is asked for, since a system that imitates
- * Linux may have fewer: then an {@link IndexOutOfBoundsException} is thrown, and a {@link NumberFormatException} if it
- * is no number.
+ * The content of {@code /proc/PID/stat}. Fields are parsed on use, because a system that imitates Linux may have fewer:
+ * a missing one throws an {@link IndexOutOfBoundsException}, and an invalid one a {@link NumberFormatException}.
  */
 final class ProcessStat {
 
@@ -18,13 +17,13 @@ final class ProcessStat {
     private static final int ENVIRONMENT_START = 47;
     private static final int ENVIRONMENT_END = 48;
 
-    // Flags of the kernel for those that have no environment any more, or never had one.
+    // Kernel flags of processes that no longer have an environment, or never had one.
     private static final long EXITING = 0x4;
     private static final long KERNEL_THREAD = 0x200000;
 
     private final String[] fields;
 
-    /** The second field, the name in parentheses, may hold anything, parentheses and blanks too. */
+    /** The second field, the name in parentheses, may contain any characters, even parentheses and blanks. */
     ProcessStat(String line) {
         this.fields = line.substring(line.lastIndexOf(')') + 2).split(" ", -1);
     }
@@ -34,7 +33,7 @@ final class ProcessStat {
         return Long.parseLong(fields[STARTED]);
     }
 
-    /** Whether nobody has waited for it yet, and it has no thread left: it can't do anything any more. */
+    /** Whether it is a zombie without other threads, so that it runs nothing. */
     boolean hasEnded() {
         boolean isZombie = fields[STATE].equals("Z") || fields[STATE].equals("X");
         return isZombie && Long.parseLong(fields[THREADS]) <= 1;
@@ -49,19 +48,19 @@ final class ProcessStat {
         return fields[GROUP].equals(other.fields[GROUP]);
     }
 
-    /** Whether the signals of its terminal's keyboard go to its group. */
+    /** Whether its group receives the signals of its terminal's keyboard. */
     boolean isInForeground() {
         return fields[GROUP].equals(fields[TERMINAL_GROUP]);
     }
 
-    /** Whether the system tells the bounds of its program here. */
+    /** Whether the system shows the memory bounds of its program. */
     boolean showsProgram() {
         return !fields[CODE_END].equals("0");
     }
 
     /**
-     * Whether its program may be being replaced at this moment: the new one has its memory before it has its
-     * environment, and that before the bounds of its code are known.
+     * Whether its program may be being replaced at this moment: the new one gets its memory first, then its
+     * environment, and then the bounds of its code are set.
      */
     boolean mayBeBetweenPrograms() {
         boolean isKnownToBeEmpty = showsProgram() && fields[ENVIRONMENT_START].equals(fields[ENVIRONMENT_END]);
