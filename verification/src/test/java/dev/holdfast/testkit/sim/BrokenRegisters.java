@@ -21,8 +21,8 @@ public enum BrokenRegisters {
         @Override
         WriteResult write(MemoryRegister server, ConditionalWrite write) {
             WriteResult result = server.write(write);
-            return result instanceof WriteResult.Conflict conflict
-                    ? server.write(with(write, conflict.present().version(), write.writers()))
+            return result instanceof WriteResult.Refused refused && refused.isConflict()
+                    ? server.write(with(write, refused.present().version(), write.writers()))
                     : result;
         }
     },
@@ -153,8 +153,8 @@ public enum BrokenRegisters {
         if (result instanceof WriteResult.Written written) {
             return new WriteResult.Written(told(written.version()));
         }
-        return result instanceof WriteResult.Conflict conflict
-                ? new WriteResult.Conflict(told(conflict.present()))
+        return result instanceof WriteResult.Refused refused
+                ? new WriteResult.Refused(told(refused.present()), refused.gone(), refused.raised())
                 : result;
     }
 

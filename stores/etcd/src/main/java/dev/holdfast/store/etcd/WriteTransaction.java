@@ -11,9 +11,12 @@ import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
-import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A conditional write as one transaction. If a comparison fails, it reads all that was compared instead, so that the
@@ -102,22 +105,22 @@ final class WriteTransaction {
     }
 
     private WriteResult failed(TxnAnswer answer) {
-        List<WriteResult> stale = new ArrayList<>();
+        Set<SessionId> gone = new HashSet<>();
+        Map<SessionId, Long> raised = new HashMap<>();
         for (int i = 0; i < sessions.size(); i++) {
             SessionId session = sessions.get(i);
             Optional<KeyValue> found = answer.ranges().get(i + 1).only();
             if (found.isEmpty()) {
-                return new WriteResult.Gone(session);
+                gone.add(session);
+                continue;
             }
             SessionRecord present = SessionValue.decoded(found.get().value());
             Long epoch = write.writers().get(session);
             if (epoch != null && present.epoch() > epoch) {
-                stale.add(new WriteResult.Stale(session, present.epoch()));
+                raised.put(session, present.epoch());
             }
         }
-        return stale.isEmpty()
-                ? new WriteResult.Conflict(record(answer.ranges().get(0).only()))
-                : stale.get(0);
+        return new WriteResult.Refused(record(answer.ranges().get(0).only()), gone, raised);
     }
 
     static RegisterRecord record(Optional<KeyValue> found) {

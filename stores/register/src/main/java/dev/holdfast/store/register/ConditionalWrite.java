@@ -17,13 +17,11 @@ import java.util.Set;
  * @param floor of a deletion, the highest token that the record has given out: a server whose records don't number
  *     themselves keeps the highest of these, see {@link RegisterRecord#floor()}
  * @param writers the sessions whose commands these are, each with the epoch that it must not be above; the write fails
- *     as {@link WriteResult.Stale} if one is above, and as {@link WriteResult.Gone} if one has ended
- * @param mail what is put into the mailboxes of sessions; the write fails as {@link WriteResult.Gone} if one of them
- *     has ended
- * @param index what becomes of index entries, at most one change for each claim; the write fails as {@link
- *     WriteResult.Gone} if the session of one of them has ended
- * @param arrivals what waited beside the record and is removed; the write fails as {@link WriteResult.Conflict} if one
- *     of them is not there
+ *     if one is above, or has ended
+ * @param mail what is put into the mailboxes of sessions; the write fails if one of them has ended
+ * @param index what becomes of index entries, at most one change for each claim; the write fails if the session of one
+ *     of them has ended
+ * @param arrivals what waited beside the record and is removed; the write fails if one of them is missing
  */
 public record ConditionalWrite(
         ResourceName resource,

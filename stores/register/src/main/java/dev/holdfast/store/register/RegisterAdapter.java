@@ -18,8 +18,8 @@ import java.util.concurrent.CompletionStage;
  * <ul>
  *   <li>A read is linearizable: it sees every write that was acknowledged before it was asked, through any connection.
  *       That holds for records, for sessions and for the index.
- *   <li>A {@link #write} is one atomic step, with all its comparisons. Where several of these fail, a session that has
- *       ended is told before a stale epoch, and that before a conflict.
+ *   <li>A {@link #write} is one atomic step, with all its comparisons. Where several of these fail, it reports all; of a
+ *       record that has changed, it need not report the sessions.
  *   <li>No request but the end of a session is sent twice, unless the server said that the first had no effect. A
  *       stage ends exceptionally only with a {@link StoreException}, whose effect is {@link StoreException.Effect#NONE}
  *       only if the request was not sent, or the server says that it did nothing. Every stage ends, after a time-out of

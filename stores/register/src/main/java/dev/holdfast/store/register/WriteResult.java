@@ -1,8 +1,10 @@
 package dev.holdfast.store.register;
 
 import dev.holdfast.spi.SessionId;
+import java.util.Map;
+import java.util.Set;
 
-/** The result of a {@link ConditionalWrite}. All but {@link Written} say that nothing was written. */
+/** The result of a {@link ConditionalWrite}. */
 public sealed interface WriteResult {
 
     /**
@@ -14,15 +16,26 @@ public sealed interface WriteResult {
     record Written(RecordVersion version) implements WriteResult {}
 
     /**
-     * The record had another version, or an arrival was not there.
+     * Nothing was written, because a condition failed. Unless the record has changed, it reports every session that
+     * failed one: a client that learned of one at a time would need a write for each, and by then others would have
+     * failed.
      *
-     * @param present the record after the failed comparison, at no further trip where the server can tell it
+     * @param present the record after the comparison, at no further trip where the server can report it. If it has the
+     *     expected version and no session failed, an arrival was missing
+     * @param gone the sessions that have ended, among the writers, those that get mail, and those whose index changes
+     * @param raised the writers whose epoch is above that of their command, with that epoch
      */
-    record Conflict(RegisterRecord present) implements WriteResult {}
+    record Refused(RegisterRecord present, Set<SessionId> gone, Map<SessionId, Long> raised) implements WriteResult {
 
-    /** The epoch of one of the writers is above that of its command. */
-    record Stale(SessionId session, long epoch) implements WriteResult {}
+        /** Copies the collections. */
+        public Refused {
+            gone = Set.copyOf(gone);
+            raised = Map.copyOf(raised);
+        }
 
-    /** A session has ended: a writer, one that had mail, or one whose index was changed. */
-    record Gone(SessionId session) implements WriteResult {}
+        /** Whether all sessions met their conditions: the record has changed, or an arrival was missing. */
+        public boolean isConflict() {
+            return gone.isEmpty() && raised.isEmpty();
+        }
+    }
 }

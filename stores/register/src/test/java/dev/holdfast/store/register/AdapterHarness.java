@@ -156,6 +156,18 @@ abstract class AdapterHarness {
         return ((WriteResult.Written) result).version();
     }
 
+    /** Expects that a write was refused because of the record or an arrival. */
+    static void expectConflict(WriteResult result) {
+        expectRefusal(result, Set.of(), Map.of());
+    }
+
+    static void expectRefusal(WriteResult result, Set<SessionId> gone, Map<SessionId, Long> raised) {
+        assertThat(result).isInstanceOfSatisfying(WriteResult.Refused.class, refused -> {
+            assertThat(refused.gone()).isEqualTo(gone);
+            assertThat(refused.raised()).isEqualTo(raised);
+        });
+    }
+
     RecordVersion present(ResourceName name) {
         return answer(bob.read(name)).version();
     }

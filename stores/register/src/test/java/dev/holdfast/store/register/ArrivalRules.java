@@ -89,8 +89,7 @@ abstract class ArrivalRules extends AdapterHarness {
         answer(alice.announce(first, Map.of()));
         answer(alice.announce(second, Map.of()));
         RecordVersion version = written(bob, takingIn(put(name, present(name), "one"), first));
-        assertThat(answer(alice.write(takingIn(put(name, version, "again"), second, first))))
-                .isInstanceOf(WriteResult.Conflict.class);
+        expectConflict(answer(alice.write(takingIn(put(name, version, "again"), second, first))));
         assertThat(waiting(bob, name)).containsExactly(told(second));
         assertThat(text(name)).isEqualTo("one");
         assertThat(present(name)).isEqualTo(version);
@@ -105,8 +104,7 @@ abstract class ArrivalRules extends AdapterHarness {
         answer(alice.announce(arrival, Map.of()));
         RecordVersion none = present(name);
         written(bob, put(name, none, "there"));
-        assertThat(answer(alice.write(takingIn(put(name, none, "late"), arrival))))
-                .isInstanceOf(WriteResult.Conflict.class);
+        expectConflict(answer(alice.write(takingIn(put(name, none, "late"), arrival))));
         assertThat(waiting(alice, name)).containsExactly(told(arrival));
     }
 

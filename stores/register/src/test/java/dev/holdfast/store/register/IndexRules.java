@@ -84,8 +84,7 @@ abstract class IndexRules extends AdapterHarness {
         ClaimRef claim = claim(name, session, 1);
         RecordVersion made = written(alice, indexing(put(name, none, "made"), new IndexChange(claim, Kind.GRANTED)));
         IndexChange end = new IndexChange(claim, Kind.RELEASED);
-        assertThat(answer(alice.write(indexing(put(name, none, "late"), end))))
-                .isInstanceOf(WriteResult.Conflict.class);
+        expectConflict(answer(alice.write(indexing(put(name, none, "late"), end))));
         assertThat(claims(bob, session.id())).hasSize(1);
         written(alice, indexing(delete(name, made, 0), end));
         assertThat(claims(bob, session.id())).isEmpty();

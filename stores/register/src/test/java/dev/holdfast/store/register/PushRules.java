@@ -62,8 +62,7 @@ abstract class PushRules extends AdapterHarness {
         ResourceName name = named("mailed");
         RecordVersion none = present(name);
         RecordVersion made = written(alice, put(name, none, "made"));
-        assertThat(answer(alice.write(mailing(put(name, none, "late"), his, "never"))))
-                .isInstanceOf(WriteResult.Conflict.class);
+        expectConflict(answer(alice.write(mailing(put(name, none, "late"), his, "never"))));
         written(alice, mailing(put(name, made, "changed"), his, "now"));
         until("the second has come", () -> bobHears.hasMail(his, "now"));
         assertThat(bobHears.mail()).hasSize(1);

@@ -62,9 +62,10 @@ abstract class RecordRules extends AdapterHarness {
     }
 
     private void expectConflict(ResourceName name, ConditionalWrite write, RecordVersion version, String state) {
-        assertThat(answer(bob.write(write))).isInstanceOfSatisfying(WriteResult.Conflict.class, conflict -> {
-            assertThat(conflict.present().version()).isEqualTo(version);
-            assertThat(text(conflict.present())).isEqualTo(state);
+        assertThat(answer(bob.write(write))).isInstanceOfSatisfying(WriteResult.Refused.class, refused -> {
+            assertThat(refused.isConflict()).isTrue();
+            assertThat(refused.present().version()).isEqualTo(version);
+            assertThat(text(refused.present())).isEqualTo(state);
         });
         assertThat(text(name)).isEqualTo(state);
         assertThat(present(name)).isEqualTo(version);
@@ -90,7 +91,7 @@ abstract class RecordRules extends AdapterHarness {
             missing = written(bob, delete(name, changed, 0));
             assertThat(answer(alice.read(name)).state()).isEmpty();
             assertThat(present(name)).isEqualTo(missing);
-            assertThat(answer(bob.write(put(name, changed, "late")))).isInstanceOf(WriteResult.Conflict.class);
+            expectConflict(answer(bob.write(put(name, changed, "late"))));
         }
     }
 

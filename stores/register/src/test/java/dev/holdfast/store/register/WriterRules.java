@@ -3,8 +3,10 @@ package dev.holdfast.store.register;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -31,8 +33,8 @@ abstract class WriterRules extends AdapterHarness {
         OpenedSession session = session(alice);
         RecordVersion before = written(alice, by(put(name, present(name), "before"), session, 0));
         assertThat(answer(alice.raiseEpoch(session.id(), 5))).contains(5L);
-        assertThat(answer(alice.write(by(put(name, before, "late"), session, 4))))
-                .isEqualTo(new WriteResult.Stale(session.id(), 5));
+        expectRefusal(
+                answer(alice.write(by(put(name, before, "late"), session, 4))), Set.of(), Map.of(session.id(), 5L));
         assertThat(present(name)).isEqualTo(before);
     }
 
@@ -43,8 +45,10 @@ abstract class WriterRules extends AdapterHarness {
         assertThat(answer(alice.raiseEpoch(session.id(), Long.MAX_VALUE))).contains(Long.MAX_VALUE);
         ResourceName name = named("retired");
         RecordVersion none = present(name);
-        assertThat(answer(alice.write(by(put(name, none, "late"), session, Long.MAX_VALUE - 1))))
-                .isEqualTo(new WriteResult.Stale(session.id(), Long.MAX_VALUE));
+        expectRefusal(
+                answer(alice.write(by(put(name, none, "late"), session, Long.MAX_VALUE - 1))),
+                Set.of(),
+                Map.of(session.id(), Long.MAX_VALUE));
         written(alice, by(put(name, none, "still"), session, Long.MAX_VALUE));
     }
 
@@ -73,8 +77,7 @@ abstract class WriterRules extends AdapterHarness {
         OpenedSession session = session(alice);
         RecordVersion none = present(name);
         answer(bob.closeSession(session.id()));
-        assertThat(answer(alice.write(by(put(name, none, "late"), session, 9))))
-                .isEqualTo(new WriteResult.Gone(session.id()));
+        expectRefusal(answer(alice.write(by(put(name, none, "late"), session, 9))), Set.of(session.id()), Map.of());
         assertThat(text(name)).isEqualTo("(none)");
     }
 
@@ -86,33 +89,42 @@ abstract class WriterRules extends AdapterHarness {
         OpenedSession session = session(alice);
         OpenedSession ended = session(bob);
         answer(bob.closeSession(ended.id()));
-        WriteResult gone = new WriteResult.Gone(ended.id());
+        Set<SessionId> gone = Set.of(ended.id());
         ConditionalWrite write = by(put(name, none, "for whom"), session, 0);
-        assertThat(answer(alice.write(mailing(write, ended, "hello")))).isEqualTo(gone);
+        expectRefusal(answer(alice.write(mailing(write, ended, "hello"))), gone, Map.of());
         for (IndexChange.Kind kind : IndexChange.Kind.values()) {
             ConditionalWrite indexed = indexing(write, new IndexChange(claim(name, ended, 1), kind));
-            assertThat(answer(alice.write(indexed))).as(kind.name()).isEqualTo(gone);
+            expectRefusal(answer(alice.write(indexed)), gone, Map.of());
         }
         assertThat(text(name)).isEqualTo("(none)");
     }
 
     @Test
-    @DisplayName("an ended session is told before a stale epoch, and that before a conflict")
-    void whatIsToldFirst() {
+    @DisplayName(
+            "a refused write reports all sessions that have ended and all raised epochs, or that the record has changed")
+    void allFailuresAreReported() {
         ResourceName name = named("all wrong");
         RecordVersion none = present(name);
-        written(alice, put(name, none, "there"));
+        RecordVersion there = written(alice, put(name, none, "there"));
         OpenedSession stale = session(alice);
+        OpenedSession staleToo = session(bob);
         OpenedSession ended = session(bob);
+        OpenedSession endedToo = session(alice);
         answer(alice.raiseEpoch(stale.id(), 2));
+        answer(bob.raiseEpoch(staleToo.id(), 3));
         answer(bob.closeSession(ended.id()));
-        ConditionalWrite write = put(name, none, "late");
-        assertThat(answer(alice.write(by(write, Map.of(stale.id(), 1L, ended.id(), 0L)))))
-                .isEqualTo(new WriteResult.Gone(ended.id()));
-        assertThat(answer(alice.write(mailing(by(write, stale, 1), ended, "mail"))))
-                .isEqualTo(new WriteResult.Gone(ended.id()));
-        assertThat(answer(alice.write(by(write, stale, 1)))).isEqualTo(new WriteResult.Stale(stale.id(), 2));
-        assertThat(answer(alice.write(by(write, stale, 2)))).isInstanceOf(WriteResult.Conflict.class);
+        answer(alice.closeSession(endedToo.id()));
+        Set<SessionId> gone = Set.of(ended.id(), endedToo.id());
+        Map<SessionId, Long> writers = Map.of(stale.id(), 1L, staleToo.id(), 2L, ended.id(), 0L);
+        expectRefusal(
+                answer(alice.write(mailing(by(put(name, there, "late"), writers), endedToo, "mail"))),
+                gone,
+                Map.of(stale.id(), 2L, staleToo.id(), 3L));
+        assertThat(answer(alice.write(mailing(by(put(name, none, "late"), writers), endedToo, "mail"))))
+                .isInstanceOfSatisfying(
+                        WriteResult.Refused.class,
+                        refused -> assertThat(refused.present().version()).isEqualTo(there));
+        expectConflict(answer(alice.write(by(put(name, none, "late"), stale, 2))));
     }
 
     @Test

@@ -302,32 +302,40 @@ final class Round {
             lane.notices().drop(write.arrivals());
             // What is left of sessions is for hints alone: whether or not it could be told.
             var unused = left.whenComplete((all, failure) -> goOn(() -> answer(present, step, answers)));
-        } else if (result instanceof WriteResult.Conflict conflict) {
-            boolean isUnchanged = conflict.present().version().equals(record.version());
-            if (isUnchanged && !write.arrivals().isEmpty() && !announcements.matter()) {
-                // One of the noticed claims has been taken in by another client. This write goes on without them, and
-                // which of them still wait is read meanwhile, for the next one.
-                announcements.leaveNoticed();
-                attempt();
-                return;
-            }
-            // What was remembered, or guessed, was out of date: that says nothing of others who are at it now.
-            boolean isContended = isFresh;
-            lane.known = conflict.present();
-            isFresh = true;
-            lostWrites += isUnchanged ? 0 : 1;
-            if (isContended) {
-                conflicted(step);
-            } else {
-                attempt();
-            }
-        } else if (result instanceof WriteResult.Stale stale) {
-            facts.epoch(stale.session(), stale.epoch());
-            context.sessions().epoch(stale.session(), stale.epoch());
+        } else if (result instanceof WriteResult.Refused refused) {
+            refused(record, step, write, refused);
+        }
+    }
+
+    private void refused(RegisterRecord record, Step step, ConditionalWrite write, WriteResult.Refused refused) {
+        refused.gone().forEach(id -> {
+            facts.gone(id);
+            context.gone(id);
+        });
+        refused.raised().forEach((id, epoch) -> {
+            facts.epoch(id, epoch);
+            context.sessions().epoch(id, epoch);
+        });
+        boolean isUnchanged = refused.present().version().equals(record.version());
+        if (isUnchanged && !refused.isConflict()) {
             attempt();
-        } else if (result instanceof WriteResult.Gone gone) {
-            facts.gone(gone.session());
-            context.gone(gone.session());
+            return;
+        }
+        if (isUnchanged && !write.arrivals().isEmpty() && !announcements.matter()) {
+            // One of the noticed claims has been taken in by another client. This write goes on without them, and
+            // which of them still wait is read meanwhile, for the next one.
+            announcements.leaveNoticed();
+            attempt();
+            return;
+        }
+        // What was remembered, or guessed, was out of date: that says nothing of others who are at it now.
+        boolean isContended = isFresh;
+        lane.known = refused.present();
+        isFresh = true;
+        lostWrites += isUnchanged ? 0 : 1;
+        if (isContended) {
+            conflicted(step);
+        } else {
             attempt();
         }
     }

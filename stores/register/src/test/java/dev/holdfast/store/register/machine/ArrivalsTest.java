@@ -174,7 +174,10 @@ class ArrivalsTest {
         first.takeIn(List.of(arrival), 1);
         second.takeIn(List.of(arrival), 1);
         assertThat(written(first)).isInstanceOf(WriteResult.Written.class);
-        assertThat(written(second)).isInstanceOf(WriteResult.Conflict.class);
+        assertThat(written(second))
+                .isInstanceOfSatisfying(
+                        WriteResult.Refused.class,
+                        refused -> assertThat(refused.isConflict()).isTrue());
     }
 
     @Test
@@ -196,7 +199,10 @@ class ArrivalsTest {
         assertThat(answer(server.raiseEpoch(session, 2))).contains(2L);
         Step unaware = step();
         unaware.takeIn(List.of(arrival), 1);
-        assertThat(written(unaware)).isEqualTo(new WriteResult.Stale(session, 2));
+        assertThat(written(unaware))
+                .isInstanceOfSatisfying(
+                        WriteResult.Refused.class,
+                        refused -> assertThat(refused.raised()).isEqualTo(Map.of(session, 2L)));
         facts.epoch(session, 2);
         Step aware = step();
         aware.takeIn(List.of(arrival), 1);
@@ -212,7 +218,10 @@ class ArrivalsTest {
         var unused = answer(server.closeSession(session).thenApply(done -> true));
         Step unaware = step();
         unaware.takeIn(List.of(arrival), 1);
-        assertThat(written(unaware)).isEqualTo(new WriteResult.Gone(session));
+        assertThat(written(unaware))
+                .isInstanceOfSatisfying(
+                        WriteResult.Refused.class,
+                        refused -> assertThat(refused.gone()).containsExactly(session));
         facts.gone(session);
         Step aware = step();
         aware.takeIn(List.of(arrival), 1);

@@ -395,21 +395,18 @@ public final class MemoryRegister {
         Set<SessionId> concerned = new HashSet<>(write.writers().keySet());
         concerned.addAll(write.mail().keySet());
         write.index().forEach(change -> concerned.add(change.claim().session()));
-        for (SessionId id : concerned) {
-            if (!sessions.containsKey(id)) {
-                return new WriteResult.Gone(id);
+        Set<SessionId> gone = new HashSet<>(concerned);
+        gone.removeAll(sessions.keySet());
+        Map<SessionId, Long> raised = new HashMap<>();
+        write.writers().forEach((id, epoch) -> {
+            if (!gone.contains(id) && session(id).epoch > epoch) {
+                raised.put(id, session(id).epoch);
             }
-        }
-        for (Map.Entry<SessionId, Long> writer : write.writers().entrySet()) {
-            long epoch = session(writer.getKey()).epoch;
-            if (epoch > writer.getValue()) {
-                return new WriteResult.Stale(writer.getKey(), epoch);
-            }
-        }
+        });
         RegisterRecord present = read(write.resource());
         boolean isWaiting = write.arrivals().stream().allMatch(arrival -> arrivals.containsKey(arrival.claim()));
-        if (!present.version().equals(write.expected()) || !isWaiting) {
-            return new WriteResult.Conflict(present);
+        if (!gone.isEmpty() || !raised.isEmpty() || !present.version().equals(write.expected()) || !isWaiting) {
+            return new WriteResult.Refused(present, gone, raised);
         }
         revision++;
         takenIn += write.arrivals().size();

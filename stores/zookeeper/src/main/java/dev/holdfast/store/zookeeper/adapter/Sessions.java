@@ -56,6 +56,8 @@ final class Sessions {
     /** The epochs of so many sessions of other clients are remembered. */
     private static final int MOST_FOREIGN = 1_024;
 
+    private static final OwnSession.Epoch NEVER_RAISED = new OwnSession.Epoch(0, 0);
+
     private final NodeLayout layout;
     private final Requests requests;
     private final HandleSource source;
@@ -102,14 +104,21 @@ final class Sessions {
         return Optional.ofNullable(own.get(id));
     }
 
-    /** The epoch of a session as this client knows it, which others may have raised since. */
-    Optional<OwnSession.Epoch> knownEpoch(SessionId id) {
+    /**
+     * The epoch of a session as this client knows it, which others may have raised since. Of a session that was never
+     * read it is a guess: most keep epoch 0, with which their nodes are made. A node whose version is still 0 proves
+     * that, so a write that is right to trust the guess needs no read before it; any other fails.
+     */
+    Optional<OwnSession.Epoch> likelyEpoch(SessionId id) {
         OwnSession session = own.get(id);
         if (session != null) {
             return Optional.of(session.epoch());
         }
+        if (!NodeLayout.isSession(id) || hasEnded(id)) {
+            return Optional.empty();
+        }
         synchronized (foreign) {
-            return Optional.ofNullable(foreign.get(id));
+            return Optional.of(foreign.getOrDefault(id, NEVER_RAISED));
         }
     }
 

@@ -14,6 +14,7 @@ import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,9 @@ final class WriteTransaction {
 
     /** What an operation takes beside its path and its data, with room. */
     private static final int OVERHEAD = 64;
+
+    /** Up to this many sessions are read together with the record when a condition has failed. */
+    private static final int FEW_SESSIONS = 4;
 
     private static final byte[] NOTHING = {};
 
@@ -96,10 +100,10 @@ final class WriteTransaction {
         return areEpochsKnown() && (isFloorKnown || !replacesFloor()) ? attempt(1) : diagnose(1);
     }
 
-    /** Whether the versions of the nodes of all writers are known, as far as these have no higher epoch. */
+    /** Whether the versions of the nodes of all writers are known or can be guessed, and none has a higher epoch. */
     private boolean areEpochsKnown() {
         for (Map.Entry<SessionId, Long> writer : write.writers().entrySet()) {
-            Optional<OwnSession.Epoch> known = sessions.knownEpoch(writer.getKey());
+            Optional<OwnSession.Epoch> known = sessions.likelyEpoch(writer.getKey());
             if (known.isEmpty() || known.get().epoch() > writer.getValue()) {
                 return false;
             }
@@ -252,42 +256,61 @@ final class WriteTransaction {
     // What became of what it compares with.
 
     private CompletableFuture<WriteResult> diagnose(int attempt) {
+        CompletableFuture<RegisterRecord> record = records.readHere(write.resource());
+        if (involved.size() <= FEW_SESSIONS) {
+            return diagnose(attempt, record, readSessions());
+        }
+        // If the record has changed, the next write is for other sessions, so reading hundreds of them is of no use.
+        return record.thenCompose(present -> isExpected(present)
+                ? diagnose(attempt, record, readSessions())
+                : CompletableFuture.completedFuture(new WriteResult.Refused(present, Set.of(), Map.of())));
+    }
+
+    private CompletableFuture<WriteResult> diagnose(
+            int attempt,
+            CompletableFuture<RegisterRecord> record,
+            CompletableFuture<Map<SessionId, Optional<Sessions.Versioned>>> found) {
+        return found.thenCombine(record, this::refused).thenCompose(refused -> {
+            if (!refused.isConflict() || !isExpected(refused.present())) {
+                return CompletableFuture.completedFuture(refused);
+            }
+            return arrivals.areThere(write.arrivals())
+                    .thenCompose(areThere -> areThere
+                            ? readMeddledWith().thenCompose(done -> attempt(attempt))
+                            : CompletableFuture.completedFuture(refused));
+        });
+    }
+
+    private boolean isExpected(RegisterRecord present) {
+        return present.version().equals(write.expected());
+    }
+
+    private CompletableFuture<Map<SessionId, Optional<Sessions.Versioned>>> readSessions() {
         Map<SessionId, CompletableFuture<Optional<Sessions.Versioned>>> reads = new LinkedHashMap<>();
         involved.forEach(id -> reads.put(id, sessions.readVersion(id)));
-        CompletableFuture<RegisterRecord> record = records.readHere(write.resource());
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
-                .thenCompose(all -> record)
-                .thenCompose(present -> {
+                .thenApply(all -> {
                     Map<SessionId, Optional<Sessions.Versioned>> found = new LinkedHashMap<>();
                     reads.forEach((id, read) -> found.put(id, read.join()));
-                    Optional<WriteResult> refusal = refusal(found, present);
-                    return refusal.isPresent()
-                            ? CompletableFuture.completedFuture(refusal.get())
-                            : arrivals.areThere(write.arrivals())
-                                    .thenCompose(areThere -> areThere
-                                            ? readMeddledWith().thenCompose(done -> attempt(attempt))
-                                            : CompletableFuture.completedFuture(new WriteResult.Conflict(present)));
+                    return found;
                 });
     }
 
-    private Optional<WriteResult> refusal(Map<SessionId, Optional<Sessions.Versioned>> found, RegisterRecord present) {
-        for (Map.Entry<SessionId, Optional<Sessions.Versioned>> session : found.entrySet()) {
-            if (session.getValue().isEmpty()) {
-                return Optional.of(new WriteResult.Gone(session.getKey()));
+    /** Notes the versions of the nodes of the writers that meet their conditions. */
+    private WriteResult.Refused refused(Map<SessionId, Optional<Sessions.Versioned>> found, RegisterRecord present) {
+        Set<SessionId> gone = new HashSet<>();
+        Map<SessionId, Long> raised = new HashMap<>();
+        found.forEach((id, session) -> {
+            Long epoch = write.writers().get(id);
+            if (session.isEmpty()) {
+                gone.add(id);
+            } else if (epoch != null && session.get().session().epoch() > epoch) {
+                raised.put(id, session.get().session().epoch());
+            } else if (epoch != null) {
+                epochs.put(id, session.get().version());
             }
-        }
-        for (Map.Entry<SessionId, Long> writer : write.writers().entrySet()) {
-            Sessions.Versioned session =
-                    found.getOrDefault(writer.getKey(), Optional.empty()).orElseThrow();
-            if (session.session().epoch() > writer.getValue()) {
-                return Optional.of(
-                        new WriteResult.Stale(writer.getKey(), session.session().epoch()));
-            }
-            epochs.put(writer.getKey(), session.version());
-        }
-        return present.version().equals(write.expected())
-                ? Optional.empty()
-                : Optional.of(new WriteResult.Conflict(present));
+        });
+        return new WriteResult.Refused(present, gone, raised);
     }
 
     /** Reads which nodes are there that are not compared by their version, since somebody may have deleted them. */

@@ -129,7 +129,10 @@ class LayoutNodesTest {
             }
             RecordVersion second = written(answer(bob.write(put(missing, "bob's"))));
             assertThat(second).isNotEqualTo(first);
-            assertThat(answer(alice.write(put(first, "late")))).isInstanceOf(WriteResult.Conflict.class);
+            assertThat(answer(alice.write(put(first, "late"))))
+                    .isInstanceOfSatisfying(
+                            WriteResult.Refused.class,
+                            refused -> assertThat(refused.isConflict()).isTrue());
             assertThat(new String(answer(alice.read(NAME)).state().orElseThrow(), UTF_8))
                     .isEqualTo("bob's");
         }
