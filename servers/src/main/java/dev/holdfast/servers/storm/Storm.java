@@ -26,24 +26,26 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Clients in processes of their own, of a cluster whose members fail one after another, while something befalls the
- * clients as well: whoever is in believes so with reason, tokens rise whatever happens, and when the faults of a round
- * are over every thread that waits has its turn.
+ * Fails the members of a cluster one after another, and at the same time its clients, which run in other processes. No
+ * two valid holds may overlap, tokens must rise in all cases, and when the faults of a round have ended, each waiting
+ * thread must get its turn.
  *
- * <p>{@code -Dholdfast.faults.rounds=…} asks for more rounds, {@code -Dholdfast.faults.seed=…} for the same faults
- * again. {@code -Dholdfast.faults.grants=100000} asks for at least as many grants in all, with a thousand waiters, and
- * with each fault of servers once unless the rounds are set. {@code target/faults.txt} tells what came of it.
+ * <p>{@code -Dholdfast.faults.rounds=…} sets the number of rounds, and {@code -Dholdfast.faults.seed=…} repeats the
+ * faults of an earlier run. {@code -Dholdfast.faults.grants=100000} runs until there were that many grants, with a
+ * thousand waiters, and with each server fault once unless the rounds are set. {@code target/faults.txt} has the
+ * results.
  */
 @Tag("server")
 public abstract class Storm<M extends Member> {
 
-    /** Of the sessions of clients. */
+    /** The ttl of the clients' sessions. */
     protected static final Duration TTL = Duration.ofSeconds(4);
 
     private static final int GRANTS = Integer.getInteger("holdfast.faults.grants", 0);
@@ -55,14 +57,17 @@ public abstract class Storm<M extends Member> {
     private static final int WORKERS = 3;
     private static final Duration INTERRUPT_EVERY = TTL;
 
-    /** A round of all who wait behind one another; on a busy machine. */
-    private static final Duration DEADLINE = Duration.ofMinutes(4);
+    /**
+     * The longest time without progress, such as another thread's turn. There is no bound on the whole: it would
+     * measure the machine.
+     */
+    private static final Duration STALL_TIMEOUT = Duration.ofMinutes(4);
 
     private static final String HOT = "hot";
 
     /**
-     * A thread of each client for each: threads of one client hand a lock to each other, and where a client has one
-     * thread, each grant is another client's.
+     * The lock of each thread of a client. Threads of one client hand a lock over to each other; where each client has
+     * one thread, each grant goes to another client.
      */
     private static final List<String> LOCKS =
             List.of(HOT, HOT, HOT, HOT, HOT + 2, HOT + 2, HOT + 2, HOT + 2, HOT + 3, HOT + 4, WorkerMain.KEPT);
@@ -71,7 +76,7 @@ public abstract class Storm<M extends Member> {
     private static final int CROWD_CLIENTS = IS_LARGE ? 100 : 10;
     private static final int CROWD_THREADS = 5;
 
-    /** What befalls servers. Each is over when it returns, but for what takes time. */
+    /** Faults of servers. */
     private enum ServerFault {
         LEADER_KILLED,
         LEADER_STOPPED,
@@ -94,7 +99,7 @@ public abstract class Storm<M extends Member> {
         }
     }
 
-    /** What befalls clients meanwhile. */
+    /** Faults of clients, at the same time. */
     private enum ClientFault {
         STOPPED_BRIEFLY,
         STOPPED,
@@ -107,10 +112,10 @@ public abstract class Storm<M extends Member> {
     }
 
     private final Random random = new Random(SEED);
-    private final Resource resource = new Resource();
+    private final Witness witness = new Witness();
     private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
-    /** By the worker, its ways to the members. */
+    /** The proxies between each worker and the members. */
     private final List<List<FaultProxy>> networks = new ArrayList<>();
 
     private final Map<String, Integer> caused = new TreeMap<>();
@@ -125,13 +130,17 @@ public abstract class Storm<M extends Member> {
      */
     protected abstract String uri(String members);
 
-    /** Settings that an operator may change, one after the other on each member, with other values. */
+    /** Settings with values to which an operator may change them, on one member after the other. */
     protected abstract List<Map.Entry<String, String>> settings();
 
-    /** Leaves a cluster no room for what it has to write, or its leader, and ends that as an operator would. */
+    /**
+     * Leaves the cluster, or its leader, no room for writes, and makes room again as an operator would.
+     *
+     * @param meanwhile is run while there is no room
+     */
     protected abstract void fill(Cluster<M> cluster, Runnable meanwhile);
 
-    /** What an operator has done regularly. */
+    /** Does the regular work of an operator. */
     protected void maintain(Cluster<M> cluster) {}
 
     @Test
@@ -147,38 +156,38 @@ public abstract class Storm<M extends Member> {
             for (Worker worker : workers) {
                 worker.awaitStart();
             }
-            goOn(cluster, "at first");
+            awaitTurns(cluster, "at first");
             List<ServerFault> serverFaults = new ArrayList<>();
             List<ClientFault> clientFaults = new ArrayList<>();
             for (int round = 1; round <= ROUNDS; round++) {
                 ServerFault server = next(serverFaults, ServerFault.values());
                 ClientFault client = next(clientFaults, ClientFault.values());
-                int whose = random.nextInt(WORKERS);
-                long began = System.nanoTime();
-                String what = server + " with client " + client;
-                CompletableFuture<Void> besides = CompletableFuture.runAsync(() -> cause(client, cluster, whose));
+                int victim = random.nextInt(WORKERS);
+                long startedAt = System.nanoTime();
+                String faults = server + " with client " + client;
+                CompletableFuture<Void> clientFault = CompletableFuture.runAsync(() -> cause(client, cluster, victim));
                 cause(server, cluster);
-                besides.get(2 * DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
-                long healed = System.nanoTime();
-                goOn(cluster, "after " + what);
+                clientFault.get();
+                long healedAt = System.nanoTime();
+                awaitTurns(cluster, "after " + faults);
                 long now = System.nanoTime();
-                report(what + ": all went on " + (now - healed) / 1_000_000 + " ms after, " + (now - began) / 1_000_000
-                        + " ms in all");
+                report(faults + ": all had turns " + (now - healedAt) / 1_000_000 + " ms after, "
+                        + (now - startedAt) / 1_000_000 + " ms in all");
                 long enough = (long) GRANTS * round / ROUNDS;
-                until("there are " + enough + " grants", () -> resource.entries() >= enough);
+                until("there are " + enough + " grants", witness::entries, () -> witness.entries() >= enough);
             }
             if (IS_LARGE) {
-                complete(resource.round(""), "each thread has its turn at the end");
+                await(witness.turns(""), "each thread has its turn at the end");
             }
             for (Worker worker : workers) {
                 report(worker.end());
             }
             report("faults " + caused);
-            report(resource.judge(true));
+            report(witness.verifyExclusion());
         } finally {
             workers.forEach(Worker::close);
-            resource.close();
-            networks.forEach(ways -> ways.forEach(FaultProxy::close));
+            witness.close();
+            networks.forEach(proxies -> proxies.forEach(FaultProxy::close));
         }
     }
 
@@ -192,9 +201,9 @@ public abstract class Storm<M extends Member> {
 
     private Worker worker(int number) throws IOException {
         String members = networks.get(number).stream()
-                .map(way -> "127.0.0.1:" + way.port())
+                .map(proxy -> "127.0.0.1:" + proxy.port())
                 .collect(Collectors.joining(","));
-        return new Worker(uri(members), TTL, resource, INTERRUPT_EVERY, 1, LOCKS);
+        return new Worker(uri(members), TTL, witness, INTERRUPT_EVERY, 1, LOCKS);
     }
 
     private void cause(ServerFault fault, Cluster<M> cluster) {
@@ -206,21 +215,21 @@ public abstract class Storm<M extends Member> {
         switch (fault) {
             case LEADER_KILLED, FOLLOWER_KILLED -> {
                 victim.process().kill();
-                passes(TTL.dividedBy(2));
+                sleep(TTL.dividedBy(2));
             }
             case LEADER_STOPPED, FOLLOWER_STOPPED -> stop(List.of(victim));
             case FOLLOWERS_STOPPED -> stop(followers);
             case LEADER_CUT_OFF, FOLLOWER_CUT_OFF -> {
                 cluster.isolate(victim);
-                passes(TTL.multipliedBy(3).dividedBy(2));
+                sleep(TTL.multipliedBy(3).dividedBy(2));
             }
             case LEADER_MUTE, FOLLOWER_MUTE -> {
                 cluster.swallow(victim, Set.of(Direction.TO_CLIENT));
-                passes(TTL.multipliedBy(3).dividedBy(2));
+                sleep(TTL.multipliedBy(3).dividedBy(2));
             }
             case LEADER_DEAF, FOLLOWER_DEAF -> {
                 cluster.swallow(victim, Set.of(Direction.TO_SERVER));
-                passes(TTL.multipliedBy(3).dividedBy(2));
+                sleep(TTL.multipliedBy(3).dividedBy(2));
             }
             case ALL_KILLED ->
                 cluster.members().forEach(member -> member.process().kill());
@@ -233,12 +242,12 @@ public abstract class Storm<M extends Member> {
                     member.restartWith(setting.getKey(), setting.getValue());
                 }
             }
-            case NO_ROOM -> fill(cluster, () -> passes(TTL));
+            case NO_ROOM -> fill(cluster, () -> sleep(TTL));
         }
-        until("all members serve", () -> isRestored(cluster));
+        until("all members serve", () -> 0, () -> isRestored(cluster));
     }
 
-    /** On a busy machine servers that start at once take longer than one that is awaited. */
+    /** Fails to restore while servers that start together on a busy machine exceed the time for one. */
     private static boolean isRestored(Cluster<?> cluster) {
         try {
             cluster.restore();
@@ -250,56 +259,56 @@ public abstract class Storm<M extends Member> {
 
     private static <M extends Member> void stop(List<M> victims) {
         victims.stream().map(Member::process).forEach(ServerProcess::pause);
-        passes(TTL.multipliedBy(3).dividedBy(2));
+        sleep(TTL.multipliedBy(3).dividedBy(2));
         victims.stream().map(Member::process).forEach(ServerProcess::resume);
     }
 
-    private void cause(ClientFault fault, Cluster<M> cluster, int whose) {
+    private void cause(ClientFault fault, Cluster<M> cluster, int number) {
         note("client " + fault);
-        Worker worker = workers.get(whose);
-        List<FaultProxy> ways = networks.get(whose);
+        Worker worker = workers.get(number);
+        List<FaultProxy> proxies = networks.get(number);
         switch (fault) {
-            case STOPPED_BRIEFLY -> stopWhenIn(worker, TTL.dividedBy(2));
-            case STOPPED -> stopWhenIn(worker, TTL.multipliedBy(2));
+            case STOPPED_BRIEFLY -> stopHolder(worker, TTL.dividedBy(2));
+            case STOPPED -> stopHolder(worker, TTL.multipliedBy(2));
             case KILLED -> {
-                resource.whenIn(worker.pid(), worker::kill)
-                        .orTimeout(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
+                witness.onEntry(worker.pid(), worker::kill)
+                        .orTimeout(STALL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
                         .join();
                 try {
-                    Worker next = worker(whose);
-                    workers.set(whose, next);
+                    Worker next = worker(number);
+                    workers.set(number, next);
                     next.awaitStart();
                 } catch (IOException e) {
                     throw new IllegalStateException(e);
                 }
             }
             case CUT_OFF -> {
-                ways.forEach(FaultProxy::blackHole);
-                passes(TTL.multipliedBy(3).dividedBy(2));
+                proxies.forEach(FaultProxy::blackHole);
+                sleep(TTL.multipliedBy(3).dividedBy(2));
             }
             case UNHEARD -> {
-                ways.forEach(way -> way.swallow(Direction.TO_SERVER));
-                passes(TTL.multipliedBy(3).dividedBy(2));
+                proxies.forEach(proxy -> proxy.swallow(Direction.TO_SERVER));
+                sleep(TTL.multipliedBy(3).dividedBy(2));
             }
-            case RESET -> ways.forEach(FaultProxy::reset);
+            case RESET -> proxies.forEach(FaultProxy::reset);
             case DELAYED -> {
-                ways.forEach(way -> way.delay(TTL.dividedBy(8))); // there and back
-                passes(TTL.multipliedBy(2));
+                proxies.forEach(proxy -> proxy.delay(TTL.dividedBy(8))); // in each direction
+                sleep(TTL.multipliedBy(2));
             }
             case CROWD_KILLED -> killCrowd(cluster);
         }
-        ways.forEach(FaultProxy::heal);
+        proxies.forEach(FaultProxy::heal);
     }
 
-    private void stopWhenIn(Worker worker, Duration time) {
-        resource.whenIn(worker.pid(), worker::pause)
-                .orTimeout(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
+    private void stopHolder(Worker worker, Duration time) {
+        witness.onEntry(worker.pid(), worker::pause)
+                .orTimeout(STALL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
                 .join();
-        passes(time);
+        sleep(time);
         worker.resume();
     }
 
-    /** Many clients come, wait behind one another until each has had its turn, and die at once, waiting again. */
+    /** Lets many clients arrive, waits until each of their threads has had a turn, and kills all at once. */
     private void killCrowd(Cluster<M> cluster) {
         String members = cluster.members().stream()
                 .map(member -> "127.0.0.1:" + member.port())
@@ -310,7 +319,7 @@ public abstract class Storm<M extends Member> {
                 crowd.add(new Worker(
                         uri(members),
                         TTL,
-                        resource,
+                        witness,
                         Duration.ZERO,
                         CROWD_CLIENTS,
                         Collections.nCopies(CROWD_THREADS, HOT)));
@@ -318,7 +327,7 @@ public abstract class Storm<M extends Member> {
             for (Worker worker : crowd) {
                 worker.awaitStart();
             }
-            complete(resource.round(HOT), "each of the crowd has its turn");
+            await(witness.turns(HOT), "each of the crowd has its turn");
             assertThat(crowd).allMatch(Worker::isAlive);
         } catch (IOException e) {
             throw new IllegalStateException(e);
@@ -327,33 +336,44 @@ public abstract class Storm<M extends Member> {
         }
     }
 
-    /** Waits until every thread that wants a lock for a moment has its turn. */
-    private void goOn(Cluster<M> cluster, String when) {
+    /** Waits until each thread has had a turn, apart from those that keep a lock for long. */
+    private void awaitTurns(Cluster<M> cluster, String when) {
         maintain(cluster);
-        complete(resource.round(HOT), "each thread has its turn " + when);
-        assertThat(workers).as("workers that live").allMatch(Worker::isAlive);
+        await(witness.turns(HOT), "each thread has its turn " + when);
+        assertThat(workers).as("workers that run").allMatch(Worker::isAlive);
     }
 
-    private static void complete(Resource.Round round, String what) {
+    private static void await(Witness.Turns turns, String condition) {
         try {
-            until(what, () -> round.missing().isEmpty());
+            until(condition, () -> turns.missing().size(), () -> turns.missing().isEmpty());
         } catch (AssertionError e) {
-            throw new AssertionError("Still to come: " + round, e);
+            throw new AssertionError("Still to come: " + turns, e);
         }
     }
 
-    private static void until(String what, BooleanSupplier isSo) {
-        long start = System.nanoTime();
-        while (!isSo.getAsBoolean()) {
-            if (System.nanoTime() - start > DEADLINE.toNanos()) {
-                throw new AssertionError("After " + DEADLINE + ", seed " + SEED + ", it is still not so that " + what);
+    /**
+     * Waits for a condition as long as there is progress.
+     *
+     * @param progress changes while the condition comes closer
+     */
+    private static void until(String condition, LongSupplier progress, BooleanSupplier isMet) {
+        long progressedAt = System.nanoTime();
+        long last = progress.getAsLong();
+        while (!isMet.getAsBoolean()) {
+            long now = System.nanoTime();
+            long present = progress.getAsLong();
+            if (present != last) {
+                last = present;
+                progressedAt = now;
+            } else if (now - progressedAt > STALL_TIMEOUT.toNanos()) {
+                throw new AssertionError("Nothing has moved for " + STALL_TIMEOUT + ", seed " + SEED
+                        + ", and it is not so that " + condition);
             }
             LockSupport.parkNanos(10_000_000);
         }
     }
 
-    /** A fault has to last. */
-    private static void passes(Duration time) {
+    private static void sleep(Duration time) {
         long start = System.nanoTime();
         while (System.nanoTime() - start < time.toNanos()) {
             LockSupport.parkNanos(time.toNanos() - (System.nanoTime() - start));

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A test's hand on a {@link WorkerMain}. */
+/** A process that runs {@link WorkerMain}, as a test sees it. */
 public final class Worker implements AutoCloseable {
 
     private final Process process;
@@ -22,15 +22,15 @@ public final class Worker implements AutoCloseable {
     private final BufferedReader out;
 
     /**
-     * Starts it, and returns without waiting for it.
+     * Starts the process, and returns without waiting for it.
      *
      * @param uri of the store
      * @param ttl of the sessions
-     * @param interruptEvery after how long, at most, it interrupts another of its threads; zero for never
-     * @param clients how many it has
-     * @param names of locks: each client has a thread for each
+     * @param interruptEvery the longest time after which it interrupts another of its threads; zero for never
+     * @param clients how many clients it opens
+     * @param names the locks: each client has a thread for each name
      */
-    public Worker(String uri, Duration ttl, Resource resource, Duration interruptEvery, int clients, List<String> names)
+    public Worker(String uri, Duration ttl, Witness witness, Duration interruptEvery, int clients, List<String> names)
             throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -42,7 +42,7 @@ public final class Worker implements AutoCloseable {
                 WorkerMain.class.getName(),
                 uri,
                 ttl.toString(),
-                String.valueOf(resource.port()),
+                String.valueOf(witness.port()),
                 interruptEvery.toString(),
                 String.valueOf(clients)));
         command.addAll(names);
@@ -53,12 +53,12 @@ public final class Worker implements AutoCloseable {
         this.out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     }
 
-    /** Waits until it works. */
+    /** Waits until its threads run. */
     public void awaitStart() throws IOException {
         assertThat(out.readLine()).isEqualTo("working");
     }
 
-    /** Has it end in order; what it says at last. */
+    /** Lets it close its clients and exit; returns its last line. */
     public String end() throws IOException, InterruptedException {
         in.println("ended");
         String last = out.readLine();
@@ -71,12 +71,12 @@ public final class Worker implements AutoCloseable {
         return process.pid();
     }
 
-    /** Whether it runs; one that fails does not. */
+    /** Whether it runs. A failure ends it. */
     public boolean isAlive() {
         return process.isAlive();
     }
 
-    /** Returns when it does nothing any more. */
+    /** Stops its threads, and returns when they have stopped. */
     public void pause() {
         Signals.pause(process.toHandle());
     }
@@ -85,7 +85,7 @@ public final class Worker implements AutoCloseable {
         Signals.resume(process.toHandle());
     }
 
-    /** As kill -9. */
+    /** Ends it as {@code kill -9} does. */
     public void kill() {
         process.destroyForcibly();
         try {

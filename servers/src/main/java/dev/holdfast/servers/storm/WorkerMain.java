@@ -23,20 +23,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Another process with clients of its own, whose threads enter a {@link Resource} under locks until a line comes, while
- * one interrupts them.
+ * A process whose clients' threads acquire locks and report to a {@link Witness} until a line comes from standard input.
+ * Another thread interrupts them.
  */
 final class WorkerMain {
 
-    /** A lock whose name begins so is kept for several ttls, others for a moment. */
+    /** Locks whose names begin with this are held for several ttls, others for a moment. */
     static final String KEPT = "kept";
 
     private static final int TTLS_KEPT = 2;
 
-    /** Most of the time somebody is in, so that a fault is likely to come upon a holder. */
-    private static final long MOST_NANOS_INSIDE = 2_000_000;
+    /** Long enough for a lock to be held most of the time, so that a fault is likely to meet a holder. */
+    private static final long HOLD_NANOS = 2_000_000;
 
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration OPEN_TIMEOUT = Duration.ofMinutes(3);
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private static volatile boolean stopped;
@@ -45,7 +45,7 @@ final class WorkerMain {
     private final int port;
     private final AtomicInteger entries = new AtomicInteger();
 
-    /** By the kind of failure. */
+    /** How often each kind of exception was thrown. */
     private final Map<String, Integer> failures = new ConcurrentSkipListMap<>();
 
     private WorkerMain(Duration ttl, int port) {
@@ -53,7 +53,7 @@ final class WorkerMain {
         this.port = port;
     }
 
-    /** Takes what the constructor of {@link Worker} does. */
+    /** Takes the arguments of the constructor of {@link Worker}. */
     public static void main(String[] args) throws Exception {
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
             failure.printStackTrace();
@@ -100,17 +100,14 @@ final class WorkerMain {
         }
     }
 
-    /**
-     * A machine that starts several of these, and the servers, may well take longer than the timeouts that faults are
-     * to meet.
-     */
+    /** Retries, because several of these processes and the servers start together, which may exceed the time-outs. */
     private Holdfast open(String uri) {
         long start = System.nanoTime();
         while (true) {
             try {
                 return Holdfast.builder(uri).sessionTtl(ttl).build();
             } catch (StoreUnavailableException e) {
-                if (System.nanoTime() - start > PATIENCE.toNanos()) {
+                if (System.nanoTime() - start > OPEN_TIMEOUT.toNanos()) {
                     throw e;
                 }
                 LockSupport.parkNanos(PAUSE.toNanos());
@@ -119,16 +116,16 @@ final class WorkerMain {
     }
 
     private void work(DistributedLock lock) {
-        try (Socket resource = new Socket(InetAddress.getLoopbackAddress(), port);
-                BufferedReader in = new BufferedReader(
-                        new InputStreamReader(resource.getInputStream(), StandardCharsets.US_ASCII));
-                PrintStream out = new PrintStream(resource.getOutputStream(), true, StandardCharsets.US_ASCII)) {
+        try (Socket witness = new Socket(InetAddress.getLoopbackAddress(), port);
+                BufferedReader in =
+                        new BufferedReader(new InputStreamReader(witness.getInputStream(), StandardCharsets.US_ASCII));
+                PrintStream out = new PrintStream(witness.getOutputStream(), true, StandardCharsets.US_ASCII)) {
             out.println(lock.name() + " " + ProcessHandle.current().pid());
             while (!stopped) {
                 visit(lock, in, out);
             }
         } catch (IOException e) {
-            throw new IllegalStateException("The resource is gone", e);
+            throw new IllegalStateException("The witness is gone", e);
         }
     }
 
@@ -137,21 +134,21 @@ final class WorkerMain {
             out.println("enter " + hold.fencingToken());
             if (in.readLine().equals("welcome")) {
                 entries.incrementAndGet();
-                stay(lock.name().startsWith(KEPT) ? TTLS_KEPT * ttl.toNanos() : MOST_NANOS_INSIDE);
+                keep(lock.name().startsWith(KEPT) ? TTLS_KEPT * ttl.toNanos() : HOLD_NANOS);
             }
             out.println("leave");
             in.readLine();
             out.println(hold.isHeld() ? "good" : "lost");
         } catch (InterruptedException e) {
-            // Its claim is withdrawn, and it waits anew.
+            // The claim was withdrawn; the thread makes another.
         } catch (HoldfastException e) {
-            // The store is away, or the hold was lost: both are said, and both are what faults are for.
+            // The store was unreachable, or the hold was lost: faults cause both.
             failures.merge(e.getClass().getSimpleName(), 1, Integer::sum);
         }
     }
 
-    /** At most so long: an interrupt ends it, and so does the end of all. */
-    private static void stay(long nanos) {
+    /** Keeps the lock for a time, or until an interrupt or the end of the process. */
+    private static void keep(long nanos) {
         long start = System.nanoTime();
         for (long left = nanos; left > 0 && !stopped && !Thread.currentThread().isInterrupted(); ) {
             LockSupport.parkNanos(Math.min(left, PAUSE.toNanos()));

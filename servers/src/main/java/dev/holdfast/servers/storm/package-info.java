@@ -1,4 +1,4 @@
-/** Clients in processes of their own, under one fault after another, and a witness of what their locks allow. */
+/** Lets servers and client processes fail one after another, and verifies the locks by a witness. */
 @NullMarked
 package dev.holdfast.servers.storm;
 

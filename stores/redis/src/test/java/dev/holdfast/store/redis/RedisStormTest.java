@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.RedisSentinels;
 import dev.holdfast.servers.RedisServer;
-import dev.holdfast.servers.storm.Resource;
+import dev.holdfast.servers.storm.Witness;
 import dev.holdfast.servers.storm.Worker;
 import dev.holdfast.spi.LockStore;
 import io.lettuce.core.RedisException;
@@ -41,7 +41,7 @@ class RedisStormTest {
     private static final Duration INTERRUPT_EVERY = Duration.ofMillis(20);
 
     private final Random random = new Random(SEED);
-    private final Resource resource = new Resource();
+    private final Witness witness = new Witness();
     private final List<Worker> workers = new ArrayList<>();
 
     /** What may go wrong; each ends before it returns, but for what it leaves to be healed by waiting. */
@@ -80,7 +80,7 @@ class RedisStormTest {
                 report(fault.toString(), (System.nanoTime() - began) / 1_000_000 + " ms until all went on");
             }
             end();
-            report("one server", resource.judge(true));
+            report("one server", witness.verifyExclusion());
             // A session that a worker gave up for another in a fault ends with the next command after its ttl, and
             // no worker is left to send one.
             try (LockStore store = server.builder().open()) {
@@ -118,20 +118,20 @@ class RedisStormTest {
             }
             case HOLDER_KILLED -> {
                 Worker holder = workers.get(whose);
-                resource.whenIn(holder.pid(), holder::kill).get(1, TimeUnit.MINUTES);
+                witness.onEntry(holder.pid(), holder::kill).get(1, TimeUnit.MINUTES);
                 Worker next = worker(uri(proxy));
                 workers.set(whose, next);
                 next.awaitStart();
             }
             case HOLDER_STOPPED -> {
                 Worker holder = workers.get(whose);
-                int before = resource.late();
-                resource.whenIn(holder.pid(), holder::pause).get(1, TimeUnit.MINUTES);
-                long entered = resource.entries();
+                int before = witness.lateLeavers();
+                witness.onEntry(holder.pid(), holder::pause).get(1, TimeUnit.MINUTES);
+                long entered = witness.entries();
                 passes(TTL.multipliedBy(3));
-                until("who was stopped has a successor", () -> resource.entries() > entered);
+                until("who was stopped has a successor", () -> witness.entries() > entered);
                 holder.resume();
-                until("who was stopped would write over its successors", () -> resource.late() > before);
+                until("who was stopped would write over its successors", () -> witness.lateLeavers() > before);
             }
             case SERVER_STOPPED -> {
                 server.process().pause();
@@ -171,7 +171,7 @@ class RedisStormTest {
             }
             end();
             // Replication is asynchronous, so two may have been in; but never with tokens that do not rise.
-            report("fail-overs", resource.judge(false));
+            report("fail-overs", witness.verifyTokens());
         } finally {
             close();
         }
@@ -190,7 +190,7 @@ class RedisStormTest {
     }
 
     private Worker worker(String uri) throws IOException {
-        return new Worker(uri, TTL, resource, INTERRUPT_EVERY, 1, Collections.nCopies(THREADS, "storm"));
+        return new Worker(uri, TTL, witness, INTERRUPT_EVERY, 1, Collections.nCopies(THREADS, "storm"));
     }
 
     private void work() throws Exception {
@@ -201,8 +201,8 @@ class RedisStormTest {
     }
 
     private void goesOn(String when) {
-        long before = resource.entries();
-        until("the resource is used " + when, () -> resource.entries() > before + 50);
+        long before = witness.entries();
+        until("the resource is used " + when, () -> witness.entries() > before + 50);
     }
 
     private void end() throws Exception {
@@ -215,7 +215,7 @@ class RedisStormTest {
         for (Worker worker : workers) {
             worker.close();
         }
-        resource.close();
+        witness.close();
     }
 
     private static void report(String what, String summary) throws IOException {
