@@ -56,7 +56,7 @@ final class RedisUnderTest implements StoreUnderTest {
 
     /** By the clock that the test moves, and with every bound of the script so low that it is met all the time. */
     static RedisUnderTest inSmallSteps() {
-        String ending = replaced(Script.COMMANDS.text(), "local SWEEP = 200", "local SWEEP = 1");
+        String ending = replaced(Script.COMMANDS.text(), "local SWEEP_LIMIT = 200", "local SWEEP_LIMIT = 1");
         String near = replaced(ending, "local ROOM = 1500", "local ROOM = 100");
         String few = replaced(near, "local FEW = 8", "local FEW = 0");
         String pages = replaced(few, "local PARTIES, SHOWN = 200, 100", "local PARTIES, SHOWN = 3, 100");
@@ -83,7 +83,8 @@ final class RedisUnderTest implements StoreUnderTest {
 
     /** The script, with a key where it asks the server for the time. */
     static Script onManualTime(String text) {
-        return new Script(replaced(text, "local time = call('TIME')", "local time = { 0, call('GET', H .. 'clock') }"));
+        return new Script(
+                replaced(text, "local time = call('TIME')", "local time = { 0, call('GET', state .. 'clock') }"));
     }
 
     private static String replaced(String text, String what, String by) {

@@ -15,65 +15,108 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One command as the script reads it: a letter, and its arguments in the order that is written down there. */
+/** One command in the form that the script reads: its operation's letter and then its arguments, in a fixed order. */
 public final class ScriptCall {
 
-    /** No session of ours has this id. */
-    private static final String NOBODY = "?";
+    /** An id that no session of this store has. */
+    private static final String FOREIGN = "?";
+
+    /**
+     * The operations, each with the letter that stands for it on the wire. One letter, since each byte and each
+     * argument takes time; the layers of the script use the same names.
+     */
+    private enum Operation {
+        /** One token of a fair mutex, bound to its session: by far the most frequent claim. */
+        ACQUIRE_MUTEX('M'),
+        /** Any other claim bound to its session that may queue. */
+        ACQUIRE('A'),
+        /** A claim bound to its session that is rejected instead of queued. */
+        TRY('a'),
+        /** A claim with a fixed lease, whether it may queue or not. */
+        ACQUIRE_LEASED('B'),
+        YIELD('Y'),
+        /** A yield for a claim with a fixed lease. */
+        YIELD_LEASED('y'),
+        RELEASE('R'),
+        WITHDRAW('W'),
+        POLL('P'),
+        ADVANCE('V'),
+        OPEN('O'),
+        KEEP_ALIVE('K'),
+        RETIRE('X'),
+        CLOSE('C'),
+        AUDIT('U'),
+        SHRINK('H'),
+        EXTEND('T'),
+        SET_COUNT('N'),
+        COUNT_DOWN('D'),
+        RESIZE('Z'),
+        INSPECT('I'),
+        INSPECT_ONE('L'),
+        FORCE('F'),
+        PROBE('?'),
+        SWEEP('.');
+
+        private final char letter;
+
+        Operation(char letter) {
+            this.letter = letter;
+        }
+    }
 
     private final List<byte[]> arguments = new ArrayList<>(12);
 
-    private ScriptCall(char letter) {
-        text(Character.toString(letter));
+    private ScriptCall(Operation operation) {
+        text(Character.toString(operation.letter));
     }
 
-    /** What stands for the command among the arguments of the script. */
+    /** The part of the script's ARGV for this command. */
     public List<byte[]> arguments() {
         return arguments;
     }
 
-    /** Ends a part of what is due, as every step does, and nothing else. */
+    /** Does nothing but end some of what is due, as every call does first. */
     public static ScriptCall sweep() {
-        return new ScriptCall('.');
+        return new ScriptCall(Operation.SWEEP);
     }
 
-    /** Does all that a step may do, and leaves nothing behind. */
+    /** Tries everything that a step may do, and leaves nothing behind. */
     public static ScriptCall probe(String client) {
-        return new ScriptCall('?').text(client);
+        return new ScriptCall(Operation.PROBE).text(client);
     }
 
-    /** Asks about resources, for people. */
+    /** Inspects resources. */
     public static ScriptCall inspect(List<byte[]> names) {
-        ScriptCall request = new ScriptCall('I').number(names.size());
+        ScriptCall request = new ScriptCall(Operation.INSPECT).number(names.size());
         names.forEach(request::bytes);
         return request;
     }
 
     /**
-     * Asks about one resource, for people.
+     * Inspects one resource.
      *
-     * @param after the place of a holder: only those behind it are asked for
-     * @param most how many of them
+     * @param after the place of a holder: only holders behind it are listed
+     * @param most the maximum number of holders
      */
     public static ScriptCall inspect(ResourceName name, String after, int most) {
-        return new ScriptCall('L').name(name).text(after).number(most);
+        return new ScriptCall(Operation.INSPECT_ONE).name(name).text(after).number(most);
     }
 
     /**
      * Ends the grant that has a token.
      *
-     * @param after where the call before has come to, as the script told; empty at first
+     * @param after the place where the previous call stopped, as it answered; empty at first
      */
     public static ScriptCall force(Command.ForceRelease command, String after) {
-        // No grant has a token beyond that, and the script counts no further.
-        return new ScriptCall('F')
+        // No token is greater than that, nor can the script count further.
+        return new ScriptCall(Operation.FORCE)
                 .name(command.resource())
                 .number(command.token() > TokenBlock.MAX_TOKEN ? 0 : Math.max(0, command.token()))
                 .text(after);
     }
 
     public static ScriptCall openSession(Command.OpenSession command, long least, String nonce, String client) {
-        return new ScriptCall('O')
+        return new ScriptCall(Operation.OPEN)
                 .number(Math.max(least, Micros.of(command.ttl())))
                 .text(nonce)
                 .text(client)
@@ -81,29 +124,29 @@ public final class ScriptCall {
     }
 
     public static ScriptCall audit(Command.Audit command, int most) {
-        return new ScriptCall('U')
+        return new ScriptCall(Operation.AUDIT)
                 .session(command.session())
                 .bytes(command.cursor().orElse("").getBytes(StandardCharsets.UTF_8))
                 .number(Math.min(command.limit(), most));
     }
 
     public static ScriptCall poll(List<ClaimRef> claims) {
-        ScriptCall request = new ScriptCall('P').number(claims.size());
+        ScriptCall request = new ScriptCall(Operation.POLL).number(claims.size());
         claims.forEach(request::claim);
         return request;
     }
 
-    /** The release of a grant; slotDigits as of {@link BucketLayout#slotDigits()}. */
+    /** The release of a grant; slotDigits as in {@link BucketLayout#slotDigits()}. */
     public static ScriptCall release(Command.Release command, int slotDigits) {
-        return new ScriptCall('R').name(command.resource()).reference(command.claim(), slotDigits);
+        return new ScriptCall(Operation.RELEASE).name(command.resource()).reference(command.claim(), slotDigits);
     }
 
     public static ScriptCall withdraw(Command.Withdraw command) {
-        return new ScriptCall('W').claim(command.claim());
+        return new ScriptCall(Operation.WITHDRAW).claim(command.claim());
     }
 
     public static ScriptCall advance(Command.Advance command) {
-        return new ScriptCall('V')
+        return new ScriptCall(Operation.ADVANCE)
                 .claim(command.claim())
                 .number(command.blockEnd())
                 .number(command.tokens())
@@ -111,27 +154,30 @@ public final class ScriptCall {
     }
 
     public static ScriptCall shrinkTo(Command.ShrinkTo command) {
-        return new ScriptCall('H').claim(command.claim()).number(command.weight());
+        return new ScriptCall(Operation.SHRINK).claim(command.claim()).number(command.weight());
     }
 
     public static ScriptCall extend(Command.Extend command) {
-        return new ScriptCall('T').claim(command.claim()).exact(command.seq()).micros(command.lease());
+        return new ScriptCall(Operation.EXTEND)
+                .claim(command.claim())
+                .exact(command.seq())
+                .micros(command.lease());
     }
 
     public static ScriptCall keepAlive(Command.KeepAlive command) {
-        return new ScriptCall('K').session(command.session()).exact(command.epoch());
+        return new ScriptCall(Operation.KEEP_ALIVE).session(command.session()).exact(command.epoch());
     }
 
     public static ScriptCall retire(Command.Retire command) {
-        return new ScriptCall('X').session(command.session());
+        return new ScriptCall(Operation.RETIRE).session(command.session());
     }
 
     public static ScriptCall closeSession(Command.CloseSession command) {
-        return new ScriptCall('C').session(command.session());
+        return new ScriptCall(Operation.CLOSE).session(command.session());
     }
 
     public static ScriptCall setCount(Command.SetCount command) {
-        return new ScriptCall('N')
+        return new ScriptCall(Operation.SET_COUNT)
                 .name(command.resource())
                 .session(command.session())
                 .exact(command.epoch())
@@ -140,7 +186,7 @@ public final class ScriptCall {
     }
 
     public static ScriptCall countDown(Command.CountDown command) {
-        return new ScriptCall('D')
+        return new ScriptCall(Operation.COUNT_DOWN)
                 .name(command.resource())
                 .exact(Math.max(0, command.generation()))
                 .text(command.id())
@@ -148,53 +194,55 @@ public final class ScriptCall {
     }
 
     public static ScriptCall resize(Command.Resize command) {
-        return new ScriptCall('Z')
+        return new ScriptCall(Operation.RESIZE)
                 .name(command.resource())
                 .session(command.session())
                 .exact(command.epoch())
                 .number(command.capacity());
     }
 
-    /** By far the most ask for one token of a mutex; the script knows them by a letter of their own. */
+    /** A claim; slotDigits as in {@link BucketLayout#slotDigits()}. */
     public static ScriptCall acquire(Acquire acquire, int slotDigits) {
         boolean waits = acquire.waiting() == Command.Waiting.QUEUE;
-        boolean isBound = acquire.lease().binding() == Lease.Binding.SESSION;
-        boolean isUsual = waits && isBound && isUsual(acquire);
-        char letter = isUsual ? 'M' : isBound ? waits ? 'A' : 'a' : 'B';
-        ScriptCall request = new ScriptCall(letter)
+        boolean isSessionBound = acquire.lease().binding() == Lease.Binding.SESSION;
+        boolean isOneMutexToken = waits && isSessionBound && isOneMutexToken(acquire);
+        Operation operation = isOneMutexToken
+                ? Operation.ACQUIRE_MUTEX
+                : isSessionBound ? waits ? Operation.ACQUIRE : Operation.TRY : Operation.ACQUIRE_LEASED;
+        ScriptCall request = new ScriptCall(operation)
                 .name(acquire.claim().resource())
                 .owner(acquire.claim().session())
                 .reference(acquire.claim(), slotDigits)
                 .exact(acquire.epoch());
-        if (!isUsual) {
-            request.asked(acquire);
+        if (!isOneMutexToken) {
+            request.specAndTokens(acquire);
         }
-        if (!isBound) {
+        if (!isSessionBound) {
             request.lease(acquire.lease()).text(waits ? "q" : "t");
         }
         return request;
     }
 
-    private static boolean isUsual(Acquire acquire) {
+    private static boolean isOneMutexToken(Acquire acquire) {
         return acquire.spec().equals(ResourceSpec.MUTEX) && acquire.weight() == 1 && acquire.tokens() == 1;
     }
 
-    /** A grant given up for another claim; slotDigits as of {@link BucketLayout#slotDigits()}. */
+    /** A grant released in exchange for another claim; slotDigits as in {@link BucketLayout#slotDigits()}. */
     public static ScriptCall yieldFor(Command.Yield yield, int slotDigits) {
         Acquire next = yield.next();
-        boolean isBound = next.lease().binding() == Lease.Binding.SESSION;
-        ScriptCall request = new ScriptCall(isBound ? 'Y' : 'y')
+        boolean isSessionBound = next.lease().binding() == Lease.Binding.SESSION;
+        ScriptCall request = new ScriptCall(isSessionBound ? Operation.YIELD : Operation.YIELD_LEASED)
                 .name(yield.claim().resource())
                 .owner(yield.claim().session())
                 .reference(yield.claim(), slotDigits)
                 .reference(next.claim(), slotDigits)
                 .exact(next.epoch())
-                .asked(next);
-        return isBound ? request : request.lease(next.lease());
+                .specAndTokens(next);
+        return isSessionBound ? request : request.lease(next.lease());
     }
 
     @CanIgnoreReturnValue
-    private ScriptCall asked(Acquire acquire) {
+    private ScriptCall specAndTokens(Acquire acquire) {
         return text(spec(acquire.spec()) + " " + acquire.weight()).number(acquire.tokens());
     }
 
@@ -226,14 +274,14 @@ public final class ScriptCall {
         return bytes(name.utf8());
     }
 
-    /** Where the script finds the session of a claim. */
+    /** The field with the claim's session. */
     private ScriptCall owner(SessionId id) {
         return text("\u00ff" + ours(id));
     }
 
     /**
-     * What the record of a grant begins with, and where the session finds the name again: so the script need not put
-     * them together.
+     * The prefix of a grant's record, and the slot with its name. Sent ready-made, because building them takes the
+     * script longer.
      */
     private ScriptCall reference(ClaimRef claim, int slotDigits) {
         String session = ours(claim.session());
@@ -243,13 +291,13 @@ public final class ScriptCall {
         return text("S " + session + " " + number + " ").text("\u00ffc" + session + " " + padding + slot);
     }
 
-    /** Ids that this store has not made are never put together with anything. */
+    /** Ids not made by this store are replaced, so that they never become part of a key. */
     private ScriptCall session(SessionId id) {
         return text(ours(id));
     }
 
     private static String ours(SessionId id) {
-        return isOurs(id.value()) ? id.value() : NOBODY;
+        return isOurs(id.value()) ? id.value() : FOREIGN;
     }
 
     private static boolean isOurs(String id) {
@@ -266,12 +314,12 @@ public final class ScriptCall {
         return number(Micros.of(duration));
     }
 
-    /** A number that the script counts with. */
+    /** A number that the script calculates with. */
     private ScriptCall number(long value) {
         return text(Long.toString(value));
     }
 
-    /** A number that may be beyond what the script counts exactly, so that it compares it as text: 19 digits. */
+    /** A number that may exceed what the script can calculate exactly: 19 digits, compared as text. */
     private ScriptCall exact(long value) {
         byte[] digits = new byte[19];
         long rest = Math.max(0, value);

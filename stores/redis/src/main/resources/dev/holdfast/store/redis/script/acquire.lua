@@ -19,7 +19,7 @@ local function taken(res)
   return { 'F', 'w', counting(res) and 1 or 0 }
 end
 
--- Only a claim that is handed on (wait is 'y') finds room where memory is full: it takes the place of another.
+-- A claim that follows a yield (wait is 'y') is made even if memory is full: it takes the place of the one yielded.
 local function acquire(name, sid, claim, epoch, spec, weight, binding, length, want, wait)
   local no = refusal(sid, epoch)
   if no then

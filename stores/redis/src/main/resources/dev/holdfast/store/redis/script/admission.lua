@@ -1,5 +1,5 @@
--- Admits from the head of the queue what fits, tells it, and writes the resource. Where that is more than one call may do,
--- whoever comes next goes on with it; but those who wait for a latch pass all at once, before it may be set again.
+-- Grants queued claims from the head while they fit, notifies their sessions, and writes the resource. If that exceeds the bound
+-- for one call, the next call continues; but all waiters of a latch pass at once, before its count may be set again.
 local function settle(res)
   local admitted = {}
   local begun = false
@@ -24,17 +24,17 @@ local function settle(res)
       if grant(res, c) then
         admitted[#admitted + 1] = c
       else
-        unindex(c)
-        tell(session(c.sid), format('C %s %s ', c.sid, c.claim) .. res.name)
+        unregister(c)
+        notify(session(c.sid), format('C %s %s ', c.sid, c.claim) .. res.name)
       end
     end
   end
   write(res)
   for _, c in ipairs(admitted) do
     if c.binding ~= 's' then
-      tell(session(c.sid), format('C %s %s ', c.sid, c.claim) .. res.name)
+      notify(session(c.sid), format('C %s %s ', c.sid, c.claim) .. res.name)
     else
-      tell(session(c.sid), format('G %s %s %.0f %.0f %d ', c.sid, c.claim, c.first, c.last, res.queue > 0 and 1 or 0) .. res.name)
+      notify(session(c.sid), format('G %s %s %.0f %.0f %d ', c.sid, c.claim, c.first, c.last, res.queue > 0 and 1 or 0) .. res.name)
     end
   end
 end

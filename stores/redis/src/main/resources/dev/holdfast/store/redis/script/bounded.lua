@@ -5,7 +5,7 @@ local function shrink(name, sid, claim, weight)
   end
   local given = c.weight - tonumber(weight)
   if given > 0 then
-    c.weight, res.held = c.weight - given, res.held - given
+    c.weight, res.heldweight = c.weight - given, res.heldweight - given
     if res.inline ~= c then
       keep(c)
     end
@@ -29,9 +29,10 @@ local function extend(name, sid, claim, sequence, length)
   return { 'T', c.extension, remaining < 1 and 1 or remaining }
 end
 
--- Ends the grant that has a token, and tells its session. Its place is that of its first tokens, of which a block has no more
--- than that; or, if it has got others since, any before. So it is looked for there first, and then from the oldest on. A call
--- looks at so many, and the next one goes on behind the last of them: behind nothing ('') at first, or before all ('-').
+-- Ends the grant that has a token, and notifies its session. Its place has the first of its tokens, so if it has had only one
+-- block, that place is at most one block before the token; if it has advanced since, the place may be anywhere before. So this
+-- searches the nearby places first, and then all from the oldest on. A call checks a bounded number of grants, and the next call
+-- continues behind the last one: after is '' in the first call, '-' to start with the oldest, or else a place.
 local function force(name, token, after)
   local res = load(name)
   token = tonumber(token)
@@ -39,7 +40,7 @@ local function force(name, token, after)
     if c and c.first <= token and token <= c.last then
       local s = session(c.sid)
       if s then
-        tell(s, format('R %s %s ', c.sid, c.claim) .. name)
+        notify(s, format('R %s %s ', c.sid, c.claim) .. name)
       end
       drop(res, c)
       settle(res)
@@ -51,11 +52,11 @@ local function force(name, token, after)
   elseif ends(res.inline) then
     return 'R'
   elseif after == '' then
-    others(res, 1) -- if they are lost, they are repaired
+    others(res, 1) -- starts a repair if their places are lost
   end
   local low, budget = math.max(0, token - BLOCK), PARTIES
-  local function look(from, to)
-    local places = call('ZRANGEBYLEX', O, from, '(' .. res.p .. format('g%016.0f}', to), 'LIMIT', 0, budget)
+  local function search(from, to)
+    local places = call('ZRANGEBYLEX', index, from, '(' .. res.p .. format('g%016.0f}', to), 'LIMIT', 0, budget)
     for _, at in ipairs(places) do
       if ends(claimat(res, at)) then
         return 'R'
@@ -67,11 +68,11 @@ local function force(name, token, after)
   local isbefore = after == '-' or after ~= '' and tonumber(sub(after, 2, 17)) <= low
   local answer
   if not isbefore then
-    answer = look(after == '' and '(' .. res.p .. format('g%016.0f}', low) or '(' .. res.p .. after, token)
+    answer = search(after == '' and '(' .. res.p .. format('g%016.0f}', low) or '(' .. res.p .. after, token)
     after = '-'
   end
   if not answer then
-    answer = look(after == '-' and '[' .. res.p .. 'g' or '(' .. res.p .. after, low)
+    answer = search(after == '-' and '[' .. res.p .. 'g' or '(' .. res.p .. after, low)
   end
   return answer or 'A'
 end

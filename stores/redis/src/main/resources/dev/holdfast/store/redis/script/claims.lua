@@ -1,8 +1,7 @@
--- Claims
 
--- Notes that a claim stands at its name, so that it is found by its session: in a slot, or where that is taken, or the
--- claim not its session's alone, in the order of the claims.
-local function index(c)
+-- Records under its session that a claim exists, so that it can be found from there: in a slot, or, if that is taken or the lease
+-- is not the session's, in the index.
+local function register(c)
   if c.binding == 's' then
     local s, slot = session(c.sid), slotof(c)
     for _, bound in ipairs(SLOTS) do
@@ -15,33 +14,33 @@ local function index(c)
       s.grown = nil
       writesession(s)
     end
-    if put('HSETNX', H, slot, c.name) == 1 then
+    if put('HSETNX', state, slot, c.name) == 1 then
       c.at = 's'
       return
     end
   end
-  put('ZADD', O, 0, '@' .. keyof(c))
+  put('ZADD', index, 0, '@' .. keyof(c))
   c.at = 'c'
 end
 
-local function unindex(c)
+local function unregister(c)
   if c.at == 's' then
-    put('HDEL', H, slotof(c))
+    put('HDEL', state, slotof(c))
   else
-    put('ZREM', O, '@' .. keyof(c))
+    put('ZREM', index, '@' .. keyof(c))
   end
 end
 
 local function record(name, sid, claim)
-  local v = call('HGET', H, '\255k' .. keyof({ name = name, sid = sid, claim = claim }))
+  local v = call('HGET', state, '\255k' .. keyof({ name = name, sid = sid, claim = claim }))
   if not v then
     return nil
   end
-  local state, seq, binding, weight, length, want, first, last, picked, ends, extension = match(v, RECORD)
-  if not state then
-    corrupt(H)
+  local status, seq, binding, weight, length, want, first, last, picked, ends, extension = match(v, RECORD)
+  if not status then
+    corrupt(state)
   end
-  return { name = name, sid = sid, claim = claim, at = 'c', granted = state == 'g', seq = tonumber(seq), weight = tonumber(weight), binding = binding,
+  return { name = name, sid = sid, claim = claim, at = 'c', granted = status == 'g', seq = tonumber(seq), weight = tonumber(weight), binding = binding,
     length = tonumber(length), want = tonumber(want), first = tonumber(first), last = tonumber(last), picked = picked == '1',
     ends = tonumber(ends), extension = extension }
 end
@@ -69,20 +68,20 @@ local function place(res, c)
   return res.p .. format('%s%016.0f|%s|%s', c.granted and 'g' or 'w', c.seq, c.sid, c.claim)
 end
 
--- Writes the record of a claim that has a field of its own.
+-- Writes a claim that has a separate field.
 local function keep(c)
   if c.at ~= 'c' then
     if c.at then
-      unindex(c)
+      unregister(c)
     end
-    put('ZADD', O, 0, '@' .. keyof(c))
+    put('ZADD', index, 0, '@' .. keyof(c))
     c.at = 'c'
   end
-  put('HSET', H, '\255k' .. keyof(c), format('%s %.0f %s %d %.0f %d %.0f %.0f %d %.0f %s', c.granted and 'g' or 'w', c.seq, c.binding, c.weight,
+  put('HSET', state, '\255k' .. keyof(c), format('%s %.0f %s %d %.0f %d %.0f %.0f %d %.0f %s', c.granted and 'g' or 'w', c.seq, c.binding, c.weight,
     c.length, c.want, c.first, c.last, c.picked and 1 or 0, c.ends, c.extension))
 end
 
--- Writes what has changed of a grant that is there; one that is part of what is in use is written with that.
+-- Writes a changed grant; the inline one is written with its resource.
 local function update(res, c)
   if res.inline ~= c then
     keep(c)
@@ -91,9 +90,9 @@ local function update(res, c)
   end
 end
 
--- The members of O for claims at a name, from a letter on: at most so many.
+-- The first members of the index for the claims at a name, between two letters.
 local function listed(res, letter, after, most)
-  return call('ZRANGEBYLEX', O, '[' .. res.p .. letter, '(' .. res.p .. after, 'LIMIT', 0, most)
+  return call('ZRANGEBYLEX', index, '[' .. res.p .. letter, '(' .. res.p .. after, 'LIMIT', 0, most)
 end
 
 local function claimat(res, member)
@@ -101,21 +100,21 @@ local function claimat(res, member)
   return sid and record(res.name, sid, claim)
 end
 
--- O lacks places that H counts: what is in O is made again from H. Whether that was done a short while ago: then what is
--- missing is missing in H too, and lost.
+-- The index lacks places that the state counts, so it is rebuilt from the state. Returns whether that was done just now: then the
+-- missing claims are missing in the state too, and lost.
 local function isrepaired()
-  local progress = call('HGET', H, '\255#')
+  local progress = call('HGET', state, '\255#')
   if lost or progress and sub(progress, 1, 1) ~= 'e' then
     return false
   elseif progress and sub(progress, 2) + REPAIRED > now then
     return true
   end
-  put('HSET', H, '\255#', 'h0')
-  put('ZREM', D, '!')
+  put('HSET', state, '\255#', 'h0')
+  put('ZREM', deadlines, '!')
   lost = true
 end
 
--- The claims of the members of O from a letter on: at most so many of as many as there should be.
+-- The claims of those members: at most this many of the expected ones.
 local function placed(res, letter, after, most, expected)
   local all = {}
   if expected > 0 then
@@ -126,19 +125,19 @@ local function placed(res, letter, after, most, expected)
       if letter == 'w' then
         res.queue, res.distant = res.queue - expected, 0
       else
-        res.grants, res.held = res.grants - expected, res.inline and res.inline.weight or 0
+        res.grants, res.heldweight = res.grants - expected, res.inline and res.inline.weight or 0
       end
     end
   end
   return all
 end
 
--- The grants that have fields of their own.
+-- The grants with separate fields.
 local function others(res, most)
   return placed(res, 'g', 'h', most, res.grants - (res.inline and 1 or 0))
 end
 
--- Who waits, from the first on.
+-- The waiters in queue order.
 local function waiters(res, most)
   local all = {}
   for i, c in ipairs(res.near) do
@@ -155,7 +154,7 @@ local function waiters(res, most)
   return all
 end
 
--- The first of those who wait; nothing if its place was lost, and is not repaired yet.
+-- The head of the queue; nothing if its place is lost and not yet repaired.
 local function head(res)
   return waiters(res, 1)[1]
 end
@@ -164,16 +163,16 @@ local function enqueue(res, c)
   c.granted, res.queue = false, res.queue + 1
   if res.distant == 0 and #res.near * 64 < ROOM then
     c.near = true
-    index(c)
+    register(c)
     res.near[#res.near + 1] = c
   else
     c.seq, res.distant = nextnumber(), res.distant + 1
     keep(c)
-    put('ZADD', O, 0, place(res, c))
+    put('ZADD', index, 0, place(res, c))
   end
 end
 
--- Makes a grant of a claim that is not in the queue, or not any more; false if there are no tokens.
+-- Grants a claim that is not, or no longer, in the queue; false if there are no tokens left.
 local function grant(res, c)
   local first, ends = reserve(0, c.want)
   if not first then
@@ -181,23 +180,23 @@ local function grant(res, c)
   end
   c.granted, c.seq, c.first, c.last = true, first, first, ends
   res.newest = ends
-  res.grants, res.held = res.grants + 1, res.held + c.weight
+  res.grants, res.heldweight = res.grants + 1, res.heldweight + c.weight
   if not res.inline and not res.latch then
     if not c.at then
-      index(c)
+      register(c)
     end
     res.inline = c
   else
     keep(c)
-    put('ZADD', O, 0, place(res, c))
+    put('ZADD', index, 0, place(res, c))
   end
   return true
 end
 
--- Takes a claim out of where it stands, but leaves it noted.
+-- Removes a claim from its resource, but not from the claims of its session.
 local function unlist(res, c)
   if c.granted then
-    res.grants, res.held = res.grants - 1, res.held - c.weight
+    res.grants, res.heldweight = res.grants - 1, res.heldweight - c.weight
   else
     res.queue = res.queue - 1
   end
@@ -213,26 +212,26 @@ local function unlist(res, c)
     end
   else
     res.distant = res.distant - (c.granted and 0 or 1)
-    put('HDEL', H, '\255k' .. keyof(c))
-    put('ZREM', O, place(res, c))
+    put('HDEL', state, '\255k' .. keyof(c))
+    put('ZREM', index, place(res, c))
   end
 end
 
--- Whether a session that has ended, and is not just being ended, has claims left: such have no slots.
+-- Whether an ended session, whose sweep is complete, still has claims: those are detached and have no slots.
 local function isused(sid)
-  return call('ZRANGEBYLEX', O, '[@' .. sid .. '|', '(@' .. sid .. '}', 'LIMIT', 0, 1)[1] or call('ZSCORE', D, 's' .. sid)
+  return call('ZRANGEBYLEX', index, '[@' .. sid .. '|', '(@' .. sid .. '}', 'LIMIT', 0, 1)[1] or call('ZSCORE', deadlines, 's' .. sid)
 end
 
 local function drop(res, c)
-  unindex(c)
+  unregister(c)
   if c.binding ~= 's' and c.picked then
-    put('ZREM', D, 'l' .. keyof(c))
+    put('ZREM', deadlines, 'l' .. keyof(c))
   end
   unlist(res, c)
   local s = session(c.sid)
-  -- What is left of a session that has ended goes with its last claim.
+  -- The record of an ended session is deleted with its last claim.
   if s and not s.live and not s.ending and not isused(c.sid) then
-    put('HDEL', H, '\255' .. c.sid)
+    put('HDEL', state, '\255' .. c.sid)
     sessions[c.sid] = false
   end
 end
@@ -285,8 +284,8 @@ local function queued(res, c)
   end
   local more = res.grants - (res.inline and 1 or 0)
   if more > FEW then
-    -- Too many to look at each: nothing at all ends before that.
-    local first = call('ZRANGEBYSCORE', D, format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    -- Too many to check each one: nothing in the bucket ends before this.
+    local first = call('ZRANGEBYSCORE', deadlines, format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
     atmost(tonumber(first[2] or now) - now)
   else
     for _, other in ipairs(others(res, FEW)) do
@@ -303,7 +302,7 @@ local function queued(res, c)
   return format('Q %.0f', recheck < 1000 and 1000 or recheck)
 end
 
--- The state of a claim for its claimant, who picks it up with this if it is a grant.
+-- The state of a claim for its claimant; reporting a grant picks it up.
 local function present(res, c)
   if not c.granted then
     return queued(res, c)
@@ -316,15 +315,15 @@ local function fits(res, weight)
   if res.latch then
     return not counting(res)
   end
-  return res.held + weight <= res.capacity
+  return res.heldweight + weight <= res.capacity
 end
 
--- Whether the end of its session leaves it alone.
+-- Whether it survives the end of its session.
 local function outlives(c)
   return c.binding == 'd' and c.granted and c.picked
 end
 
--- Whether a claim has ended, told to the store or not. A session that is passed over is over from then on.
+-- Whether a claim has ended, recorded or not. A session that is skipped as expired is marked as ended for good.
 local function isdead(c)
   if outlives(c) then
     return c.ends <= now
@@ -333,5 +332,5 @@ local function isdead(c)
   if s and s.live and s.ends <= now then
     mark(s)
   end
-  return over(s) or (c.granted and c.binding ~= 's' and c.picked and c.ends <= now)
+  return hasended(s) or (c.granted and c.binding ~= 's' and c.picked and c.ends <= now)
 end

@@ -1,37 +1,37 @@
--- From here on, all is inside a function that is called once, when there is no shorter way.
+-- From here on everything is inside a function that is called at most once, when the layers before can't serve a command.
 
--- What is in use under a name: a grant of a session, the only one, and who waits; a small letter if it has no slot. The last
--- token of the grant is left out if it is the first.
+-- The field of a name with one grant, bound to its session, and waiters; a lower-case letter if the grant has no slot. The last
+-- token is omitted if it is also the first.
 local SIMPLE = '^([SWsw]) (%S+) (%d+) (%l%l%d+) (%d+) (%d+) ?(%d*)(.*)$'
--- And everything else: the grants, who waits with a field of their own, the capacity, what of it is held, the newest
--- token, and what was declared; then one of the grants or '-'; then who waits.
+-- The field of a name in all other cases: the numbers of grants and of waiters with separate fields, the capacity, the weight
+-- held, the newest token and the declaration; then one of the grants or '-'; then waiters.
 local FULL = '^F (%d+) (%d+) (%d+) (%d+) (%d+) (%l%l%d+) ([^;]+)(.*)$'
 local GRANT = '^(%S+) (%d+) ([sc])([sbd]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) (%d+)$'
 local WAITER = '^;(%S+) (%d+) ([sc])([sbd]) (%d+) (%d+) (%d+)'
--- A claim with a field of its own.
+-- A claim with a separate field.
 local RECORD = '^([gw]) (%d+) ([sbd]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) (%d+)$'
--- The bounds of the slots of a session, which it has no more of than its claims have needed.
+-- The possible values of a session's highest slot, which only grows when a claim needs it.
 local SLOTS = { 63, 255, 999 }
--- Grants that are looked at one by one for the earliest of their ends.
+-- How many grants are checked one by one for the earliest end.
 local FEW = 8
--- Claims that one call admits from queues, or drops there, before it leaves the rest to the next; each name has one at least.
+-- How many queued claims one call grants or drops before it leaves the rest to the next call; at least one for each name.
 local admits = 100
--- Claims at a name that a step looks at one by one for those that have ended, while more is due than was ended.
-local LOOK = 16
--- Claims, and names, that one call tells of for people, and those of one name that it tells of beside others; and grants that it
--- looks through for a token.
+-- How many claims at a name a step checks for their end, while more is due than has been ended.
+local MAX_CHECKED = 16
+-- How many claims and names one inspecting call reports; how many claims of one name among others; and how many grants a forced
+-- release checks per call.
 local PARTIES, SHOWN = 200, 100
--- Tokens of a block at the most.
+-- The largest token block.
 local BLOCK = 16384
--- Microseconds after which who waits asks again while places are repaired; and for which a repair is not begun again.
+-- The poll interval of waiters during a repair, and the time for which no new repair starts; in microseconds.
 local RETRY = 10000
 local REPAIRED = 60000000
 local DIGITS = -sub(args[1], 1, 1)
--- Whether the present step has written something, and whether it adds to what is kept: then it needs memory.
+-- Whether the current step has written something, and whether it adds data, for which it needs memory.
 local wrote, adds = false, false
 
--- All that writes. A server with no memory left refuses a script whose first write may need some, and lets it write
--- whatever it likes once it has written anything: so what keeps, moves or ends something begins with what needs none.
+-- All writes but those of the fast paths. A server without memory refuses a script whose first write may need some, but allows
+-- every write after the first. So a step that keeps, moves or ends something starts with a write that needs no memory.
 local function put(...)
   local done = try(...)
   if type(done) == 'table' and done.err then
@@ -39,14 +39,14 @@ local function put(...)
       error(done)
     end
     full = done.err
-    call('HDEL', H, '\255?')
+    call('HDEL', state, '\255?')
     done = call(...)
   end
   wrote = true
   return done
 end
 
--- From here on the present step adds to what is kept. What was written until now only ended what was dead.
+-- From here on the current step adds data. Its writes so far only ended what was dead.
 local function add()
   if full then
     error({ err = full })
@@ -62,13 +62,13 @@ local sessions = {}
 local function session(id)
   local s = sessions[id]
   if s == nil then
-    local v = call('HGET', H, '\255' .. id)
+    local v = call('HGET', state, '\255' .. id)
     if v then
       if #v < 65 then
-        corrupt(H)
+        corrupt(state)
       end
-      local state, epoch, ttl, ends, client, slots = struct.unpack(SESSION, v)
-      s = { id = id, live = state == 'L', epoch = epoch, ttl = ttl, ends = ends, client = client, slots = slots, label = sub(v, 66) }
+      local status, epoch, ttl, ends, client, slots = struct.unpack(SESSION, v)
+      s = { id = id, live = status == 'L', epoch = epoch, ttl = ttl, ends = ends, client = client, slots = slots, label = sub(v, 66) }
     else
       s = false
     end
@@ -77,7 +77,7 @@ local function session(id)
   return s
 end
 
--- Rises with each call, also when the counter was lost.
+-- Increases with each call, even if the counter was lost.
 local function nextnumber()
   number = number < now and now or number + 1
   changed = true
@@ -96,31 +96,31 @@ local function slotof(c)
   return '\255c' .. c.sid .. ' ' .. sub('00' .. sub(c.claim, DIGITS), -3)
 end
 
-local function tell(s, message)
+local function notify(s, message)
   put(publishing(s.client), channels .. s.client, message)
 end
 
 local function writesession(s)
-  put('HSET', H, '\255' .. s.id, struct.pack(SESSION, s.live and 'L' or 'X', s.epoch, s.ttl, s.ends, s.client, s.slots) .. s.label)
+  put('HSET', state, '\255' .. s.id, struct.pack(SESSION, s.live and 'L' or 'X', s.epoch, s.ttl, s.ends, s.client, s.slots) .. s.label)
 end
 
--- Notes when something is to be ended.
+-- Records when something ends.
 local function endat(micros, what)
-  put('ZADD', D, micros, what)
+  put('ZADD', deadlines, micros, what)
   if micros < soonest then
     soonest, changed = micros, true
   end
 end
 
--- Whether a session has ended, told to the store or not.
-local function over(s)
+-- Whether a session has ended, recorded or not.
+local function hasended(s)
   return not s or not s.live or s.ends <= now
 end
 
--- Why nothing new may come of a session; nothing if it may.
+-- Why a session's command has no effect; nothing if it may have one.
 local function refusal(id, epoch)
   local s = session(id)
-  if over(s) then
+  if hasended(s) then
     return 'X'
   end
   if epoch < s.epoch then
@@ -128,10 +128,10 @@ local function refusal(id, epoch)
   end
 end
 
--- From here on a session is over, whatever the clock does; what it has is ended after this, a part in each call.
+-- Marks a session as ended, even if the clock goes back. Its claims are ended afterwards, some in each call.
 local function mark(s)
   s.live = false
   writesession(s)
   endat(0, 's' .. s.id)
-  tell(s, 'E ' .. s.id)
+  notify(s, 'E ' .. s.id)
 end

@@ -1,12 +1,13 @@
--- Carries out the command at a place of the arguments, and tells where the next one begins; or ends what is due.
+-- Executes the command at this position of the arguments, and returns its answer and where the next command starts; or ends the
+-- members that are due.
 local run, sweep
 
 return function(i, members)
   local width = i and not crowded and not full and WIDTHS[args[i]]
   if width then
-    local ok, answer = pcall(hand, i)
+    local ok, answer = pcall(handle, i)
     if not ok then
-      -- The first write is the one that may fail.
+      -- Only the first write can fail, so nothing was written.
       answer = { 'E', type(answer) == 'table' and answer.err or tostring(answer), 0 }
     end
     if answer then

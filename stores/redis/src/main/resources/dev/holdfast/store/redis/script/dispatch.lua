@@ -4,6 +4,9 @@ end
 
 local other, sweep
 
+-- The operations that 'mutexqueue' never serves; the letters are those of ScriptCall.
+local ACQUIRE_LEASED, WITHDRAW, POLL, ADVANCE, YIELD_LEASED = 'B', 'W', 'P', 'V', 'y'
+
 local function acquiring(i, kind, want, binding, length, wait)
   local sid, claim = match(args[i + 3], '^S (%S+) (%d+) $')
   local spec, weight = match(kind, '^(%S+) (%d+)$')
@@ -19,26 +22,26 @@ end
 
 local function run(i)
   local op = args[i]
-  if op == 'M' then
+  if op == ACQUIRE_MUTEX then
     return safely(acquiring, i, 'mf1 1', '1', 's', 0, 'q'), i + 6
-  elseif op == 'A' then
+  elseif op == ACQUIRE then
     return safely(acquiring, i, args[i + 6], args[i + 7], 's', 0, 'q'), i + 8
-  elseif op == 'a' then
+  elseif op == TRY then
     return safely(acquiring, i, args[i + 6], args[i + 7], 's', 0, 't'), i + 8
-  elseif op == 'B' then
+  elseif op == ACQUIRE_LEASED then
     return safely(acquiring, i, args[i + 6], args[i + 7], args[i + 8], args[i + 9], args[i + 10]), i + 11
-  elseif op == 'R' then
+  elseif op == RELEASE then
     local sid, claim = match(args[i + 2], '^S (%S+) (%d+) $')
     return safely(release, args[i + 1], sid, claim), i + 4
-  elseif op == 'W' then
+  elseif op == WITHDRAW then
     return safely(withdraw, args[i + 1], args[i + 2], args[i + 3]), i + 4
-  elseif op == 'P' then
+  elseif op == POLL then
     return safely(several, i, 3, poll), i + 2 + 3 * args[i + 1]
-  elseif op == 'V' then
+  elseif op == ADVANCE then
     return safely(advance, unpack(args, i + 1, i + 6)), i + 7
-  elseif op == 'Y' then
+  elseif op == YIELD then
     return safely(yielding, i, 's', 0), i + 10
-  elseif op == 'y' then
+  elseif op == YIELD_LEASED then
     return safely(yielding, i, args[i + 10], args[i + 11]), i + 12
   end
   if not other then

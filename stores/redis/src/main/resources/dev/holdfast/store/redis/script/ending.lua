@@ -1,10 +1,10 @@
--- From here on, all is inside the function 'rest' of the part 'dispatch'.
+-- From here on everything is inside the function 'rest' of the part 'dispatch'.
 
 local function parsekey(key)
   local sid, length, rest = match(key, '^([^|]+)|(%d+)|(.*)$')
   length = tonumber(length)
   if not sid or #rest < length + 2 then
-    corrupt(O)
+    corrupt(index)
   end
   return sid, sub(rest, 1, length), sub(rest, length + 2)
 end
@@ -21,10 +21,10 @@ local function resource(touched, name)
   return res
 end
 
--- The claim that has a slot, if it is taken, and what it belongs to.
+-- The claim in a slot, if any, and its resource.
 local function inslot(sid, slot, touched)
   local field = '\255c' .. sid .. ' ' .. slot
-  local name = call('HGET', H, field)
+  local name = call('HGET', state, field)
   local res = name and resource(touched or {}, name)
   if res then
     for _, c in ipairs({ res.inline or res.near[1], unpack(res.near) }) do
@@ -34,26 +34,26 @@ local function inslot(sid, slot, touched)
     end
   end
   if name and touched then
-    put('HDEL', H, field)
+    put('HDEL', state, field)
   end
 end
 
--- The last session takes the marks with it. Where they are missing, D was lost.
+-- Removes the marks with the last deadline. If they are missing, the deadlines were lost.
 local function unmark()
-  local first = call('ZRANGEBYSCORE', D, '-inf', '+inf', 'LIMIT', 0, 1)[1]
+  local first = call('ZRANGEBYSCORE', deadlines, '-inf', '+inf', 'LIMIT', 0, 1)[1]
   if first == '!' and not lost then
-    put('ZREM', D, '!')
-    put('ZREM', O, '!')
-    put('HDEL', H, '\255#')
+    put('ZREM', deadlines, '!')
+    put('ZREM', index, '!')
+    put('HDEL', state, '\255#')
     soonest, changed = MAX_TOKEN, true
-    -- What comes in the same call brings them again.
+    -- Later commands of the same call add them again.
     marked, empty = nil, true
   elseif not first then
     lost = true
   end
 end
 
--- Drops claims of an ended session. Looks at so many at most, and gives how many are left of the number.
+-- Drops claims of an ended session, within a budget, and returns the rest of the budget.
 local function sweepsession(sid, budget, touched)
   local s = session(sid)
   if s and s.live then
@@ -63,7 +63,7 @@ local function sweepsession(sid, budget, touched)
     s.ending = true
   end
   local progress = '\255!' .. sid
-  local from = call('HGET', H, progress) or '0'
+  local from = call('HGET', state, progress) or '0'
   local done = false
   if s and sub(from, 1, 1) ~= '@' then
     local slot, most = tonumber(from), s.slots
@@ -77,18 +77,18 @@ local function sweepsession(sid, budget, touched)
     from = slot > most and '@' or tostring(slot)
   end
   if budget > 0 then
-    local keys = call('ZRANGEBYLEX', O, #from > 1 and sub(from, 1, 1) == '@' and '(' .. from or '[@' .. sid .. '|', '(@' .. sid .. '}', 'LIMIT', 0, budget)
+    local keys = call('ZRANGEBYLEX', index, #from > 1 and sub(from, 1, 1) == '@' and '(' .. from or '[@' .. sid .. '|', '(@' .. sid .. '}', 'LIMIT', 0, budget)
     for _, key in ipairs(keys) do
       local _, name, claim = parsekey(sub(key, 2))
       local res = resource(touched, name)
       local c = res and find(res, sid, claim)
       if not c then
-        -- Somebody has removed the name by hand: what is left of the claim goes too.
+        -- The name was deleted by hand, so the rest of the claim is deleted too.
         local left = record(name, sid, claim)
-        put('ZREM', O, key)
+        put('ZREM', index, key)
         if left then
-          put('HDEL', H, '\255k' .. sub(key, 2))
-          put('ZREM', O, place({ p = prefix(name) }, left))
+          put('HDEL', state, '\255k' .. sub(key, 2))
+          put('ZREM', index, place({ p = prefix(name) }, left))
         end
       elseif not outlives(c) then
         drop(res, c)
@@ -101,25 +101,25 @@ local function sweepsession(sid, budget, touched)
     s.ending = nil
   end
   if done and lost then
-    -- What is repaired may stand before the place where this has come to: once more, from the beginning.
+    -- Repaired members may be before the position reached, so this starts over.
     done, from = false, '0'
   end
   if not done then
-    put('HSET', H, progress, from)
+    put('HSET', state, progress, from)
     crowded = true
     return 0
   end
-  put('HDEL', H, progress)
-  put('ZREM', D, 's' .. sid)
+  put('HDEL', state, progress)
+  put('ZREM', deadlines, 's' .. sid)
   unmark()
   if not isused(sid) then
-    put('HDEL', H, '\255' .. sid)
+    put('HDEL', state, '\255' .. sid)
     sessions[sid] = false
   end
   return budget
 end
 
--- A day: so long the generation of an open latch is remembered.
+-- A day, in microseconds: how long the generation of an open latch is remembered.
 local RETENTION = 86400000000
 
 local function sweep(members)
@@ -127,7 +127,7 @@ local function sweep(members)
 -- part: repair
     pcall(repair)
   end
-  local budget, touched = SWEEP, {}
+  local budget, touched = SWEEP_LIMIT, {}
   local function take(member)
     local kind, what = sub(member, 1, 1), sub(member, 2)
     if kind == 's' then
@@ -137,25 +137,25 @@ local function sweep(members)
         crowded = true
       end
     elseif kind == 'a' then
-      put('ZREM', D, member)
+      put('ZREM', deadlines, member)
       resource(touched, what)
     elseif kind == 'l' then
       local sid, name, claim = parsekey(what)
       local res = resource(touched, name)
       local c = res and find(res, sid, claim)
-      put('ZREM', D, member)
+      put('ZREM', deadlines, member)
       if c then
         drop(res, c)
       end
     else
       local _, remaining = count(what)
       if remaining == NONE then
-        put('HDEL', H, '\255l' .. what)
+        put('HDEL', state, '\255l' .. what)
       end
-      put('ZREM', D, member)
+      put('ZREM', deadlines, member)
     end
   end
-  -- What is damaged stays as it is, and does not keep the rest from going on.
+  -- Damaged data stays as it is, and doesn't stop the rest.
   for _, member in ipairs(members) do
     pcall(take, member)
   end

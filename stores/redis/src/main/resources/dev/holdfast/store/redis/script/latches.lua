@@ -3,7 +3,7 @@ local function ids(res)
 end
 
 local function writecount(res)
-  put('HSET', H, '\255l' .. res.name, res.generation .. ' ' .. res.left)
+  put('HSET', state, '\255l' .. res.name, res.generation .. ' ' .. res.left)
 end
 
 local function latch(name)
@@ -32,7 +32,7 @@ local function setcount(name, sid, epoch, generation, amount)
     add()
     res.generation, res.left = generation, amount
     writecount(res)
-    put('ZREM', D, 'o' .. name)
+    put('ZREM', deadlines, 'o' .. name)
   end
   settle(res)
   return { 'N', res.generation, res.left }
@@ -56,10 +56,10 @@ local function countdown(name, generation, id, amount)
   if no then
     return no
   end
-  if res.generation == generation and res.left ~= NONE and put('ZADD', O, 'NX', 0, res.p .. 'i' .. id) == 1 then
+  if res.generation == generation and res.left ~= NONE and put('ZADD', index, 'NX', 0, res.p .. 'i' .. id) == 1 then
     res.left = minus(res.left, amount)
     if res.left == NONE then
-      put('ZREMRANGEBYLEX', O, ids(res))
+      put('ZREMRANGEBYLEX', index, ids(res))
       endat(now + RETENTION, 'o' .. name)
     end
     writecount(res)
@@ -86,7 +86,7 @@ local function resize(name, sid, epoch, capacity)
       drop(res, c)
       local s = session(c.sid)
       if s then
-        tell(s, format('C %s %s ', c.sid, c.claim) .. name)
+        notify(s, format('C %s %s ', c.sid, c.claim) .. name)
       end
     end
   end

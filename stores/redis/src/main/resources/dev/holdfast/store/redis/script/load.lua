@@ -1,11 +1,11 @@
--- Whether the first of those who wait should not: a call that made room may not have found them, or they have ended, which a
--- call knows of all of them unless more is due than it ends.
+-- Whether the head of the queue should be granted or dropped: an earlier call made room but stopped at its bound, or the head has
+-- ended. Unless more is due than a call ends, every end is already handled.
 local function isoverdue(res)
-  local c = res.queue > 0 and (crowded or res.latch or res.held < res.capacity) and head(res)
+  local c = res.queue > 0 and (crowded or res.latch or res.heldweight < res.capacity) and head(res)
   return c and (isdead(c) or fits(res, c.weight))
 end
 
--- A resource as a step finds it: what has ended is dropped first, or the first of that where there is much of it.
+-- Loads a resource for a step: drops what has ended first, within the bound if there is much of it.
 local function load(name)
   local res = read(name)
   if not res then
@@ -18,12 +18,12 @@ local function load(name)
       touched = true
     end
   end
-  -- Somebody removed the session by hand: nothing else would ever end this.
+  -- If the session was deleted by hand, nothing else would ever end this.
   local c = res.inline
   dropif(c, c and not outlives(c) and not session(c.sid))
   if crowded then
     dropif(res.inline, res.inline and isdead(res.inline))
-    for _, each in ipairs(others(res, LOOK)) do
+    for _, each in ipairs(others(res, MAX_CHECKED)) do
       dropif(each, isdead(each))
     end
   end
@@ -33,7 +33,7 @@ local function load(name)
   return res.known and res or nil
 end
 
--- A claim, if it has not ended, and the resource that it is at.
+-- A claim, unless it has ended, and its resource.
 local function claimof(name, sid, claim)
   local res = load(name)
   local c = find(res, sid, claim)

@@ -1,50 +1,51 @@
--- The queue of a mutex, as long as all of it is in one field. Gives nothing, and has written nothing, if that is not so.
+-- Operations on the queue of a mutex that is entirely in one field. They return nothing, and have written nothing, if it is not.
 
 local RECORD = '^([SWsw]) (%S+) (%d+) (m%l%d+) 1 (%d+) ?(%d*)(.*)$'
 local NEXT = '^;((%S+) %d+ )([sc])s 1 (%d+) 0(.*)$'
-local WIDTHS = { M = 6, A = 8, a = 8, R = 4, Y = 10 }
+local ACQUIRE, TRY, YIELD = 'A', 'a', 'Y'
+local WIDTHS = { [ACQUIRE_MUTEX] = 6, [ACQUIRE] = 8, [TRY] = 8, [RELEASE] = 4, [YIELD] = 10 }
 
--- A session that lives: its epoch, ttl, end, client and greatest slot, and its record; nothing if it does not.
-local function look(id)
-  local v = call('HGET', H, '\255' .. id)
+-- The epoch, ttl, end, client, highest slot and record of a session; nothing if it has ended.
+local function livesession(id)
+  local v = call('HGET', state, '\255' .. id)
   if v and #v > 64 then
-    local state, known, ttl, ends, client, most = struct.unpack(SESSION, v)
-    if state == 'L' and ends > now then
+    local status, known, ttl, ends, client, most = struct.unpack(SESSION, v)
+    if status == 'L' and ends > now then
       return known, ttl, ends, client, most, v
     end
   end
 end
 
--- A reference to a claim is what the record of its grant begins with. Notes that the claim stands at a name, and tells
--- where; or takes that back.
+-- Records under its session that a claim exists at a name, and returns where; or, given a letter of the grant, removes that. A
+-- claim reference is the prefix of the grant's record.
 local function note(slot, ref, name, letter)
-  local taken = letter and letter < 'a' and call('HDEL', H, slot)
+  local taken = letter and letter < 'a' and call('HDEL', state, slot)
   if taken then
     return
-  elseif not letter and call('HSETNX', H, slot, name) == 1 then
+  elseif not letter and call('HSETNX', state, slot, name) == 1 then
     return 's'
   end
   local sid, claim = match(ref, '^%S (%S+) (%d+) $')
   local member = '@' .. sid .. '|' .. #name .. '|' .. name .. '|' .. claim
   if letter then
-    call('ZREM', O, member)
+    call('ZREM', index, member)
   else
-    call('ZADD', O, 0, member)
+    call('ZADD', index, 0, member)
   end
   return 'c'
 end
 
--- The answer to who waits: look again after a while, or when the holder may have ended, or the first of those before.
-local function queued(ttl, held, before)
-  local recheck = math.min(math.floor(ttl / 3), held - now)
+-- The reply to a waiter: poll again after a third of the ttl, or when the holder or the head of the queue may have ended.
+local function queued(ttl, holderends, before)
+  local recheck = math.min(math.floor(ttl / 3), holderends - now)
   if before ~= '' then
-    local _, _, ends = look(match(before, '^;(%S+)'))
+    local _, _, ends = livesession(match(before, '^;(%S+)'))
     recheck = math.min(recheck, ends and ends - now or 1)
   end
   return format('Q %.0f', math.max(recheck, 1000))
 end
 
--- A claim takes what nobody has, or what is just given up for it.
+-- Grants a claim on a free mutex, or on one that is yielded for it.
 local function take(name, slot, ref, kind, want, letter, oldslot, oldref)
   local first, ends = reserve(0, tonumber(want))
   if not first then
@@ -53,20 +54,20 @@ local function take(name, slot, ref, kind, want, letter, oldslot, oldref)
     note(oldslot, oldref, name, letter)
   end
   local tokens = format(first == ends and '%.0f' or '%.0f %.0f', first, ends)
-  call('HSET', H, name, (note(slot, ref, name) == 's' and 'S' or 's') .. sub(ref, 2) .. kind .. ' ' .. tokens)
+  call('HSET', state, name, (note(slot, ref, name) == 's' and 'S' or 's') .. sub(ref, 2) .. kind .. ' ' .. tokens)
   return 'G ' .. tokens
 end
 
--- The first of those who wait has it now. Who gives it away may be the last to wait for it again. What a grant leaves
--- behind goes first: who gives something back may do so where memory is full.
+-- Passes the mutex to the head of the queue. After a yield, the next claim of the yielding session is added at the tail. The old
+-- grant is removed first, so that a release works even if memory is full.
 local function pass(name, letter, ref, slot, spec, queue, again, againslot, want)
-  local heir, sid, at, wants, before = match(queue, NEXT)
-  local _, held, client
-  if heir then
-    _, _, held, client = look(sid)
+  local nextref, sid, at, wants, before = match(queue, NEXT)
+  local _, holderends, client
+  if nextref then
+    _, _, holderends, client = livesession(sid)
   end
   local first, ends
-  if held then
+  if holderends then
     first, ends = reserve(0, tonumber(wants))
   end
   if not first then
@@ -76,70 +77,70 @@ local function pass(name, letter, ref, slot, spec, queue, again, againslot, want
   local behind = again and before .. ';' .. sub(again, 3) .. note(againslot, again, name) .. 's 1 ' .. want .. ' 0' or before
   local tokens = format('%.0f %.0f', first, ends)
   local form = behind == '' and 'S ' or 'W '
-  call('HSET', H, name, (at == 's' and form or string.lower(form)) .. heir .. spec .. ' 1 ' .. tokens .. behind)
-  call(publishing(client), channels .. client, 'G ' .. heir .. tokens .. (behind == '' and ' 0 ' or ' 1 ') .. name)
-  return held, before
+  call('HSET', state, name, (at == 's' and form or string.lower(form)) .. nextref .. spec .. ' 1 ' .. tokens .. behind)
+  call(publishing(client), channels .. client, 'G ' .. nextref .. tokens .. (behind == '' and ' 0 ' or ' 1 ') .. name)
+  return holderends, before
 end
 
-local function hand(i)
+local function handle(i)
   local op, name = args[i], args[i + 1]
-  local asks, slot, kind, want, ttl
-  if op ~= 'R' then
-    -- Where the arguments of the claim begin that asks for something.
-    local at = op == 'Y' and i + 5 or i + 3
-    local known, length, _, _, most = look(sub(args[i + 2], 2))
+  local claimref, slot, kind, want, ttl
+  if op ~= RELEASE then
+    -- Where the arguments of the requesting claim start.
+    local at = op == YIELD and i + 5 or i + 3
+    local known, length, _, _, most = livesession(sub(args[i + 2], 2))
     if not known or args[at + 2] < known or sub(args[at + 1], -3) + 0 > most then
       return nil
     end
-    asks, slot, kind, want, ttl = args[at], args[at + 1], args[at + 3], args[at + 4], length
-    if op == 'M' then
+    claimref, slot, kind, want, ttl = args[at], args[at + 1], args[at + 3], args[at + 4], length
+    if op == ACQUIRE_MUTEX then
       kind, want = 'mf1 1', '1'
     end
   end
-  local v = call('HGET', H, name)
+  local v = call('HGET', state, name)
   if not v then
-    return asks and op ~= 'Y' and sub(kind, 1, 1) ~= 'l' and take(name, slot, asks, kind, want)
+    return claimref and op ~= YIELD and sub(kind, 1, 1) ~= 'l' and take(name, slot, claimref, kind, want)
   end
   local letter, sid, claim, spec, first, ends, queue = match(v, RECORD)
-  if not letter or asks and kind ~= spec .. ' 1' then
+  if not letter or claimref and kind ~= spec .. ' 1' then
     return nil
   end
   local ref = 'S ' .. sid .. ' ' .. claim .. ' '
-  if op == 'R' then
+  if op == RELEASE then
     if args[i + 2] ~= ref then
       return nil
     elseif queue ~= '' then
       return pass(name, letter, ref, args[i + 3], spec, queue) and 'R'
     end
     note(args[i + 3], ref, name, letter)
-    call('HDEL', H, name)
+    call('HDEL', state, name)
     return 'R'
-  elseif op == 'Y' then
-    -- It may wait already, if it was asked for before.
-    if args[i + 3] ~= ref or string.find(queue, ';' .. sub(asks, 3), 1, true) then
+  elseif op == YIELD then
+    -- The next claim may be queued already, if this is a retry.
+    if args[i + 3] ~= ref or string.find(queue, ';' .. sub(claimref, 3), 1, true) then
       return nil
     elseif queue == '' then
-      return take(name, slot, asks, kind, want, letter, args[i + 4], ref)
+      return take(name, slot, claimref, kind, want, letter, args[i + 4], ref)
     end
-    local held, before = pass(name, letter, ref, args[i + 4], spec, queue, asks, slot, want)
-    return held and queued(ttl, held, before)
+    local holderends, before = pass(name, letter, ref, args[i + 4], spec, queue, claimref, slot, want)
+    return holderends and queued(ttl, holderends, before)
   end
-  local _, _, held, _, _, record = look(sid)
-  if not held then
+  local _, _, holderends, _, _, record = livesession(sid)
+  if not holderends then
     return nil
-  elseif asks == ref then
+  elseif claimref == ref then
     return 'G ' .. first .. ' ' .. (ends == '' and first or ends) .. ' -1 ' .. (queue == '' and '0' or '1')
   end
-  local place = string.find(queue, ';' .. sub(asks, 3), 1, true)
+  local place = string.find(queue, ';' .. sub(claimref, 3), 1, true)
   if place then
-    return queued(ttl, held, place == 1 and '' or queue)
-  elseif op == 'a' then
-    return { 'F', 't', sub(record, 66), tonumber(ends == '' and first or ends), held - now }
+    return queued(ttl, holderends, place == 1 and '' or queue)
+  elseif op == TRY then
+    return { 'F', 't', sub(record, 66), tonumber(ends == '' and first or ends), holderends - now }
   elseif #v > ROOM then
     return nil
   end
-  -- Not before it is noted: that is the write which may be refused.
-  local noted = note(slot, asks, name)
-  call('HSET', H, name, (letter < 'a' and 'W' or 'w') .. sub(v, 2) .. ';' .. sub(asks, 3) .. noted .. 's 1 ' .. want .. ' 0')
-  return queued(ttl, held, queue)
+  -- Recorded first: that is the write that may be refused.
+  local noted = note(slot, claimref, name)
+  call('HSET', state, name, (letter < 'a' and 'W' or 'w') .. sub(v, 2) .. ';' .. sub(claimref, 3) .. noted .. 's 1 ' .. want .. ' 0')
+  return queued(ttl, holderends, queue)
 end

@@ -6,7 +6,7 @@ local function several(i, width, each)
   return answer
 end
 
--- A step that fails says so in its place, and what was read is read anew.
+-- Runs a step; if it fails, that is its answer, and cached sessions are dropped.
 local function safely(what, ...)
   wrote, adds = false, false
   local ok, answer = pcall(what, ...)

@@ -1,14 +1,14 @@
--- One of the keys may be lost: evicted, or deleted by hand. All that D and O have is said in H too, but for the ids of those
--- who have counted a latch down. So both are made again from H, part by part: first what H speaks of is put there, then what
--- H does not know of is taken out of O. What D has too much is found out when its time comes.
+-- One of the keys may be lost: evicted, or deleted by hand. The state contains everything in deadlines and index, except the ids
+-- that have counted a latch down. So both are rebuilt from the state, some in each call: first everything that the state mentions
+-- is added, then everything that it doesn't is removed from the index. Superfluous deadlines are detected when they are due.
 
--- Fields of H, or members of O, that one call looks at.
+-- How many fields of the state, or members of the index, one call handles.
 local REPAIR = 100
 
--- What belongs to a session that is not there ends now.
+-- The claims of a missing session end now.
 local function restoreclaim(c)
   if c.at == 'c' then
-    put('ZADD', O, 0, '@' .. keyof(c))
+    put('ZADD', index, 0, '@' .. keyof(c))
   end
   if c.binding ~= 's' and c.picked then
     endat(c.ends, 'l' .. keyof(c))
@@ -28,15 +28,15 @@ local function restore(field)
   elseif kind == 'k' then
     local sid, name, claim = parsekey(rest)
     local c = record(name, sid, claim)
-    if call('HGET', H, name) then
+    if call('HGET', state, name) then
       restoreclaim(c)
-      put('ZADD', O, 0, place({ p = prefix(name) }, c))
+      put('ZADD', index, 0, place({ p = prefix(name) }, c))
     else
-      put('HDEL', H, field)
+      put('HDEL', state, field)
     end
   elseif kind == 'l' then
     local _, remaining = count(rest)
-    if remaining == NONE and not call('ZSCORE', D, 'o' .. rest) then
+    if remaining == NONE and not call('ZSCORE', deadlines, 'o' .. rest) then
       endat(now + RETENTION, 'o' .. rest)
     end
   elseif string.find(kind, '%d') then
@@ -45,7 +45,7 @@ local function restore(field)
   end
 end
 
--- Whether H knows of a member of O.
+-- Whether the state mentions a member of the index.
 local function isknown(member)
   if member == '!' then
     return true
@@ -65,29 +65,29 @@ local function isknown(member)
 end
 
 local function repair()
-  local progress = call('HGET', H, '\255#')
+  local progress = call('HGET', state, '\255#')
   local at = progress and sub(progress, 1, 1) ~= 'e' and progress or 'h0'
   if sub(at, 1, 1) == 'h' then
-    local page = call('HSCAN', H, sub(at, 2), 'COUNT', REPAIR)
+    local page = call('HSCAN', state, sub(at, 2), 'COUNT', REPAIR)
     for i = 1, #page[2], 2 do
-      -- What is damaged stays as it is.
+      -- Damaged data stays as it is.
       pcall(restore, page[2][i])
     end
     at = page[1] == '0' and 'o' or 'h' .. page[1]
   end
   if sub(at, 1, 1) == 'o' then
-    local members = call('ZRANGEBYLEX', O, #at > 1 and '(' .. sub(at, 2) or '-', '+', 'LIMIT', 0, REPAIR)
+    local members = call('ZRANGEBYLEX', index, #at > 1 and '(' .. sub(at, 2) or '-', '+', 'LIMIT', 0, REPAIR)
     for _, member in ipairs(members) do
       local ok, known = pcall(isknown, member)
       if ok and not known then
-        put('ZREM', O, member)
+        put('ZREM', index, member)
       end
     end
     lost = #members == REPAIR
     at = lost and 'o' .. members[REPAIR] or 'e' .. format('%.0f', now)
   end
   if lost or progress then
-    put('HSET', H, '\255#', at)
+    put('HSET', state, '\255#', at)
   end
   sessions = {}
 end

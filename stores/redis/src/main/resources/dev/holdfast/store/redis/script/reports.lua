@@ -1,14 +1,14 @@
--- The claims of a session, page by page: those with slots first. The cursor is the next slot, or the last claim of a page.
+-- The claims of a session, in pages, those with slots first. The cursor is the next slot, or the last claim of a page.
 local function audit(sid, after, limit)
   local s = session(sid)
-  local gone = over(s)
-  -- A claim that is not listed counts as lost: so nothing is listed before all is.
-  if not (gone or call('ZSCORE', D, '!') and call('ZSCORE', O, '!') or isrepaired()) or lost then
+  local ended = hasended(s)
+  -- A claim that is not listed counts as lost, so nothing is listed until everything is repaired.
+  if not (ended or call('ZSCORE', deadlines, '!') and call('ZSCORE', index, '!') or isrepaired()) or lost then
     error('HFREPAIR', 0)
   end
   local answer, count = { 'U', '' }, 0
-  local function tell(c)
-    if c and (not gone or outlives(c)) then
+  local function list(c)
+    if c and (not ended or outlives(c)) then
       answer[#answer + 1] = c.granted and 1 or 0
       answer[#answer + 1] = c.name
       answer[#answer + 1] = c.claim
@@ -16,13 +16,13 @@ local function audit(sid, after, limit)
     end
   end
   limit = tonumber(limit)
-  if s and not gone and sub(after, 1, 1) ~= '@' then
+  if s and not ended and sub(after, 1, 1) ~= '@' then
     for slot = tonumber(after) or 0, s.slots do
       if count == limit then
         answer[2] = tostring(slot)
         return answer
       end
-      tell(inslot(sid, format('%03d', slot)))
+      list(inslot(sid, format('%03d', slot)))
     end
     if count == limit then
       answer[2] = '@'
@@ -31,11 +31,11 @@ local function audit(sid, after, limit)
   end
   limit = limit - count
   local from = #after > 1 and sub(after, 1, 1) == '@' and '(' .. after or '[@' .. sid .. '|'
-  local keys = call('ZRANGEBYLEX', O, from, '(@' .. sid .. '}', 'LIMIT', 0, limit + 1)
+  local keys = call('ZRANGEBYLEX', index, from, '(@' .. sid .. '}', 'LIMIT', 0, limit + 1)
   for i, key in ipairs(keys) do
     if i <= limit then
       local _, name, claim = parsekey(sub(key, 2))
-      tell(find(read(name), sid, claim))
+      list(find(read(name), sid, claim))
     else
       answer[2] = keys[limit]
     end
@@ -50,7 +50,7 @@ local function party(answer, c)
   end
 end
 
--- The grants at a name from behind a place on, oldest first: at most so many; and the place of the last, if more follow.
+-- A page of the grants at a name, oldest first, behind a place; and the place of the last, if more follow.
 local function page(res, after, most)
   local function seqof(at)
     return tonumber(match(at, '^g(%d+)|') or 0)
@@ -60,9 +60,9 @@ local function page(res, after, most)
     inline = nil
   end
   if res.grants > (res.inline and 1 or 0) then
-    places = call('ZRANGEBYLEX', O, after == '' and '[' .. res.p .. 'g' or '(' .. res.p .. after, '(' .. res.p .. 'h', 'LIMIT', 0, most + 1)
+    places = call('ZRANGEBYLEX', index, after == '' and '[' .. res.p .. 'g' or '(' .. res.p .. after, '(' .. res.p .. 'h', 'LIMIT', 0, most + 1)
     if not places[1] and after == '' then
-      others(res, 1) -- if they are lost, they are repaired
+      others(res, 1) -- starts a repair if their places are lost
     end
   end
   for _, at in ipairs(places) do
@@ -86,7 +86,7 @@ local function page(res, after, most)
   return found, all[most + 1] and sub(all[most], #res.p + 1)
 end
 
--- What is recorded of a name: so many of its grants, from behind a place on, and of those who wait.
+-- The record of a name, with a page of its grants and its first waiters.
 local function inspect(name, after, most, waiting)
   local res = load(name)
   if not res then
@@ -101,17 +101,17 @@ local function inspect(name, after, most, waiting)
   for _, c in ipairs(all) do
     party(queue, c)
   end
-  return { 'I', res.spec, res.capacity, res.grants, res.held, res.queue, res.newest, holding, queue, rest or nil }, #found + #all
+  return { 'I', res.spec, res.capacity, res.grants, res.heldweight, res.queue, res.newest, holding, queue, rest or nil }, #found + #all
 end
 
--- Names, each with the first who hold it and who wait for it. What is too much for one call is left to another.
+-- The records of names, with their first holders and waiters. Names that are too much for one call are left to another.
 local function inspectall(names)
   local answer, budget = {}, PARTIES
   for i, name in ipairs(names) do
     if budget > 0 then
-      local told
-      answer[i], told = inspect(name, '', SHOWN, SHOWN)
-      budget = budget - 1 - told
+      local count
+      answer[i], count = inspect(name, '', SHOWN, SHOWN)
+      budget = budget - 1 - count
     else
       answer[i] = 'L'
     end
@@ -119,12 +119,12 @@ local function inspectall(names)
   return answer
 end
 
--- One name, with a page of who holds it.
+-- The record of one name, with a page of its holders.
 local function inspectone(name, after, most)
   return (inspect(name, after, math.min(most, PARTIES), after == '' and SHOWN or 0))
 end
 
--- A key that holds something else is told by name, and left as it is: no command of the script writes over it.
+-- Fails with the name of a key that has another type, and leaves it as it is: no command of the script overwrites it.
 local function check()
   for i, kind in ipairs({ 'hash', 'zset', 'zset' }) do
     local found = call('TYPE', KEYS[i])['ok']
@@ -134,11 +134,11 @@ local function check()
   end
 end
 
--- Does to the bucket all that a step may do, and leaves it as it was, also where something is not permitted: who lacks a
--- permission learns it at once.
+-- Does everything to the bucket that a step may do, and leaves it unchanged, even if something is not permitted. So a missing
+-- permission is noticed at the start.
 local function probe(client)
   check()
-  for _, key in ipairs({ D, O }) do
+  for _, key in ipairs({ deadlines, index }) do
     put('ZREM', key, '!')
     put('ZREMRANGEBYLEX', key, '[!', '(!')
     call('ZSCORE', key, '!')
@@ -146,17 +146,17 @@ local function probe(client)
     call('ZRANGEBYLEX', key, '[!', '(!', 'LIMIT', 0, 1)
     put('ZADD', key, 'XX', 0, '!')
   end
-  put('HDEL', H, '\255?')
-  call('HGET', H, '\255?')
-  call('HSCAN', H, 0, 'COUNT', 1)
-  local made, set = try('HSETNX', H, '\255?', ''), try('HSET', H, '\255?', '')
-  put('HDEL', H, '\255?')
+  put('HDEL', state, '\255?')
+  call('HGET', state, '\255?')
+  call('HSCAN', state, 0, 'COUNT', 1)
+  local made, set = try('HSETNX', state, '\255?', ''), try('HSET', state, '\255?', '')
+  put('HDEL', state, '\255?')
   for _, done in ipairs({ made, set }) do
     if type(done) == 'table' then
       error(done)
     end
   end
-  tell({ client = client }, '')
+  notify({ client = client }, '')
   changed = true
   return 'D'
 end

@@ -1,15 +1,23 @@
+-- The other operations; the letters are those of ScriptCall.
+local SHRINK, EXTEND, FORCE, SET_COUNT, COUNT_DOWN, RESIZE = 'H', 'T', 'F', 'N', 'D', 'Z'
+local OPEN, KEEP_ALIVE, RETIRE, CLOSE, AUDIT = 'O', 'K', 'X', 'C', 'U'
+local INSPECT, INSPECT_ONE, PROBE, SWEEP = 'I', 'L', '?', '.'
+
+-- By operation: what serves it, and how many arguments it has.
 local single = {
-  H = { shrink, 4 }, T = { extend, 5 }, F = { force, 3 }, N = { setcount, 5 }, D = { countdown, 4 }, Z = { resize, 4 },
-  O = { open, 4 }, K = { keepalive, 2 }, X = { retire, 1 }, C = { close, 1 }, U = { audit, 3 }, L = { inspectone, 3 },
-  ['?'] = { probe, 1 }, ['.'] = { function() return 'D' end, 0 },
+  [SHRINK] = { shrink, 4 }, [EXTEND] = { extend, 5 }, [FORCE] = { force, 3 },
+  [SET_COUNT] = { setcount, 5 }, [COUNT_DOWN] = { countdown, 4 }, [RESIZE] = { resize, 4 },
+  [OPEN] = { open, 4 }, [KEEP_ALIVE] = { keepalive, 2 }, [RETIRE] = { retire, 1 }, [CLOSE] = { close, 1 },
+  [AUDIT] = { audit, 3 }, [INSPECT_ONE] = { inspectone, 3 }, [PROBE] = { probe, 1 },
+  [SWEEP] = { function() return 'D' end, 0 }, -- the sweep comes before every command
 }
 
 local function other(i)
-  if args[i] == 'I' then
+  if args[i] == INSPECT then
     return safely(inspectall, { unpack(args, i + 2, i + 1 + args[i + 1]) }), i + 2 + args[i + 1]
   end
-  local what = single[args[i]]
-  return safely(what[1], unpack(args, i + 1, i + what[2])), i + 1 + what[2]
+  local served = single[args[i]]
+  return safely(served[1], unpack(args, i + 1, i + served[2])), i + 1 + served[2]
 end
 
 return other, sweep

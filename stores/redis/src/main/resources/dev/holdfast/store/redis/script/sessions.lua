@@ -23,7 +23,7 @@ end
 
 local function retire(sid)
   local s = session(sid)
-  if not over(s) then
+  if not hasended(s) then
     s.epoch = '9223372036854775807'
     writesession(s)
   end
@@ -32,9 +32,9 @@ end
 
 local function close(sid)
   local s = session(sid)
-  if not over(s) then
+  if not hasended(s) then
     local touched = {}
-    sweepsession(sid, SWEEP, touched)
+    sweepsession(sid, SWEEP_LIMIT, touched)
     for _, res in ipairs(touched) do
       settle(res)
     end

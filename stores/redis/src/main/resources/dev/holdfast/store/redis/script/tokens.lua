@@ -1,15 +1,15 @@
--- From here on, all is inside a function that is called once, when it is needed.
+-- From here on everything is inside a function that is called at most once, when needed.
 
 local match = string.match
 local channels = sub(args[1], 2)
 
--- How a client is told: where it listens to the node of the slot alone, its name begins with an 's'.
+-- The command that publishes to a client; if it subscribes to sharded channels, its name starts with an 's'.
 local function publishing(client)
   return string.byte(client) == 115 and 'SPUBLISH' or 'PUBLISH'
 end
 
--- The next tokens; nothing if there are no more. They end at the latest 16 ms ahead of the clock, and where they are more
--- than a second ahead of it, few are given; 125 microseconds are 128 tokens.
+-- Reserves the next tokens; nothing if they are exhausted. A block ends at most 16 ms ahead of the clock, and is small if tokens
+-- are over a second ahead of it; 125 microseconds are 128 tokens.
 local function reserve(above, want)
   local from = last
   if above > from then
