@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Probe that a bucket passes before it is used: the script is known, and this user may run it. */
+/** Checks before a bucket is used that the server knows the script and this user may run it. */
 final class BucketProbe {
 
     private static final int MOST_REDIRECTIONS = 16;
@@ -25,8 +25,8 @@ final class BucketProbe {
     private BucketProbe() {}
 
     /**
-     * Tells the server the script, and has it do all that a step may do; throws if that is not permitted or something
-     * else is in the place.
+     * Loads the script and tries everything that a step may do; throws if that is not permitted or the keys contain
+     * something else.
      */
     static void run(
             Route route,
@@ -35,7 +35,7 @@ final class BucketProbe {
             int bucket,
             String client,
             Replicas replicas,
-            Duration patience) {
+            Duration timeout) {
         StatefulRedisConnection<byte[], byte[]> connection = route.current();
         if (connection == null) {
             throw route.missing();
@@ -45,19 +45,19 @@ final class BucketProbe {
         byte[][] all = arguments.toArray(byte[][]::new);
         List<Object> answers = null;
         for (int times = 0; answers == null; times++) {
-            CompletionStage<List<Object>> told = connection
+            CompletionStage<List<Object>> answer = connection
                     .async()
                     .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, layout.keys(bucket), all);
-            CompletionStage<Route.Onward> onward = elsewhere(route, connection, told, times, patience);
+            CompletionStage<Route.Onward> onward = elsewhere(route, connection, answer, times, timeout);
             if (onward == null) {
-                answers = await(told, route, patience);
+                answers = await(answer, route, timeout);
             } else {
-                connection = await(onward, route, patience).connection();
+                connection = await(onward, route, timeout).connection();
             }
         }
         if (replicas.areAsked()) {
-            // Not for long, and whatever the answer is: only whether it may be asked.
-            var unused = await(connection.async().waitForReplication(0, 1), route, patience);
+            // Only checks whether this is permitted; the answer does not matter.
+            var unused = await(connection.async().waitForReplication(0, 1), route, timeout);
         }
         List<ScriptReply> read = ScriptReply.read(answers, 1, 0);
         if (read.isEmpty()) {
@@ -65,19 +65,19 @@ final class BucketProbe {
         }
         ScriptReply answer = read.get(0);
         if (answer.isFailure()) {
-            throw RedisFailures.ofStep(answer.failure(), answer.hadEffect(), route.server());
+            throw RedisFailures.ofCommand(answer.failure(), answer.hadEffect(), route.server());
         }
     }
 
-    /** Where to ask instead; null if this is the server to ask, whatever it has answered. */
+    /** The redirection in the answer; null if there is none. */
     private static @Nullable CompletionStage<Route.Onward> elsewhere(
             Route route,
             StatefulRedisConnection<byte[], byte[]> connection,
-            CompletionStage<?> told,
+            CompletionStage<?> answer,
             int times,
-            Duration patience) {
+            Duration timeout) {
         try {
-            var unused = told.toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            var unused = answer.toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             return null;
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
@@ -90,9 +90,9 @@ final class BucketProbe {
         }
     }
 
-    private static <T> T await(CompletionStage<T> answer, Route route, Duration patience) {
+    private static <T> T await(CompletionStage<T> answer, Route route, Duration timeout) {
         try {
-            return answer.toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return answer.toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw RedisFailures.ofOpening(e, route.server());
         } catch (InterruptedException e) {

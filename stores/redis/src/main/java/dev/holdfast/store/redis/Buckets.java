@@ -28,19 +28,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The buckets of a store, each with a pipeline of its own that is made when it is first needed; and what concerns
- * several of them. Thread-safe.
+ * The buckets of a store, each with a pipeline that is created when first needed; and the operations on several
+ * buckets. Thread-safe.
  */
 final class Buckets {
 
     private static final Logger LOG = LoggerFactory.getLogger(Buckets.class);
 
-    /** More claims than that are polled in several calls: bounds the time for which one call keeps the server. */
+    /** The maximum number of claims per polling call: bounds the time for which one call blocks the server. */
     private static final int LARGEST_POLL = 100;
 
     /**
-     * After so long without a command a pipeline is dropped: longer than a session of the engine goes without one by
-     * default.
+     * How long a pipeline may be idle before it is dropped: by default longer than a session goes without a command.
      */
     private static final Duration IDLE = Duration.ofMinutes(1);
 
@@ -76,7 +75,7 @@ final class Buckets {
         return layout.bucketOf(name);
     }
 
-    /** The bucket of a command; of one that concerns several, the first. */
+    /** The bucket of a command; the first if it concerns several. */
     int of(Command command) {
         if (command instanceof Command.OnResource onResource) {
             return of(onResource.resource());
@@ -98,7 +97,7 @@ final class Buckets {
         return pipeline;
     }
 
-    /** The pipeline of a bucket when one has been left. */
+    /** The successor of an abandoned pipeline. */
     CommandPipeline after(int bucket, CommandPipeline left) {
         pipelines.compareAndSet(bucket, left, null);
         return pipeline(bucket);
@@ -106,23 +105,23 @@ final class Buckets {
 
     // ---- One bucket
 
-    /** Ends a session with all that it has, though one call ends a part of it only. */
+    /** Ends a session with all its claims, in as many calls as that takes. */
     CompletionStage<Reply> close(Command.CloseSession command) {
         int bucket = of(command);
         return pipeline(bucket)
                 .submit(ScriptCall.closeSession(command))
-                .thenCompose(answer -> swept(bucket, answer))
+                .thenCompose(answer -> sweepAll(bucket, answer))
                 .thenApply(answer -> answer.reply(command));
     }
 
-    /** Waits until everything has been ended whose time has come: one call ends a part of it. */
-    private CompletionStage<ScriptReply> swept(int bucket, ScriptReply answer) {
+    /** Sweeps until everything due has ended. */
+    private CompletionStage<ScriptReply> sweepAll(int bucket, ScriptReply answer) {
         return answer.more()
-                ? pipeline(bucket).submit(ScriptCall.sweep()).thenCompose(more -> swept(bucket, more))
+                ? pipeline(bucket).submit(ScriptCall.sweep()).thenCompose(more -> sweepAll(bucket, more))
                 : CompletableFuture.completedFuture(answer);
     }
 
-    /** Ends the grant that has a token, wherever it is among the others. */
+    /** Ends the grant that has a token, in as many calls as finding it takes. */
     CompletionStage<Reply> force(Command.ForceRelease command) {
         return force(command, "");
     }
@@ -137,7 +136,7 @@ final class Buckets {
 
     // ---- Several
 
-    /** Asks each bucket about its own claims. */
+    /** Polls each bucket for its claims. */
     CompletionStage<Reply> poll(Command.Poll poll) {
         List<ClaimRef> claims = poll.claims();
         Map<Integer, List<Integer>> places = new TreeMap<>();
@@ -147,15 +146,15 @@ final class Buckets {
         }
         @Nullable ClaimReply[] states = new ClaimReply[claims.size()];
         List<CompletableFuture<?>> all = new ArrayList<>();
-        places.forEach((bucket, its) -> {
-            for (int from = 0; from < its.size(); from += LARGEST_POLL) {
-                List<Integer> partition = its.subList(from, Math.min(its.size(), from + LARGEST_POLL));
+        places.forEach((bucket, indexes) -> {
+            for (int from = 0; from < indexes.size(); from += LARGEST_POLL) {
+                List<Integer> partition = indexes.subList(from, Math.min(indexes.size(), from + LARGEST_POLL));
                 List<ClaimRef> asked = partition.stream().map(claims::get).toList();
                 all.add(acknowledgement
                         .poll(pipeline(bucket), asked)
-                        .thenAccept(told -> {
-                            for (int i = 0; i < told.size(); i++) {
-                                states[partition.get(i)] = told.get(i);
+                        .thenAccept(replies -> {
+                            for (int i = 0; i < replies.size(); i++) {
+                                states[partition.get(i)] = replies.get(i);
                             }
                         })
                         .toCompletableFuture());
@@ -165,9 +164,7 @@ final class Buckets {
                 .thenApply(done -> new Reply.Polled(Arrays.asList(states)));
     }
 
-    /**
-     * Looks at one name, or goes through the buckets. The cursor of the store is a bucket and the cursor within that.
-     */
+    /** Inspects one name, or all buckets in turn. The cursor is a bucket and the cursor within it. */
     CompletionStage<Reply> inspect(Command.Inspect inspect) {
         if (inspect.scope() == Command.Inspect.Scope.NAME) {
             ResourceName name = new ResourceName(inspect.prefix());
@@ -184,12 +181,12 @@ final class Buckets {
                 return inspect(inspect, bucket, cursor.substring(space + 1), List.of(), List.of());
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // Reported below.
         }
         return CompletableFuture.failedFuture(new IllegalArgumentException("Not a cursor: '" + cursor + "'"));
     }
 
-    /** Goes on from bucket to bucket until the page is full. */
+    /** Continues with the next bucket until the page is full. */
     private CompletionStage<Reply> inspect(
             Command.Inspect inspect,
             int bucket,
@@ -212,7 +209,7 @@ final class Buckets {
                 inspect.limit() - before.size() - damagedBefore.size(),
                 within);
         return pipeline.submit(ScriptCall.sweep())
-                .thenCompose(answer -> swept(bucket, answer))
+                .thenCompose(answer -> sweepAll(bucket, answer))
                 .thenCompose(swept -> inspection.run())
                 .thenCompose(page -> {
                     List<ResourceInfo> all = new ArrayList<>(before);
@@ -232,7 +229,7 @@ final class Buckets {
 
     // ---- All
 
-    /** How many buckets have a pipeline at present. */
+    /** The number of buckets with a pipeline. */
     int used() {
         int used = 0;
         for (int bucket = 0; bucket < count(); bucket++) {
@@ -241,23 +238,23 @@ final class Buckets {
         return used;
     }
 
-    /** Ends trips that take too long, and drops pipelines that nobody uses any more. */
-    void lookAround() {
-        lookAround(IDLE);
+    /** Times out overdue batches and drops idle pipelines. */
+    void maintain() {
+        maintain(IDLE);
     }
 
-    /** As {@link #lookAround()}, with another time after which nobody uses a pipeline any more. */
-    void lookAround(Duration idle) {
+    /** As {@link #maintain()}, with another idle time. */
+    void maintain(Duration idle) {
         for (int bucket = 0; bucket < count(); bucket++) {
             CommandPipeline pipeline = pipelines.get(bucket);
             if (pipeline != null) {
                 try {
                     pipeline.endOverdue(commandTimeout);
-                    if (count() > 1 && pipeline.leaveIfIdle(idle)) {
+                    if (count() > 1 && pipeline.abandonIfIdle(idle)) {
                         pipelines.compareAndSet(bucket, pipeline, null);
                     }
                 } catch (RuntimeException | Error e) {
-                    // Thrown, it would end the looks for good.
+                    // If thrown, it would stop the periodic task.
                     LOG.error("bucket={} could not be looked after; it is tried again", bucket, e);
                 }
             }

@@ -30,21 +30,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pipeline of the commands to one bucket: an idle one sends at once, and what arrives while trips are under way leaves
- * together in the next. A trip is one call of the script.
+ * The pipeline of the commands to one bucket. An idle one sends at once; commands that arrive while batches are in
+ * flight form the next batch. A batch is one call of the script.
  */
 final class CommandPipeline {
 
     private static final Logger LOG = LoggerFactory.getLogger(CommandPipeline.class);
 
-    /** Trips under way at a time: while the server works on one, the next is on the wire. */
-    private static final int MOST_TRIPS = 2;
+    /** The maximum number of batches in flight: while the server executes one, the next is on the wire. */
+    private static final int MAX_BATCHES = 2;
 
-    /** As the number of trips under way: there will be none any more. */
-    private static final int LEFT = Integer.MIN_VALUE / 2;
+    /** The count of batches in flight once the pipeline is abandoned. */
+    private static final int ABANDONED = Integer.MIN_VALUE / 2;
 
-    /** Commands of one trip: bounds the time for which one call keeps the server. */
-    private static final int MOST_COMMANDS = 32;
+    /** The maximum number of commands in a batch: bounds the time for which one call blocks the server. */
+    private static final int MAX_COMMANDS = 32;
 
     private static final CompletionStage<Long> NOT_ASKED = CompletableFuture.completedFuture(0L);
 
@@ -60,12 +60,12 @@ final class CommandPipeline {
 
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
 
-    /** How many trips; below zero when another pipeline has taken the place of this one. */
-    private final AtomicInteger underWay = new AtomicInteger();
+    /** The number of batches in flight; negative once another pipeline has replaced this one. */
+    private final AtomicInteger inFlightCount = new AtomicInteger();
 
-    private final Set<Trip> trips = ConcurrentHashMap.newKeySet();
+    private final Set<Batch> batches = ConcurrentHashMap.newKeySet();
 
-    /** True while a thread sends, so that commands leave in the order in which they came. */
+    /** True while a thread sends, so that commands are sent in their order of arrival. */
     private final AtomicBoolean sending = new AtomicBoolean();
 
     private final AtomicBoolean sweeping = new AtomicBoolean();
@@ -74,9 +74,9 @@ final class CommandPipeline {
     private volatile long lastUsedAt;
 
     /**
-     * Makes one.
+     * Creates a pipeline.
      *
-     * @param successor the pipeline that takes the place of this one when it is left
+     * @param successor returns the pipeline that replaces this one once it is abandoned
      */
     CommandPipeline(
             Route route,
@@ -99,22 +99,22 @@ final class CommandPipeline {
         this.lastUsedAt = ticks.getAsLong();
     }
 
-    /** As of {@link BucketLayout#slotDigits()}. */
+    /** As in {@link BucketLayout#slotDigits()}. */
     int slotDigits() {
         return slotDigits;
     }
 
-    /** One command on its way. */
+    /** A submitted command. */
     private record Call(ScriptCall request, boolean isConfirmed, CompletableFuture<ScriptReply> answer) {}
 
-    /** Sends a command. The stage ends with the answer, or with a {@link StoreException}. */
+    /** Sends a command. The stage completes with its answer, or fails with a {@link StoreException}. */
     CompletionStage<ScriptReply> submit(ScriptCall request) {
         return submit(new Call(request, false, new CompletableFuture<>()));
     }
 
     /**
-     * As {@link #submit(ScriptCall)}; the answer comes when enough replicas have what was done, or their time is over,
-     * and tells how many do.
+     * As {@link #submit(ScriptCall)}, but the answer waits until enough replicas have the effect, or their time-out,
+     * and says how many do.
      */
     CompletionStage<ScriptReply> submitConfirmed(ScriptCall request) {
         return submit(new Call(request, true, new CompletableFuture<>()));
@@ -127,28 +127,28 @@ final class CommandPipeline {
         return call.answer;
     }
 
-    /** Ends trips that took longer than that, and gives their connection up. */
+    /** Fails the batches that took longer than this, and gives up their connections. */
     void endOverdue(Duration most) {
         long now = ticks.getAsLong();
-        for (Trip trip : trips) {
-            if (now - trip.sentAt > most.toNanos()) {
+        for (Batch batch : batches) {
+            if (now - batch.sentAt > most.toNanos()) {
                 try {
-                    route.giveUp(trip.connection);
+                    route.giveUp(batch.connection);
                 } catch (RuntimeException | Error e) {
                     LOG.error("server={} a connection that does not answer could not be given up", route.server(), e);
                 }
-                trip.fail(RedisFailures.timedOut(route.server()));
+                batch.fail(RedisFailures.timedOut(route.server()));
             }
         }
     }
 
-    /** Has the connections of trips replaced that took longer than that, unless they answer after all. */
+    /** Replaces the connections of batches that took longer than this, unless they answer meanwhile. */
     void replaceSilent(Duration most) {
         long now = ticks.getAsLong();
-        for (Trip trip : trips) {
-            if (now - trip.sentAt >= most.toNanos()) {
+        for (Batch batch : batches) {
+            if (now - batch.sentAt >= most.toNanos()) {
                 try {
-                    route.replace(trip.connection, () -> !trip.over.get());
+                    route.replace(batch.connection, () -> !batch.ended.get());
                 } catch (RuntimeException | Error e) {
                     LOG.error("server={} no other connection could be asked for", route.server(), e);
                 }
@@ -157,37 +157,39 @@ final class CommandPipeline {
     }
 
     /**
-     * Leaves it if nothing was sent for so long and nothing is under way; whoever has it still in hand is served by the
-     * one that takes its place.
+     * Abandons the pipeline if it has been idle that long and nothing is in flight. Later commands to it are passed to
+     * its successor.
      *
-     * @return whether it is left
+     * @return whether it is abandoned
      */
-    boolean leaveIfIdle(Duration least) {
+    boolean abandonIfIdle(Duration least) {
         if (ticks.getAsLong() - lastUsedAt < least.toNanos()) {
             return false;
         }
-        return underWay.compareAndSet(0, LEFT);
+        return inFlightCount.compareAndSet(0, ABANDONED);
     }
 
     void close() {
         closed = true;
         pump();
-        trips.forEach(trip -> trip.fail(RedisFailures.closed(StoreException.Effect.UNKNOWN)));
+        batches.forEach(batch -> batch.fail(RedisFailures.closed(StoreException.Effect.UNKNOWN)));
     }
 
-    // Who adds a call, or lowers the number of trips, looks at the flag after it; who lowers the flag looks at both
-    // after it: no call is left behind.
+    // After adding a call or decrementing the count, a thread checks the flag; after clearing the flag, it checks both.
+    // So no call is left behind.
     private void pump() {
-        while (!waiting.isEmpty() && (underWay.get() < MOST_TRIPS || closed) && sending.compareAndSet(false, true)) {
+        while (!waiting.isEmpty()
+                && (inFlightCount.get() < MAX_BATCHES || closed)
+                && sending.compareAndSet(false, true)) {
             List<Runnable> refused = new ArrayList<>(0);
             try {
-                while (!waiting.isEmpty() && (underWay.get() < MOST_TRIPS || closed)) {
+                while (!waiting.isEmpty() && (inFlightCount.get() < MAX_BATCHES || closed)) {
                     send(gather(), refused);
                 }
             } finally {
                 sending.set(false);
             }
-            // Not before: whoever hears of it may have something new to send.
+            // Only now, because a caller may react with a new command.
             refused.forEach(each -> {
                 try {
                     each.run();
@@ -199,9 +201,9 @@ final class CommandPipeline {
     }
 
     private List<Call> gather() {
-        // Never grows: what was taken from the queue must not be lost on the way.
-        List<Call> calls = new ArrayList<>(MOST_COMMANDS);
-        while (calls.size() < MOST_COMMANDS) {
+        // Never reallocates: an OutOfMemoryError there would lose calls taken from the queue.
+        List<Call> calls = new ArrayList<>(MAX_COMMANDS);
+        while (calls.size() < MAX_COMMANDS) {
             Call call = waiting.poll();
             if (call == null) {
                 break;
@@ -212,8 +214,8 @@ final class CommandPipeline {
     }
 
     /**
-     * Sends commands. What can't be sent from here is added to the list, which is run when this thread sends no more.
-     * Never throws.
+     * Sends a batch. Calls that can't be sent are added to the list as tasks, which run when this thread no longer
+     * sends. Never throws.
      */
     private void send(List<Call> calls, List<Runnable> refused) {
         try {
@@ -235,18 +237,18 @@ final class CommandPipeline {
         List<byte[]> all = new ArrayList<>(1 + 11 * calls.size());
         all.add(header);
         calls.forEach(call -> all.addAll(call.request.arguments()));
-        Trip trip = new Trip(calls, connection, all.toArray(byte[][]::new));
-        if (underWay.incrementAndGet() <= 0) {
+        Batch batch = new Batch(calls, connection, all.toArray(byte[][]::new));
+        if (inFlightCount.incrementAndGet() <= 0) {
             calls.forEach(call -> refused.add(() -> successor.apply(this).submit(call)));
             return;
         }
-        lastUsedAt = trip.begunAt;
+        lastUsedAt = batch.startedAt;
         inFlight.begins();
-        trips.add(trip);
-        trip.start();
+        batches.add(batch);
+        batch.start();
     }
 
-    /** Goes on with ending what is due, as long as there is more of it than one call may do. */
+    /** Sweeps until nothing more is due than one call ends. */
     private void sweep() {
         if (!closed && sweeping.compareAndSet(false, true)) {
             submit(ScriptCall.sweep()).whenComplete((answer, failure) -> {
@@ -258,18 +260,18 @@ final class CommandPipeline {
         }
     }
 
-    private final class Trip {
+    private final class Batch {
         private final List<Call> calls;
         private final byte[][] arguments;
-        private final long begunAt = ticks.getAsLong();
-        private final AtomicBoolean over = new AtomicBoolean();
+        private final long startedAt = ticks.getAsLong();
+        private final AtomicBoolean ended = new AtomicBoolean();
 
-        // Change only while it is on its way to another server.
+        // Changed only while the batch is redirected.
         private volatile StatefulRedisConnection<byte[], byte[]> connection;
-        private volatile long sentAt = begunAt;
-        private volatile int sentOn;
+        private volatile long sentAt = startedAt;
+        private volatile int redirections;
 
-        Trip(List<Call> calls, StatefulRedisConnection<byte[], byte[]> connection, byte[][] arguments) {
+        Batch(List<Call> calls, StatefulRedisConnection<byte[], byte[]> connection, byte[][] arguments) {
             this.calls = calls;
             this.connection = connection;
             this.arguments = arguments;
@@ -281,9 +283,9 @@ final class CommandPipeline {
                         .async()
                         .<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, arguments);
                 CompletionStage<Long> copies = askReplicas();
-                done.whenComplete((answers, failure) -> surely(() -> {
+                done.whenComplete((answers, failure) -> orFail(() -> {
                     if (failure != null && RedisFailures.isScriptMissing(failure)) {
-                        startUnknown();
+                        startWithText();
                     } else {
                         end(answers, copies, failure);
                     }
@@ -293,37 +295,39 @@ final class CommandPipeline {
             }
         }
 
-        /** The driver says by an exception what it may say by its answer too; all else it should not throw. */
+        /** The driver throws some failures instead of completing with them; it shouldn't throw anything else. */
         private void notStarted(Throwable thrown) {
             if (!(thrown instanceof RedisException)) {
                 LOG.error("server={} a trip could not be begun; its commands fail", route.server(), thrown);
             }
-            surely(() -> end(null, 0, thrown));
+            orFail(() -> end(null, 0, thrown));
         }
 
-        /** Does a step of this trip; if that fails, so does the trip, for nothing else would end it. */
-        private void surely(Runnable step) {
+        /** Runs a step of this batch; if the step throws, the batch fails, because nothing else would complete it. */
+        private void orFail(Runnable step) {
             try {
                 step.run();
             } catch (RuntimeException | Error e) {
                 LOG.error("server={} an answer could not be taken; its commands fail", route.server(), e);
-                fail(RedisFailures.ofTrip(e, route.server()));
+                fail(RedisFailures.ofRequest(e, route.server()));
             }
         }
 
-        /** The server was started since, or its scripts were flushed: it is told the text again. */
-        private void startUnknown() {
+        /** Sends the script's text, after the server was restarted or its scripts were flushed. */
+        private void startWithText() {
             try {
                 CompletionStage<List<Object>> done =
                         connection.async().<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, arguments);
                 CompletionStage<Long> copies = askReplicas();
-                done.whenComplete((answers, failure) -> surely(() -> end(answers, copies, failure)));
+                done.whenComplete((answers, failure) -> orFail(() -> end(answers, copies, failure)));
             } catch (RuntimeException | Error e) {
                 notStarted(e);
             }
         }
 
-        /** Right behind the script, on its connection: what this answers is about all that was written until then. */
+        /**
+         * Sent directly after the script on the same connection, so its answer covers everything written until then.
+         */
         private CompletionStage<Long> askReplicas() {
             return replicas.areAsked() && calls.stream().anyMatch(Call::isConfirmed)
                     ? connection
@@ -335,43 +339,43 @@ final class CommandPipeline {
         }
 
         private void end(@Nullable List<Object> answers, CompletionStage<Long> copies, @Nullable Throwable failure) {
-            if (failure != null && sendOn(failure)) {
+            if (failure != null && redirect(failure)) {
                 return;
             }
             if (failure != null || copies == NOT_ASKED) {
                 end(answers, 0, failure);
             } else {
-                copies.thenAccept(count -> surely(() -> end(answers, count, null)));
+                copies.thenAccept(count -> orFail(() -> end(answers, count, null)));
             }
         }
 
-        /** Sends it to whoever is the one to ask, if that is what the server has answered. */
-        @SuppressWarnings("NonAtomicVolatileUpdate") // there is one sending at a time
-        private boolean sendOn(Throwable failure) {
-            CompletionStage<Route.Onward> onward = closed || over.get()
+        /** Redirects the batch, if the server's answer was a redirection. */
+        @SuppressWarnings("NonAtomicVolatileUpdate") // only one attempt is under way at a time
+        private boolean redirect(Throwable failure) {
+            CompletionStage<Route.Onward> onward = closed || ended.get()
                     ? null
-                    : route.onward(connection, failure, sentOn, ticks.getAsLong() - begunAt);
+                    : route.onward(connection, failure, redirections, ticks.getAsLong() - startedAt);
             if (onward == null) {
                 return false;
             }
-            sentOn = sentOn + 1;
-            // Nothing is under way meanwhile that could be overdue.
+            redirections = redirections + 1;
+            // While it is redirected, nothing is in flight that could be overdue.
             sentAt = ticks.getAsLong();
-            onward.whenComplete((next, lost) -> surely(() -> {
+            onward.whenComplete((next, lost) -> orFail(() -> {
                 if (lost != null) {
-                    fail(RedisFailures.ofTrip(lost, route.server()));
-                } else if (!over.get()) {
-                    goOn(next);
+                    fail(RedisFailures.ofRequest(lost, route.server()));
+                } else if (!ended.get()) {
+                    resend(next);
                 }
             }));
             return true;
         }
 
-        private void goOn(Route.Onward next) {
+        private void resend(Route.Onward next) {
             connection = next.connection();
             sentAt = ticks.getAsLong();
             if (next.isAsking()) {
-                // Where another command comes in between, this one is only sent on once more.
+                // If another command comes between the two, this one is redirected once more.
                 connection.async().asking().exceptionally(failure -> "");
             }
             start();
@@ -383,7 +387,7 @@ final class CommandPipeline {
                 fail(
                         failure == null
                                 ? RedisFailures.nonsense(route.server())
-                                : RedisFailures.ofTrip(failure, route.server()));
+                                : RedisFailures.ofRequest(failure, route.server()));
                 return;
             }
             if (!finish()) {
@@ -402,7 +406,7 @@ final class CommandPipeline {
                 settle(call, answer);
             } catch (RuntimeException | Error e) {
                 LOG.error("server={} an answer could not be taken; its command fails", route.server(), e);
-                call.answer.completeExceptionally(RedisFailures.ofTrip(e, route.server()));
+                call.answer.completeExceptionally(RedisFailures.ofRequest(e, route.server()));
             }
         }
 
@@ -410,7 +414,7 @@ final class CommandPipeline {
             if (answer.isNonsense()) {
                 call.answer.completeExceptionally(RedisFailures.nonsense(route.server()));
             } else if (answer.isFailure()) {
-                refuse(call, RedisFailures.ofStep(answer.failure(), answer.hadEffect(), route.server()));
+                refuse(call, RedisFailures.ofCommand(answer.failure(), answer.hadEffect(), route.server()));
             } else {
                 call.answer.complete(answer);
             }
@@ -432,15 +436,16 @@ final class CommandPipeline {
         }
 
         /**
-         * Makes room for the next trip, which leaves before the answers of this one are heard; false if it was over.
+         * Makes room for the next batch, which is sent before the answers of this one are handled; false if it had
+         * already ended.
          */
         private boolean finish() {
-            if (!over.compareAndSet(false, true)) {
+            if (!ended.compareAndSet(false, true)) {
                 return false;
             }
-            trips.remove(this);
+            batches.remove(this);
             inFlight.ends();
-            underWay.decrementAndGet();
+            inFlightCount.decrementAndGet();
             pump();
             return true;
         }

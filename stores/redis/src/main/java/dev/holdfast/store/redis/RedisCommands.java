@@ -22,14 +22,14 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Executor of commands, each by a call of the script, or by some of them. Thread-safe. */
+/** Executes commands, each by one or more calls of the script. Thread-safe. */
 final class RedisCommands implements CommandHandler<CompletionStage<Reply>, RuntimeException> {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisCommands.class);
 
     private static final int LARGEST_AUDIT = 500;
 
-    /** How long a session that is there may wait until this client is told of what happens to it. */
+    /** How long opening a session may wait for the subscription to its signals. */
     private static final Duration LONGEST_LISTENING = Duration.ofMillis(250);
 
     private final Topology topology;
@@ -37,7 +37,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
     private final BucketLayout layout;
     private final ReplicaAcknowledgement acknowledgement;
     private final Replicas replicas;
-    private final ServerMonitor watch;
+    private final ServerMonitor monitor;
     private final String client;
     private final Duration commandTimeout;
 
@@ -47,7 +47,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
             BucketLayout layout,
             ReplicaAcknowledgement acknowledgement,
             Replicas replicas,
-            ServerMonitor watch,
+            ServerMonitor monitor,
             String client,
             Duration commandTimeout) {
         this.topology = topology;
@@ -55,33 +55,33 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
         this.layout = layout;
         this.acknowledgement = acknowledgement;
         this.replicas = replicas;
-        this.watch = watch;
+        this.monitor = monitor;
         this.client = client;
         this.commandTimeout = commandTimeout;
     }
 
-    /** Executes a command; a failure is a {@link StoreException}, and no wrapper of one. */
+    /** Executes a command; a failure is a {@link StoreException}, not wrapped. */
     CompletionStage<Reply> send(Command command) {
-        CompletableFuture<Reply> told = new CompletableFuture<>();
-        // A stage that depends on another would give that one's failure in a wrapper.
+        CompletableFuture<Reply> result = new CompletableFuture<>();
+        // A dependent stage would wrap the failure.
         command.accept(this).whenComplete((reply, failure) -> {
             if (failure == null) {
-                told.complete(reply);
+                result.complete(reply);
             } else {
-                told.completeExceptionally(failed(command, failure));
+                result.completeExceptionally(failed(command, failure));
             }
         });
-        return told;
+        return result;
     }
 
     private StoreException failed(Command command, Throwable failure) {
-        StoreException known = RedisFailures.ofTrip(failure, topology.name());
+        StoreException known = RedisFailures.ofRequest(failure, topology.name());
         Throwable cause = Stages.causeOf(failure);
         if (!(cause instanceof StoreException || cause instanceof RedisException)) {
             LOG.error("store={} what the server answered could not be taken", topology.name(), cause);
         }
         try {
-            watch.refused(topology.route(buckets.of(command)), known);
+            monitor.refused(topology.route(buckets.of(command)), known);
         } catch (RuntimeException | Error e) {
             LOG.error("store={} could not be looked after", topology.name(), e);
         }
@@ -97,7 +97,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
     @Override
     public CompletionStage<Reply> yieldFor(Command.Yield command) {
         acknowledgement.forget(command.claim());
-        // The grant that is given up is gone, so the command is repeated.
+        // The yielded grant is already released, so the engine must repeat the command.
         return granted(
                 command,
                 ScriptCall.yieldFor(command, layout.slotDigits()),
@@ -180,7 +180,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
 
     @Override
     public CompletionStage<Reply> audit(Command.Audit command) {
-        watch.audited(topology.route(buckets.of(command)));
+        monitor.audited(topology.route(buckets.of(command)));
         return answered(command, ScriptCall.audit(command, LARGEST_AUDIT));
     }
 
@@ -198,9 +198,9 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
         if (!replicas.leaveTimeFor(open.ttl())) {
             return CompletableFuture.failedFuture(replicas.tooSlowFor(open.ttl()));
         }
-        watch.opened(open.ttl());
-        // What waits under it is to be told from the beginning; but a session without that is better than none.
-        CompletableFuture<?> heard = topology.listen(open.partition())
+        monitor.opened(open.ttl());
+        // Claims of the session should get signals from the start; but a session without signals is better than none.
+        CompletableFuture<?> subscribed = topology.listen(open.partition())
                 .toCompletableFuture()
                 .thenApply(done -> "")
                 .completeOnTimeout("", LONGEST_LISTENING.toNanos(), TimeUnit.NANOSECONDS);
@@ -208,7 +208,7 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
         ScriptCall request =
                 ScriptCall.openSession(open, Micros.of(RedisStore.MIN_TTL), nonce, topology.nameOf(client));
         return answered(open, request)
-                .thenCombine(heard, (reply, done) -> reply)
+                .thenCombine(subscribed, (reply, done) -> reply)
                 .whenComplete((reply, failure) -> {
                     if (failure != null) {
                         topology.ignore(open.partition());
@@ -216,23 +216,23 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
                 });
     }
 
-    /** Sends it, and sees to it that the next one does not wait behind a silent connection. */
+    /** Sends the keep-alive, and replaces a silent connection so that the next one doesn't wait behind it. */
     @Override
     public CompletionStage<Reply> keepAlive(Command.KeepAlive keepAlive) {
         CompletionStage<Reply> answered = answered(keepAlive, ScriptCall.keepAlive(keepAlive));
-        Duration patience = keepAlive.responseTimeout();
-        if (patience.compareTo(commandTimeout) < 0) {
+        Duration responseTimeout = keepAlive.responseTimeout();
+        if (responseTimeout.compareTo(commandTimeout) < 0) {
             CommandPipeline pipeline = buckets.pipeline(buckets.of(keepAlive));
             try {
-                // What was on its way for half of that has kept the keep-alive waiting, or is the keep-alive.
-                Future<?> look = topology.scheduler()
+                // Any request in flight for half of that time delayed the keep-alive, or is the keep-alive.
+                Future<?> replacement = topology.scheduler()
                         .schedule(
-                                () -> pipeline.replaceSilent(patience.dividedBy(2)),
-                                patience.toNanos(),
+                                () -> pipeline.replaceSilent(responseTimeout.dividedBy(2)),
+                                responseTimeout.toNanos(),
                                 TimeUnit.NANOSECONDS);
-                answered.whenComplete((reply, failure) -> look.cancel(false));
+                answered.whenComplete((reply, failure) -> replacement.cancel(false));
             } catch (RejectedExecutionException shuttingDown) {
-                // Then nothing is renewed any more either.
+                // The client is closing, so nothing is renewed any more.
             }
         }
         return answered;

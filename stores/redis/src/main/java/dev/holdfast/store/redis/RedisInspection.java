@@ -28,29 +28,29 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page of an inspection. The names in use are the fields of a hash, which the server hands out in parts and in an
- * order of its own; a part may be larger than a page, and is then sorted and read again for each page of it.
+ * One page of an inspection. The names in use are the fields of a hash, which the server lists in parts and in its own
+ * order. A part may be larger than a page; then it is sorted and read again for each page.
  *
- * <p>The cursor is where the server begins a part, and the last name of it that was told.
+ * <p>The cursor is the server's cursor for a part, and the last name of that part on the page.
  */
 final class RedisInspection {
 
     private static final int LARGEST_PART = 1_000;
 
-    /** More names than that are never told in one page: each is looked at in one step of the script. */
+    /** The maximum number of names on a page, all of which one call of the script inspects. */
     static final int LARGEST_PAGE = 200;
 
     private final CommandPipeline pipeline;
     private final StatefulRedisConnection<byte[], byte[]> connection;
     private final byte[] hash;
     private final String server;
-    private final Duration patience;
+    private final Duration timeout;
     private final Command.Inspect command;
     private final String cursor;
     private final int limit;
     private final List<ResourceName> page = new ArrayList<>();
 
-    /** Where the part begins to which each of them belongs. */
+    /** For each name, the server's cursor for its part. */
     private final List<String> parts = new ArrayList<>();
 
     RedisInspection(
@@ -58,7 +58,7 @@ final class RedisInspection {
             StatefulRedisConnection<byte[], byte[]> connection,
             byte[] hash,
             String server,
-            Duration patience,
+            Duration timeout,
             Command.Inspect command,
             int limit,
             String cursor) {
@@ -66,7 +66,7 @@ final class RedisInspection {
         this.connection = connection;
         this.hash = hash;
         this.server = server;
-        this.patience = patience;
+        this.timeout = timeout;
         this.command = command;
         this.cursor = cursor;
         this.limit = Math.min(limit, LARGEST_PAGE);
@@ -82,19 +82,20 @@ final class RedisInspection {
     }
 
     private CompletionStage<Reply.Inspected> scan(String from, @Nullable ResourceName after) {
-        // The same for each page: it decides what is in a part.
+        // The same for all pages, because it determines what a part contains.
         ScanArgs args = ScanArgs.Builder.matches(pattern(command.prefix()))
                 .limit(Math.max(10, Math.min(command.limit(), LARGEST_PART)));
         return connection
                 .async()
                 .hscan(hash, ScanCursor.of(from), args)
                 .toCompletableFuture()
-                .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
-                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(RedisFailures.ofTrip(failure, server)))
-                .thenCompose(part -> take(from, after, part));
+                .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .exceptionallyCompose(
+                        failure -> CompletableFuture.failedFuture(RedisFailures.ofRequest(failure, server)))
+                .thenCompose(part -> addNames(from, after, part));
     }
 
-    private CompletionStage<Reply.Inspected> take(
+    private CompletionStage<Reply.Inspected> addNames(
             String from, @Nullable ResourceName after, MapScanCursor<byte[], byte[]> part) {
         TreeSet<ResourceName> names = new TreeSet<>();
         part.getMap().keySet().stream()
@@ -103,19 +104,19 @@ final class RedisInspection {
         ResourceName last = after;
         for (ResourceName name : after == null ? names : names.tailSet(after, false)) {
             if (page.size() == limit) {
-                return told(Optional.of(from + " " + (last == null ? "" : last.value())));
+                return report(Optional.of(from + " " + (last == null ? "" : last.value())));
             }
             page.add(name);
             parts.add(from);
             last = name;
         }
         if (part.isFinished()) {
-            return told(Optional.empty());
+            return report(Optional.empty());
         }
-        return page.size() == limit ? told(Optional.of(part.getCursor() + " ")) : scan(part.getCursor(), null);
+        return page.size() == limit ? report(Optional.of(part.getCursor() + " ")) : scan(part.getCursor(), null);
     }
 
-    private CompletionStage<Reply.Inspected> told(Optional<String> next) {
+    private CompletionStage<Reply.Inspected> report(Optional<String> next) {
         if (page.isEmpty()) {
             return CompletableFuture.completedFuture(new Reply.Inspected(List.of(), next));
         }
@@ -126,7 +127,7 @@ final class RedisInspection {
                     List<ScriptReply> answers = answer.each();
                     for (int i = 0; i < page.size(); i++) {
                         if (answers.get(i).isLeftOut()) {
-                            // The first one never is.
+                            // The first name is never skipped.
                             return new Reply.Inspected(
                                     infos,
                                     Optional.of(parts.get(i - 1) + " "
@@ -140,7 +141,7 @@ final class RedisInspection {
                         failure -> isDamage(failure) ? eachAlone(next) : CompletableFuture.failedFuture(failure));
     }
 
-    /** One of them is to blame, and the others shall not suffer for it. */
+    /** Inspects each name separately, so that a damaged one doesn't hide the others. */
     private CompletionStage<Reply.Inspected> eachAlone(Optional<String> next) {
         List<ResourceInfo> infos = new ArrayList<>(page.size());
         List<DamagedRecord> damaged = new ArrayList<>();
@@ -166,7 +167,7 @@ final class RedisInspection {
                 && known.reason() == StoreException.Reason.CORRUPT;
     }
 
-    /** What begins with exactly these characters: those that mean something in a pattern are taken at their word. */
+    /** A pattern for this prefix, with special characters escaped. */
     private static byte[] pattern(String prefix) {
         ByteArrayOutputStream pattern = new ByteArrayOutputStream();
         for (byte b : prefix.getBytes(StandardCharsets.UTF_8)) {

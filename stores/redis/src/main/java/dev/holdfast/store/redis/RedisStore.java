@@ -60,30 +60,30 @@ import org.slf4j.Logger;
  * try (Holdfast holdfast = Holdfast.connect("redis://localhost:6379")) { … }
  * }</pre>
  *
- * <p>What is special about it:
+ * <p>Its properties:
  *
  * <ul>
- *   <li>Every command is one step of a script on the server, by the server's clock; commands that come while others are
- *   under way leave together.
- *   <li>Who waits is told of its grant by a message on a channel of this client, in the step that released it.
- *   <li>It excludes while the server keeps its memory and its clock is not stepped. Its expiry follows the server's
- *   wall clock; after a crash the server knows what its persistence kept. Tokens rise even then.
+ *   <li>Every command is one atomic step of a script on the server, by the server's clock. Commands that arrive while
+ *   others are in flight are sent together.
+ *   <li>The step that grants a queued claim also publishes that on its client's channel.
+ *   <li>Mutual exclusion holds while the server keeps its data and its clock is not stepped. Leases follow the server's
+ *   wall clock; after a crash the server has what its persistence kept. Tokens only increase, even then.
  * </ul>
  *
- * <p>One instance has two connections: one for commands, one on which it is told. All instances of a process that are
- * given no threads of the program's share those of the driver, which the first starts and the last ends. What was under
- * way on a connection that breaks is never sent again by the store.
+ * <p>One instance has two connections: one for commands and one for messages. All instances in a process for which the
+ * program provides no threads share those of the driver; the first instance starts them, and the last ends
+ * them. The store never repeats requests in flight on a lost connection.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class RedisStore implements LockStore {
 
-    /** How long replicas are waited for, if that is asked for by a URI that does not say how long. */
+    /** How long to wait for replicas, if a URI asks for that without a time. */
     static final Duration REPLICA_TIMEOUT = Duration.ofSeconds(1);
 
     static final Duration MIN_TTL = Duration.ofMillis(200);
 
-    private static final Duration POLL_BEFORE_TOLD = Duration.ofMillis(500);
+    private static final Duration DEFERRED_POLL = Duration.ofMillis(500);
 
     private final Topology topology;
     private final ReplicaAcknowledgement acknowledgement;
@@ -92,26 +92,29 @@ public final class RedisStore implements LockStore {
     private final StoreTraits traits;
     private final RedisCommands commands;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile @Nullable Future<?> ticks;
+    private volatile @Nullable Future<?> maintenance;
 
     private RedisStore(Builder options) {
         this.layout = new BucketLayout(options.namespace, options.buckets());
         Duration commandTimeout = options.commandTimeout;
-        ServerMonitor watch = new ServerMonitor(new SystemTicks(), options.watchLog);
+        ServerMonitor monitor = new ServerMonitor(new SystemTicks(), options.monitorLog);
         String client = HexFormat.of().toHexDigits(Randomness.nextLong());
         List<RedisURI> servers = options.servers();
-        ConnectionFactory driver = new ConnectionFactory(options.connectionOptions());
-        InFlight inFlight = driver.inFlight();
+        ConnectionFactory connectionFactory = new ConnectionFactory(options.connectionOptions());
+        InFlight inFlight = connectionFactory.inFlight();
         this.topology = options.isCluster()
-                ? new ClusterTopology(driver, servers, layout, client, commandTimeout)
-                : new SinglePrimary(driver, PrimaryLocator.of(driver, servers.get(0)), layout.channel(0, client));
+                ? new ClusterTopology(connectionFactory, servers, layout, client, commandTimeout)
+                : new SinglePrimary(
+                        connectionFactory,
+                        PrimaryLocator.of(connectionFactory, servers.get(0)),
+                        layout.channel(0, client));
         this.acknowledgement = new ReplicaAcknowledgement(options.replicas, topology.name());
         this.buckets = new Buckets(
                 topology, layout, acknowledgement, commandTimeout, bucket -> pipeline(bucket, options, inFlight));
         this.commands = new RedisCommands(
-                topology, buckets, layout, acknowledgement, options.replicas, watch, client, commandTimeout);
+                topology, buckets, layout, acknowledgement, options.replicas, monitor, client, commandTimeout);
         try {
-            ServerInfo facts = topology.open(options.connectTimeout);
+            ServerInfo serverInfo = topology.open(options.connectTimeout);
             for (int bucket : topology.samples()) {
                 BucketProbe.run(
                         topology.route(bucket),
@@ -122,14 +125,14 @@ public final class RedisStore implements LockStore {
                         options.replicas,
                         options.connectTimeout);
             }
-            this.traits = traits(facts.product());
+            this.traits = traits(serverInfo.product());
         } catch (RuntimeException e) {
             close();
             throw e;
         }
         long pause = commandTimeout.dividedBy(4).toNanos();
-        this.ticks =
-                topology.scheduler().scheduleWithFixedDelay(buckets::lookAround, pause, pause, TimeUnit.NANOSECONDS);
+        this.maintenance =
+                topology.scheduler().scheduleWithFixedDelay(buckets::maintain, pause, pause, TimeUnit.NANOSECONDS);
     }
 
     private CommandPipeline pipeline(int bucket, Builder options, InFlight inFlight) {
@@ -141,10 +144,10 @@ public final class RedisStore implements LockStore {
                 options.replicas,
                 inFlight,
                 options.ticks,
-                left -> buckets.after(bucket, left));
+                abandoned -> buckets.after(bucket, abandoned));
     }
 
-    /** For tests that look at what is kept in the client. */
+    /** For tests that check the client's state. */
     Buckets buckets() {
         return buckets;
     }
@@ -153,7 +156,7 @@ public final class RedisStore implements LockStore {
         return traitsOfAny(product).with(Feature.PUSH).build();
     }
 
-    /** What holds on every server. */
+    /** The traits on every server. */
     private static StoreTraits.Builder traitsOfAny(String product) {
         return StoreTraits.of(product)
                 .system("Redis")
@@ -167,24 +170,24 @@ public final class RedisStore implements LockStore {
     }
 
     /**
-     * Opens the locks of a server with the default options.
+     * Opens a store on a server with the default options.
      *
-     * @throws StoreException as of {@link Builder#open()}
+     * @throws StoreException as in {@link Builder#open()}
      */
     public static RedisStore open(RedisURI uri) {
         return builder(uri).open();
     }
 
-    /** Begins to set up a store on a server, with the user, the database and the security that the URI names. */
+    /** Starts to configure a store on a server, with the user, the database and the TLS settings of the URI. */
     public static Builder builder(RedisURI uri) {
         return new Builder(List.of(uri), false);
     }
 
     /**
-     * Begins to set up a store on what a URI names, as {@link RedisStoreProvider} knows them: a server, Sentinels or a
-     * cluster; for what the URI does not say.
+     * Starts to configure a store on a server, Sentinels or a cluster, by a URI as for {@link RedisStoreProvider}; for
+     * options that the URI doesn't have.
      *
-     * @throws IllegalArgumentException if the URI is not of that form; nothing was touched
+     * @throws IllegalArgumentException if the URI has another form; nothing was opened
      */
     public static Builder builder(StoreUri uri) {
         if (!new RedisStoreProvider().schemes().contains(uri.scheme())) {
@@ -194,10 +197,10 @@ public final class RedisStore implements LockStore {
     }
 
     /**
-     * Begins to set up a store on a Redis Cluster.
+     * Starts to configure a store on a Redis Cluster.
      *
-     * @param nodes some of its nodes, by which the others are found; the user and the security of the first are those
-     *     of all
+     * @param nodes some of its nodes, by which the others are found; the user and the TLS settings of the first apply
+     *     to all
      * @throws IllegalArgumentException if there are none, or one names a database, which clusters don't have
      */
     public static Builder clusterBuilder(Collection<RedisURI> nodes) {
@@ -238,7 +241,7 @@ public final class RedisStore implements LockStore {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            Future<?> present = ticks;
+            Future<?> present = maintenance;
             if (present != null) {
                 present.cancel(false);
             }
@@ -248,10 +251,10 @@ public final class RedisStore implements LockStore {
         }
     }
 
-    /** Sets up a store on a server. Each option has a default. */
+    /** Configures a store. Each option has a default. */
     public static final class Builder {
 
-        /** The keys of a name are in one of so many buckets, each with a slot of its own. Never to be changed. */
+        /** The number of buckets in a cluster, each in a separate slot. Must never change. */
         private static final int BUCKETS_OF_CLUSTER = 1_024;
 
         private final List<RedisURI> uris;
@@ -277,8 +280,8 @@ public final class RedisStore implements LockStore {
         private LongSupplier ticks = new SystemTicks();
         ConnectionFactory.Between connections = ConnectionFactory.Between.NOTHING;
 
-        /** Where troubles of the server are told. */
-        Logger watchLog = ServerMonitor.LOG;
+        /** The log for warnings about the server. */
+        Logger monitorLog = ServerMonitor.LOG;
 
         private @Nullable RedisCredentialsProvider credentials;
 
@@ -295,7 +298,7 @@ public final class RedisStore implements LockStore {
             return isCluster ? bucketsOfCluster : 1;
         }
 
-        /** For tests that do something to each bucket. */
+        /** For tests that act on each bucket. */
         @CanIgnoreReturnValue
         Builder buckets(int ofCluster) {
             this.bucketsOfCluster = ofCluster;
@@ -303,7 +306,7 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * What the keys of the store begin with, so that several may share a database.
+         * The prefix of the store's keys, so that several stores can share a database.
          *
          * @param namespace 1 to 64 letters, digits and {@code _ . : -}; {@code holdfast} by default
          */
@@ -314,11 +317,11 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * After which time a command that is not answered ends with an unknown outcome, and its connection is made
-         * anew; five seconds by default. A keep-alive waits for a quarter of the session's ttl at most; then another
-         * connection takes the place of one that does not answer.
+         * How long to wait for the reply to a command before it fails with an unknown outcome and its connection is
+         * replaced; five seconds by default. A keep-alive waits for at most a quarter of the session's ttl; then
+         * another connection replaces the silent one.
          *
-         * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
+         * @throws IllegalArgumentException if it is below 10 ms or above an hour
          */
         @CanIgnoreReturnValue
         public Builder commandTimeout(Duration timeout) {
@@ -329,7 +332,7 @@ public final class RedisStore implements LockStore {
         /**
          * How long {@link #open()} waits for a connection; ten seconds by default.
          *
-         * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
+         * @throws IllegalArgumentException if it is below 10 ms or above an hour
          */
         @CanIgnoreReturnValue
         public Builder connectTimeout(Duration timeout) {
@@ -338,9 +341,8 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * Connects with the options (TLS, sockets, protocol) and the threads of a client that the program has already,
-         * for a server or for a cluster. It is never closed here, and its own connections are left alone: the store
-         * makes connections of its own, since theirs may repeat commands.
+         * Uses the options (TLS, sockets, protocol) and threads of an existing client, for a server or a cluster. The
+         * store never closes it and doesn't use its connections, which may repeat commands, but opens its own.
          */
         @CanIgnoreReturnValue
         public Builder client(AbstractRedisClient existing) {
@@ -348,7 +350,7 @@ public final class RedisStore implements LockStore {
             return this;
         }
 
-        /** Uses the threads that the program has already for its clients. They are never ended here. */
+        /** Uses existing client resources. The store never shuts them down. */
         @CanIgnoreReturnValue
         public Builder resources(ClientResources existing) {
             this.resources = existing;
@@ -356,11 +358,10 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * Has the password asked for each time that a connection is made, so that it may change while the store is
-         * open.
+         * Fetches the password for each new connection, so that it can change while the store is open.
          *
          * @param user null for the default user
-         * @param password is asked on a thread that may wait
+         * @param password called on a thread that may block
          */
         @CanIgnoreReturnValue
         public Builder password(@Nullable String user, Supplier<char[]> password) {
@@ -369,8 +370,8 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * What to trust and what to show when the URI asks for TLS; by default the authorities that the JVM trusts, and
-         * no certificate.
+         * The trusted authorities and the client certificate if the URI asks for TLS; by default the authorities that
+         * the JVM trusts, and no certificate.
          */
         @CanIgnoreReturnValue
         public Builder tls(SslOptions options) {
@@ -379,13 +380,13 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * Lets a grant count only when so many replicas have it. A grant that they don't have in time is withdrawn, and
-         * the request for it fails with a {@link dev.holdfast.StoreRefusedException} that says how many have it. This
-         * makes it less likely that a fail-over forgets a grant; it does not rule it out, since a replica that lacks it
-         * may be chosen. Off by default.
+         * Lets a grant count only when this many replicas have it. A grant that they don't acknowledge in time is
+         * withdrawn, and the request fails with a {@link dev.holdfast.StoreRefusedException} that says how many did.
+         * This makes it less likely that a fail-over loses a grant, but doesn't rule it out, since a replica without it
+         * may be promoted. Off by default.
          *
-         * <p>All commands of the client wait while replicas are waited for, so the time should be short. Clients whose
-         * session ttl is less than four times as long are refused: a keep-alive can't wait that long.
+         * <p>All commands of the client wait meanwhile, so the time should be short. Clients whose session ttl is less
+         * than four times as long are refused: a keep-alive can't wait that long.
          *
          * @param count 0 to wait for none
          * @param timeout 1 ms to a minute, and less than {@link #commandTimeout}
@@ -397,7 +398,7 @@ public final class RedisStore implements LockStore {
             return this;
         }
 
-        /** Where to connect to, with everything that was set. */
+        /** The servers to connect to, with all settings. */
         List<RedisURI> servers() {
             if (replicas.areAsked() && replicas.timeout().compareTo(commandTimeout) >= 0) {
                 throw new IllegalArgumentException("The time to wait for replicas, "
@@ -418,21 +419,21 @@ public final class RedisStore implements LockStore {
             return new ConnectionOptions(client, resources, tls, connectTimeout, isCluster, connections);
         }
 
-        /** For tests: what stands between the pipelines and their routes. */
+        /** For tests: wraps the pipelines' routes. */
         @CanIgnoreReturnValue
         Builder between(UnaryOperator<Route> other) {
             this.between = other;
             return this;
         }
 
-        /** For tests: what stands between the store and its connections, but for those to Sentinels. */
+        /** For tests: wraps the store's connections, except those to Sentinels. */
         @CanIgnoreReturnValue
         Builder connections(ConnectionFactory.Between other) {
             this.connections = other;
             return this;
         }
 
-        /** For tests: what the pipelines count time by. */
+        /** For tests: the clock of the pipelines. */
         @CanIgnoreReturnValue
         Builder ticks(LongSupplier other) {
             this.ticks = other;
@@ -449,12 +450,12 @@ public final class RedisStore implements LockStore {
         /**
          * Connects.
          *
-         * <p><b>Blocking:</b> for the time-out of the connection, at most.
+         * <p><b>Blocking:</b> for at most the connect time-out.
          *
-         * @throws IllegalArgumentException if the namespace is not of its form; nothing was touched
-         * @throws StoreException if the server can't be reached, does not accept the user, lacks a permission, is too
-         *     old, is not a primary or may evict locks, or has something else in their place; or if the versions of
-         *     Lettuce and Netty do not work
+         * @throws IllegalArgumentException if the namespace has another form; nothing was opened
+         * @throws StoreException if the server can't be reached, rejects the user, lacks a permission, is too old, is
+         *     not a primary, may evict locks or has other data under the store's keys; or if the versions of Lettuce
+         *     and Netty don't work
          */
         public RedisStore open() {
             DriverVersion.require();
@@ -466,17 +467,16 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * Makes a store that connects when it is first used, and tries again with each command until it is connected,
-         * as {@link #open()} does. For programs that start while their Redis is away; see {@link
-         * dev.holdfast.Holdfast.Builder#startInBackground}. Does no I/O. Waiters look for themselves twice a second
-         * though they are told.
+         * Creates a store that connects when first used, and retries with each command until {@link #open()} succeeds.
+         * For programs that start while their Redis is away; see
+         * {@link dev.holdfast.Holdfast.Builder#startInBackground}. Does no I/O. Waiters poll twice a second, in
+         * addition to signals.
          *
-         * @throws IllegalArgumentException if the namespace is not of its form
+         * @throws IllegalArgumentException if the namespace has another form
          */
         public LockStore openLater() {
             BucketLayout keys = new BucketLayout(namespace, buckets());
-            StoreTraits traits =
-                    traitsOfAny("Redis").pollEvery(POLL_BEFORE_TOLD).build();
+            StoreTraits traits = traitsOfAny("Redis").pollEvery(DEFERRED_POLL).build();
             return new DeferredStore(traits, buckets(), keys::bucketOf, this::open);
         }
 

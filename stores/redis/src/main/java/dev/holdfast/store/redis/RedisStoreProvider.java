@@ -9,7 +9,7 @@ import java.util.Set;
 /**
  * Opens {@code redis://[[user]:password@]host[:port][/database]}, the same over TLS as {@code rediss://}, and
  * {@code redis-sentinel://[[user]:password@]host[:port][,host[:port]…][/database]?master=NAME}, the primary that these
- * Sentinels know by the name, over TLS as {@code rediss-sentinel://}; and
+ * Sentinels call by this name, over TLS as {@code rediss-sentinel://}; and
  * {@code redis-cluster://[[user]:password@]host[:port][,host[:port]…]}, the cluster of these nodes, over TLS as
  * {@code rediss-cluster://}. User and password are those of the servers, percent-encoded; an address of IPv6 stands in
  * brackets. The manual lists the parameters.

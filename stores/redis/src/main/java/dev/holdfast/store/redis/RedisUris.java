@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the URIs of all Redis stores, and nothing else does. */
+/** Parses the URIs of all Redis stores. */
 final class RedisUris {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisUris.class);
@@ -54,10 +54,9 @@ final class RedisUris {
     }
 
     /**
-     * Sets up the store that a URI names.
+     * Configures the store of a URI.
      *
-     * @throws IllegalArgumentException if it is not of the form, or has a parameter that is not known, or a value that
-     *     is none
+     * @throws IllegalArgumentException if it has another form, an unknown parameter or an invalid value
      */
     static RedisStore.Builder builder(StoreUri uri) {
         return new RedisUris(uri).builder();
@@ -162,7 +161,7 @@ final class RedisUris {
         return all;
     }
 
-    /** Those that are named, each with all that the URI says. */
+    /** The servers in the URI, with all its settings. */
     private List<RedisURI> servers(UriReader.Authority authority, int port) {
         return authority.servers().stream()
                 .map(text -> {

@@ -20,16 +20,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Acknowledgement of grants by replicas: a grant counts only when enough of them have it. One that they do not have in
- * time is withdrawn, and the request for it fails; a grant that was made when another claim ended is withdrawn in the
- * same way, and its claimant, who is told that there is no such claim any more, asks again.
+ * Waits for replicas to acknowledge grants: a grant counts only when enough of them have it. One that they don't
+ * acknowledge in time is withdrawn, and its request fails. A grant made when another claim ended is withdrawn in the
+ * same way; its claimant learns from a poll that the claim is absent, and claims again.
  */
 final class ReplicaAcknowledgement {
 
     private final Replicas replicas;
     private final String server;
 
-    /** The grants of this client that replicas have had: they are not asked about again. */
+    /** This client's acknowledged grants, for which replicas are not asked again. */
     private final Set<ClaimRef> confirmed = ConcurrentHashMap.newKeySet();
 
     ReplicaAcknowledgement(Replicas replicas, String server) {
@@ -37,13 +37,13 @@ final class ReplicaAcknowledgement {
         this.server = server;
     }
 
-    /** Whether a grant does not count yet when it is answered. */
+    /** Whether grants must be acknowledged. */
     boolean isWanted() {
         return replicas.areAsked();
     }
 
     /**
-     * Sends a command by which a claim may be granted.
+     * Sends a command that may grant a claim.
      *
      * @param effect what a failure means for the command
      */
@@ -60,7 +60,7 @@ final class ReplicaAcknowledgement {
         });
     }
 
-    /** Asks about claims, which may have been granted since. */
+    /** Polls claims, which may have been granted meanwhile. */
     CompletionStage<List<ClaimReply>> poll(CommandPipeline pipeline, List<ClaimRef> claims) {
         if (!replicas.areAsked() || confirmed.containsAll(claims)) {
             return pipeline.submit(ScriptCall.poll(claims)).thenApply(answer -> noted(claims, answer.states()));
@@ -84,20 +84,17 @@ final class ReplicaAcknowledgement {
         });
     }
 
-    /** Notes that a claim has ended, or was asked to end. */
+    /** Forgets a claim that has ended or is about to. */
     void forget(ClaimRef claim) {
         confirmed.remove(claim);
     }
 
-    /** Notes that a session has ended, or was asked to end. */
+    /** Forgets the claims of a session that has ended or is about to. */
     void forget(SessionId session) {
         confirmed.removeIf(claim -> claim.session().equals(session));
     }
 
-    /**
-     * Hints that make nobody believe in a grant that may not count: of one that was made when another claim ended, only
-     * that it is to be asked about.
-     */
+    /** A listener that gets no grants that may not count: a signalled grant becomes a hint to poll. */
     Consumer<Signal> hints(Consumer<Signal> listener) {
         return replicas.areAsked()
                 ? signal -> listener.accept(
@@ -122,7 +119,7 @@ final class ReplicaAcknowledgement {
         return true;
     }
 
-    /** Whatever comes of it, it was not without effect: the grant is there until this is done. */
+    /** If it fails, the effect is unknown: the grant exists until it is withdrawn. */
     private static CompletionStage<ScriptReply> withdraw(CommandPipeline pipeline, ClaimRef claim) {
         return pipeline.submit(ScriptCall.withdraw(new Command.Withdraw(claim, Command.Sending.FIRST)))
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(notWithdrawn(failure)));

@@ -9,7 +9,7 @@ import java.time.Duration;
 /**
  * How many replicas must have a grant before it counts, and how long that may take.
  *
- * @param count 0 if none has to
+ * @param count 0 for none
  */
 record Replicas(int count, Duration timeout) {
 
@@ -17,7 +17,7 @@ record Replicas(int count, Duration timeout) {
 
     private static final int MOST = 100;
 
-    /** Refuses what can't be meant. */
+    /** Rejects values out of range. */
     Replicas {
         if (count < 0 || count > MOST) {
             throw new IllegalArgumentException("The number of replicas to wait for is 0 to " + MOST + ", not " + count);
@@ -28,7 +28,9 @@ record Replicas(int count, Duration timeout) {
         }
     }
 
-    /** Whether a keep-alive of such a session can wait for them: it is taken as lost after a quarter of the ttl. */
+    /**
+     * Whether a keep-alive of such a session can wait for the replicas: it counts as lost after a quarter of the ttl.
+     */
     boolean leaveTimeFor(Duration ttl) {
         return !areAsked() || timeout.multipliedBy(4).compareTo(ttl) <= 0;
     }
@@ -38,8 +40,8 @@ record Replicas(int count, Duration timeout) {
     }
 
     /**
-     * Too few replicas have a grant, which was withdrawn. A person must look after them, unlike after a server that is
-     * silent for a while.
+     * The failure if too few replicas have a grant, which was withdrawn. An operator must look into it, unlike after a
+     * server's short silence.
      */
     StoreException missing(String server, long acknowledged, Effect effect) {
         return new StoreException(
@@ -51,7 +53,7 @@ record Replicas(int count, Duration timeout) {
                 null);
     }
 
-    /** A client with such a session can't wait for them. */
+    /** The failure for a client whose session can't wait for the replicas. */
     StoreException tooSlowFor(Duration ttl) {
         return new StoreException(
                 Reason.DENIED,

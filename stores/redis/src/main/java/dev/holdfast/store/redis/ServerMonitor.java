@@ -16,16 +16,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns of settings and states of a server that cost locks, and that may come up while the store is open: an eviction
- * policy that throws locks away, replicas that are missing, a disk that can't be written, memory that is full. Asks
- * each server once per ttl, when a session there is audited, and when it refuses a write. Each trouble is logged when
- * it begins and when it ends. Thread-safe.
+ * Warns of settings and states of a server that cost locks and may arise while the store is open: an eviction policy
+ * that drops locks, missing replicas, a disk that can't be written, full memory. Asks each server once per ttl, when a
+ * session there is audited, and when it refuses a write. Each problem is logged when it begins and when it ends.
+ * Thread-safe.
  */
 final class ServerMonitor {
 
     static final Logger LOG = LoggerFactory.getLogger(ServerMonitor.class);
 
-    /** Servers are asked no more often than that, however short the sessions are. */
+    /** The shortest interval between two checks of a server, however short the sessions are. */
     private static final Duration SHORTEST = Duration.ofMillis(200);
 
     private static final String REFUSALS = "refusals";
@@ -33,40 +33,40 @@ final class ServerMonitor {
     private final LongSupplier ticks;
     private final Logger log;
 
-    /** The shortest ttl of a session, or an hour until there is one. */
+    /** The shortest ttl of a session; an hour until there is a session. */
     private final AtomicLong interval = new AtomicLong(Duration.ofHours(1).toNanos());
 
-    private final Map<String, Watched> servers = new ConcurrentHashMap<>();
+    private final Map<String, MonitoredServer> servers = new ConcurrentHashMap<>();
 
     ServerMonitor(LongSupplier ticks, Logger log) {
         this.ticks = ticks;
         this.log = log;
     }
 
-    /** What is known of one server. */
-    private static final class Watched {
+    /** The known problems of one server. */
+    private static final class MonitoredServer {
         private final AtomicLong askedAt;
 
-        /** The troubles that were logged and have not ended, by their names. */
+        /** The logged problems that have not ended, by name. */
         @GuardedBy("this")
         private Map<String, String> troubles = Map.of();
 
-        private Watched(long askedAt) {
+        private MonitoredServer(long askedAt) {
             this.askedAt = new AtomicLong(askedAt);
         }
 
-        /** Whether a trouble begins now that has not been seen before. */
+        /** Whether this problem has just begun. */
         private synchronized boolean isFirst(String trouble) {
             if (troubles.containsKey(trouble)) {
                 return false;
             }
-            // Its words are logged when the server has told what it knows of it.
+            // Its message is logged after the server's answer.
             troubles = new TreeMap<>(troubles);
             troubles.put(trouble, "");
             return true;
         }
 
-        /** Takes note of the present troubles, and gives those before. */
+        /** Stores the current problems and returns the previous ones. */
         private synchronized Map<String, String> replace(Map<String, String> present) {
             Map<String, String> before = troubles;
             troubles = present;
@@ -74,37 +74,34 @@ final class ServerMonitor {
         }
     }
 
-    /** A session with this ttl is opened: it is to be told in time. */
+    /** Adapts the interval to the ttl of a new session. */
     void opened(Duration ttl) {
         interval.accumulateAndGet(Math.max(ttl.toNanos(), SHORTEST.toNanos()), Math::min);
     }
 
-    /**
-     * A session is audited on the server at the other end of a route: asks it how it is, if that was not done for a
-     * ttl.
-     */
+    /** Checks the server of an audited session, unless that was done less than a ttl ago. */
     void audited(Route route) {
         long now = ticks.getAsLong();
-        Watched watched = watched(route, now);
-        long before = watched.askedAt.get();
-        if (now - before >= interval.get() && watched.askedAt.compareAndSet(before, now)) {
-            ask(route, watched, Map.of());
+        MonitoredServer server = server(route, now);
+        long before = server.askedAt.get();
+        if (now - before >= interval.get() && server.askedAt.compareAndSet(before, now)) {
+            ask(route, server, Map.of());
         }
     }
 
-    /** The server has refused something that a person must see to: asks it how it is, unless it was refusing before. */
+    /** Checks a server that refused something an operator must fix, unless it was refusing before. */
     void refused(Route route, StoreException why) {
         long now = ticks.getAsLong();
-        if (why.reason() == Reason.DENIED && watched(route, now).isFirst(REFUSALS)) {
-            ask(route, watched(route, now), Map.of(REFUSALS, "refuses what locks need: " + why.getMessage()));
+        if (why.reason() == Reason.DENIED && server(route, now).isFirst(REFUSALS)) {
+            ask(route, server(route, now), Map.of(REFUSALS, "refuses what locks need: " + why.getMessage()));
         }
     }
 
-    private Watched watched(Route route, long now) {
-        return servers.computeIfAbsent(route.server(), name -> new Watched(now - interval.get()));
+    private MonitoredServer server(Route route, long now) {
+        return servers.computeIfAbsent(route.server(), name -> new MonitoredServer(now - interval.get()));
     }
 
-    private void ask(Route route, Watched watched, Map<String, String> known) {
+    private void ask(Route route, MonitoredServer monitored, Map<String, String> known) {
         String server = route.server();
         StatefulRedisConnection<byte[], byte[]> connection = route.current();
         if (connection == null) {
@@ -114,18 +111,18 @@ final class ServerMonitor {
             connection.async().info().whenComplete((info, failure) -> {
                 Map<String, String> present = new TreeMap<>(known);
                 present.putAll(new ServerInfo(info == null ? "" : info).troubles());
-                tell(server, watched, present);
+                report(server, monitored, present);
             });
         } catch (RuntimeException e) {
             log.debug("server={} could not be asked how it is", server, e);
         } catch (Error e) {
-            // Whoever sends a command has nothing to do with it.
+            // The command that is being sent must not fail because of this.
             log.error("server={} could not be asked how it is", server, e);
         }
     }
 
-    private void tell(String server, Watched watched, Map<String, String> present) {
-        Map<String, String> before = watched.replace(present);
+    private void report(String server, MonitoredServer monitored, Map<String, String> present) {
+        Map<String, String> before = monitored.replace(present);
         present.forEach((name, words) -> {
             if (before.getOrDefault(name, "").isEmpty()) {
                 log.warn("server={} {}", server, words);

@@ -44,9 +44,9 @@ class ClusterPipelinesTest {
                     client.lock("name/" + i).acquire().close();
                 }
                 assertThat(store.buckets().used()).isGreaterThan(20);
-                store.buckets().lookAround(Duration.ofMinutes(1));
+                store.buckets().maintain(Duration.ofMinutes(1));
                 assertThat(store.buckets().used()).isGreaterThan(20);
-                store.buckets().lookAround(Duration.ZERO);
+                store.buckets().maintain(Duration.ZERO);
                 assertThat(store.buckets().used()).isZero();
             }
         }
@@ -73,7 +73,7 @@ class ClusterPipelinesTest {
                         }))
                         .toList();
                 while (running.stream().anyMatch(each -> !each.isDone())) {
-                    store.buckets().lookAround(Duration.ZERO);
+                    store.buckets().maintain(Duration.ZERO);
                 }
                 for (Future<Integer> each : running) {
                     assertThat(each.get(1, TimeUnit.MINUTES)).isEqualTo(150);

@@ -31,7 +31,7 @@ class ServerMonitorTest {
 
     private RedisStore open() {
         RedisStore.Builder builder = server.builder();
-        builder.watchLog = log;
+        builder.monitorLog = log;
         return builder.open();
     }
 

@@ -17,8 +17,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Client whose connections have asynchronous commands alone. The synchronous and the reactive ones, which nobody uses
- * here, are more than a third of the processor time that it takes to open a store.
+ * A client whose connections have only asynchronous commands. Creating the unused synchronous and reactive ones takes
+ * more than a third of the processor time of opening a store.
  */
 final class AsynchronousClient extends RedisClient {
 

@@ -30,22 +30,22 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Factory of connections that never repeat a command by themselves: to settle a lost answer is up to the engine. */
+/** Creates connections that never repeat a command on their own: settling a lost reply is the engine's task. */
 public final class ConnectionFactory {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionFactory.class);
     private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
 
-    /** How often a connection is tried before a failure without a reason is believed. */
-    private static final int TRIES = 5;
+    /** How often to connect before a failure without a reason counts. */
+    private static final int MAX_TRIES = 5;
 
-    /** For how many milliseconds a new connection may refuse to be used. */
-    private static final int MOST_LOOKS = 1_000;
+    /** For how many milliseconds a new connection may reject commands. */
+    private static final int MAX_ACTIVATION_POLLS = 1_000;
 
-    /** Far longer than channels on this machine take to be closed. */
+    /** Far longer than closing local channels takes. */
     private static final long MAX_CLOSING_SECONDS = 10;
 
-    /** What may stand between the store and its connections. */
+    /** Wraps connections before the store uses them. */
     public interface Between {
         Between NOTHING = new Between() {};
 
@@ -63,13 +63,13 @@ public final class ConnectionFactory {
     private final Between between;
     private final ClientResources resources;
 
-    /** Null where the program has given its own. */
+    /** Null if the program has provided its own. */
     private final @Nullable SharedEventLoops shared;
 
     private final InFlight inFlight;
-    private final Duration patience;
+    private final Duration connectTimeout;
 
-    /** Held while a connection is started, so that none is started on threads that are ending. */
+    /** Held while a connection is started, so that none starts on threads that are shutting down. */
     private final Object life = new Object();
 
     @GuardedBy("life")
@@ -83,11 +83,11 @@ public final class ConnectionFactory {
         this.shared = ours;
         this.resources = ours == null ? requireNonNull(given) : ours.resources();
         this.inFlight = ours == null ? new InFlight() : ours.inFlight();
-        this.patience = options.connectTimeout();
+        this.connectTimeout = options.connectTimeout();
         this.between = options.between();
         try {
-            // The pipelines of many buckets share the connection to a node; where there is one pipeline it gathers by
-            // itself.
+            // The pipelines of many buckets share the connection to a node; a single pipeline already batches its
+            // commands.
             this.client = new AsynchronousClient(options.isCluster() ? FlushConsolidation.of(resources) : resources);
             client.setOptions(
                     options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
@@ -99,7 +99,7 @@ public final class ConnectionFactory {
         }
     }
 
-    // Nothing is sent twice, kept for later, or ended by the driver.
+    // The driver must not repeat, buffer or time out commands.
     private static ClientOptions options(ClientOptions base, boolean isOurs, ConnectionOptions wanted) {
         ClientOptions.Builder options = base.mutate()
                 .autoReconnect(false)
@@ -114,7 +114,7 @@ public final class ConnectionFactory {
                     .tcpNoDelay(true)
                     .build());
         }
-        // Whoever does not speak TLS says nothing: that is to be found out before the patience for a connection ends.
+        // A peer without TLS stays silent; this time-out reports that before the connect time-out does.
         Duration greeting = wanted.connectTimeout().multipliedBy(3).dividedBy(4);
         options.sslOptions((wanted.tls() == null ? base.getSslOptions() : wanted.tls())
                 .mutate()
@@ -123,7 +123,7 @@ public final class ConnectionFactory {
         return options.build();
     }
 
-    /** Turns off what the driver may do since some version; before that one it does not do it. */
+    /** Turns off a feature of newer driver versions; older ones don't have it. */
     private static void unlessOlder(Supplier<?> option) {
         try {
             Object builder = option.get();
@@ -133,77 +133,76 @@ public final class ConnectionFactory {
         }
     }
 
-    /** How long it may take until a connection can be used. */
-    public Duration patience() {
-        return patience;
+    /** How long it may take until a connection is usable. */
+    public Duration connectTimeout() {
+        return connectTimeout;
     }
 
-    /** The same server, which is given no longer than that to greet. */
+    /** The same server, with that time-out for its greeting. */
     public RedisURI at(RedisURI server) {
         return at(server, server.getHost(), server.getPort());
     }
 
-    /** Another place, with the user, the database and the security of a server. */
+    /** Another address with the user, the database and the TLS settings of a server. */
     public RedisURI at(RedisURI like, String host, int port) {
         RedisURI server = RedisURI.create(host, port);
         server.setDatabase(like.getDatabase());
         server.setClientName(like.getClientName());
         server.applySsl(like);
         server.applyAuthentication(like);
-        server.setTimeout(patience);
+        server.setTimeout(connectTimeout);
         return server;
     }
 
-    /** A connection for commands. */
+    /** Opens a connection for commands. */
     public CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect(RedisURI server) {
-        return explained(withReason(() -> client.connectAsync(CODEC, server), TRIES), server)
+        return explained(connectWithReason(() -> client.connectAsync(CODEC, server), MAX_TRIES), server)
                 .thenCompose(
                         made -> active(() -> pinged(made.async().ping())).thenApply(answer -> between.commands(made)));
     }
 
-    /** A connection on which something is told. */
+    /** Opens a connection for messages. */
     public CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> listen(RedisURI server) {
-        return explained(withReason(() -> client.connectPubSubAsync(CODEC, server), TRIES), server)
+        return explained(connectWithReason(() -> client.connectPubSubAsync(CODEC, server), MAX_TRIES), server)
                 .thenCompose(
                         made -> active(() -> pinged(made.async().ping())).thenApply(answer -> between.messages(made)));
     }
 
-    /** Asks a Sentinel something, on a connection that is closed after it. */
+    /** Asks a Sentinel, on a connection that is closed afterwards. */
     public <R> CompletionStage<R> askSentinel(
             RedisURI sentinel, Function<RedisSentinelAsyncCommands<byte[], byte[]>, CompletionStage<R>> question) {
-        return explained(withReason(() -> client.connectSentinelAsync(CODEC, at(sentinel)), TRIES), sentinel)
+        return explained(connectWithReason(() -> client.connectSentinelAsync(CODEC, at(sentinel)), MAX_TRIES), sentinel)
                 .thenCompose(connection -> active(() -> question.apply(connection.async()))
                         .toCompletableFuture()
-                        .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
+                        .orTimeout(connectTimeout.toNanos(), TimeUnit.NANOSECONDS)
                         .whenComplete((answer, failure) -> end(connection)));
     }
 
-    /** Whoever may not do that may still lock. */
+    /** A user without permission to ping may still lock. */
     private static CompletionStage<String> pinged(CompletionStage<String> ping) {
-        return ping.exceptionallyCompose(failure -> RedisFailures.isWordOfServer(failure)
+        return ping.exceptionallyCompose(failure -> RedisFailures.isFromServer(failure)
                 ? CompletableFuture.completedFuture("")
                 : CompletableFuture.failedFuture(Stages.causeOf(failure)));
     }
 
     /**
-     * Asks the first thing on a new connection. The driver says that it is made when it has been greeted, and on
-     * another thread that it may be used (as of version 7.7); in between it refuses everything.
+     * Sends the first command on a new connection. The driver reports a connection when its handshake is complete, but
+     * activates it afterwards on another thread (as of version 7.7); in between it rejects all commands.
      */
     private <R> CompletionStage<R> active(Supplier<CompletionStage<R>> question) {
         CompletableFuture<R> answer = new CompletableFuture<>();
-        ask(question, answer, MOST_LOOKS);
+        ask(question, answer, MAX_ACTIVATION_POLLS);
         return answer;
     }
 
-    @SuppressWarnings(
-            "FutureReturnValueIgnored") // Whoever waits for the answer waits no longer than for the connection.
-    private <R> void ask(Supplier<CompletionStage<R>> question, CompletableFuture<R> answer, int looks) {
+    @SuppressWarnings("FutureReturnValueIgnored") // The caller's wait for the answer has a time-out.
+    private <R> void ask(Supplier<CompletionStage<R>> question, CompletableFuture<R> answer, int pollsLeft) {
         try {
-            question.get().whenComplete((told, failure) -> {
+            question.get().whenComplete((result, failure) -> {
                 if (failure == null) {
-                    answer.complete(told);
-                } else if (looks > 0 && RedisFailures.isNotYetActive(failure)) {
-                    askLater(question, answer, looks - 1);
+                    answer.complete(result);
+                } else if (pollsLeft > 0 && RedisFailures.isNotYetActive(failure)) {
+                    askLater(question, answer, pollsLeft - 1);
                 } else {
                     answer.completeExceptionally(Stages.causeOf(failure));
                 }
@@ -214,9 +213,9 @@ public final class ConnectionFactory {
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // As above.
-    private <R> void askLater(Supplier<CompletionStage<R>> question, CompletableFuture<R> answer, int looks) {
+    private <R> void askLater(Supplier<CompletionStage<R>> question, CompletableFuture<R> answer, int pollsLeft) {
         try {
-            scheduler().schedule(() -> ask(question, answer, looks), 1, TimeUnit.MILLISECONDS);
+            scheduler().schedule(() -> ask(question, answer, pollsLeft), 1, TimeUnit.MILLISECONDS);
         } catch (RuntimeException | Error e) {
             answer.completeExceptionally(e);
         }
@@ -227,28 +226,27 @@ public final class ConnectionFactory {
                 failure -> CompletableFuture.failedFuture(RedisTlsDiagnosis.explained(failure, server)));
     }
 
-    /** Closes a connection, without waiting for it: one that can't be closed in order is gone all the same. */
+    /** Closes a connection without waiting: one that can't be closed cleanly is lost anyway. */
     @SuppressWarnings("FutureReturnValueIgnored")
     public static void end(StatefulConnection<?, ?> connection) {
         connection.closeAsync();
     }
 
     /**
-     * After a refused password the connection is closed, and a driver that notices this before it looks for the outcome
-     * of its greeting only says that its handler is gone, or that the connection was closed (as of version 7.7). Then
-     * it is asked again.
+     * Retries failures without a reason. After a wrong password the server closes the connection, and if the driver
+     * notices that first, it reports only a missing handler or a closed connection (as of version 7.7).
      */
-    private <T> CompletionStage<T> withReason(Supplier<CompletionStage<T>> connector, int tries) {
+    private <T> CompletionStage<T> connectWithReason(Supplier<CompletionStage<T>> connector, int tries) {
         return started(connector)
                 .toCompletableFuture()
                 .exceptionallyCompose(failure -> tries > 1 && RedisFailures.isWithoutReason(failure)
-                        ? withReason(connector, tries - 1)
+                        ? connectWithReason(connector, tries - 1)
                         : CompletableFuture.failedFuture(failure));
     }
 
     /**
-     * Starts a connection, but not once this factory is closed. A connection in the making fails when its thread ends,
-     * and trying again on such a thread makes the network library log errors.
+     * Starts a connection, unless this factory is closed: a connecting channel fails when its thread ends, and retrying
+     * on such a thread makes Netty log errors.
      */
     private <T> CompletionStage<T> started(Supplier<CompletionStage<T>> connector) {
         synchronized (life) {
@@ -260,14 +258,14 @@ public final class ConnectionFactory {
         return resources.eventExecutorGroup();
     }
 
-    /** What is under way on the threads of the connections. */
+    /** The requests in flight on the connections' threads. */
     public InFlight inFlight() {
         return inFlight;
     }
 
     /**
-     * Ends all connections that were made here, and the threads if no other store uses them; waits for that, but not on
-     * one of these threads.
+     * Closes all its connections, and the threads if no other store uses them. Waits for that, unless called on one of
+     * these threads.
      */
     public void close() {
         synchronized (life) {
@@ -284,7 +282,7 @@ public final class ConnectionFactory {
         }
     }
 
-    /** A server as messages show it. */
+    /** A server's address in messages. */
     public static String place(RedisURI server) {
         return server.getHost() + ":" + server.getPort();
     }

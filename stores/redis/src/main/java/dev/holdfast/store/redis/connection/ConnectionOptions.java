@@ -7,14 +7,14 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of the connections of one store.
+ * Options for one store's connections.
  *
- * @param client a client of the program's, whose options and threads are used
- * @param resources threads of the program's
- * @param tls null for that of the client, or the driver's default
- * @param connectTimeout how long it may take until a connection can be used
+ * @param client a client of the program, whose options and threads are used
+ * @param resources threads of the program
+ * @param tls null for those of the client, or the driver's default
+ * @param connectTimeout how long it may take until a connection is usable
  * @param isCluster whether many pipelines share a connection
- * @param between what stands between the store and its connections
+ * @param between wraps connections before the store uses them
  */
 public record ConnectionOptions(
         @Nullable AbstractRedisClient client,

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The versions of the driver, and of what it stands on, that a program brings along. */
+/** The versions of Lettuce and Netty in the program. */
 public final class DriverVersion {
 
     private static final Pattern MAJOR_AND_MINOR = Pattern.compile("(\\d+)\\.(\\d+)\\b.*");
@@ -26,7 +26,7 @@ public final class DriverVersion {
     private DriverVersion() {}
 
     /**
-     * Looks at the versions that are there.
+     * Checks the versions in the program.
      *
      * @throws StoreException if they are known not to work
      */
@@ -34,7 +34,7 @@ public final class DriverVersion {
         require(lettuce(), netty());
     }
 
-    /** As above; a version that can't be read is taken as one that works. */
+    /** As above; an unreadable version is assumed to work. */
     public static void require(String lettuce, String netty) {
         int driver = number(lettuce);
         if (driver < OLDEST_LETTUCE || (driver >= FIRST_LETTUCE_OF_NEW_NETTY && number(netty) < NEW_NETTY)) {
@@ -42,7 +42,7 @@ public final class DriverVersion {
         }
     }
 
-    /** A class or a method of the driver is not what it was when this was compiled. */
+    /** The failure if a class or method of the driver differs from the one this was compiled with. */
     public static StoreException unfit(LinkageError failure) {
         return unfit(lettuce(), netty(), failure);
     }
@@ -67,18 +67,18 @@ public final class DriverVersion {
         return version(RedisClient.class, "Lettuce", "lettuce.core");
     }
 
-    /** By one of its jars: to read what each of them says of itself takes a tenth of the time to open. */
+    /** By one of its jars: reading the versions of all takes a tenth of the time of opening. */
     public static String netty() {
         return version(Version.class, "Netty/Common", "io.netty.common");
     }
 
     /**
-     * A module knows its version, and a package on the class path that of its jar. Where a library was merged into a
-     * program's own jar or module, that is another title, and its version the program's.
+     * From the module, or from the jar's manifest on the class path. If a library was merged into a program's jar or
+     * module, that has another title, and its version is the program's.
      */
-    private static String version(Class<?> of, String title, String module) {
-        ModuleDescriptor descriptor = of.getModule().getDescriptor();
-        Package itsPackage = of.getPackage();
+    private static String version(Class<?> type, String title, String module) {
+        ModuleDescriptor descriptor = type.getModule().getDescriptor();
+        Package itsPackage = type.getPackage();
         String version = null;
         if (descriptor != null && descriptor.name().equals(module)) {
             version = descriptor.rawVersion().orElse(null);

@@ -9,21 +9,20 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
 /*
- * The driver hands each command to the thread of its connection and has it written at once. Of many that are handed
- * over while that thread is busy, or that follow from the answers of one read, each would be a packet and a call of the
- * system of its own. Here what is written leaves when the thread has nothing else to write, or has heard all answers
- * that were there.
+ * The driver passes each command to its connection's thread, which writes and flushes it at once. Commands passed while
+ * that thread is busy, or that follow from the replies of one read, would each take a packet and a system call. With
+ * this handler a flush happens when the thread has nothing else to write, or has handled all replies of the read.
  */
 
-/** Consolidation of flushes: commands that are sent at about the same time on a connection leave together. */
+/** Consolidates flushes: commands sent at about the same time on a connection share a packet. */
 public record FlushConsolidation(NettyCustomizer theirs) implements NettyCustomizer {
 
-    /** So many leave at the latest. */
+    /** Flushes after this many writes at the latest. */
     private static final int MOST = 256;
 
     /**
-     * The threads and settings of a program, for such connections. What else belongs to these differs between versions
-     * of the driver, and is handed through as it is.
+     * The program's resources with this customizer added. Their other methods differ between driver versions, so a
+     * proxy forwards them.
      */
     public static ClientResources of(ClientResources theirs) {
         FlushConsolidation consolidation = new FlushConsolidation(theirs.nettyCustomizer());

@@ -2,21 +2,21 @@ package dev.holdfast.store.redis.connection;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counter of the trips that are under way to the servers of a store. Thread-safe. */
+/** Counts the requests in flight to a store's servers. Thread-safe. */
 public final class InFlight {
 
-    private final AtomicInteger trips = new AtomicInteger();
+    private final AtomicInteger count = new AtomicInteger();
 
     public void begins() {
-        trips.incrementAndGet();
+        count.incrementAndGet();
     }
 
     public void ends() {
-        trips.decrementAndGet();
+        count.decrementAndGet();
     }
 
-    /** Whether an answer is to be expected. */
+    /** Whether a reply is expected. */
     boolean isUnderWay() {
-        return trips.get() > 0;
+        return count.get() > 0;
     }
 }

@@ -16,14 +16,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Passwords that are asked for each time that a connection is made, so that they may change meanwhile. */
+/** Passwords that are fetched for each new connection, so that they can change. */
 public final class Passwords {
 
     private static final int LONGEST = 64 * 1024;
 
     private Passwords() {}
 
-    /** Gives the password of a user; whoever is asked may take a while, so no thread of the driver waits for it. */
+    /** Provides the password of a user. The supplier may block, so no thread of the driver waits for it. */
     public static RedisCredentialsProvider from(@Nullable String user, Supplier<char[]> password) {
         return () -> Mono.fromFuture(() -> CompletableFuture.supplyAsync(() -> asked(user, password)));
     }
@@ -35,14 +35,14 @@ public final class Passwords {
         } catch (StoreException known) {
             throw known;
         } catch (RuntimeException e) {
-            // Its words may be anything, a secret among them.
+            // Its message may contain anything, even a secret.
             throw denied(
                     "whoever was asked for the password threw " + e.getClass().getName());
         }
         return RedisCredentials.just(user, answer);
     }
 
-    /** What stands in a file, but for a line end after it. */
+    /** The contents of a file without trailing line ends. */
     public static Supplier<char[]> ofFile(Path file) {
         return () -> {
             try {

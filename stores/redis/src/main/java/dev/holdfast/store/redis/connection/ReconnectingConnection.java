@@ -25,19 +25,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection that is made again when it is lost. Commands that were under way on a lost connection fail and are never
- * sent again by this: whether they had an effect is for the engine to settle. That is why the driver's own reconnection
+ * A connection that is re-established when it is lost. It never repeats the commands in flight on a lost connection:
+ * these fail, and the engine settles whether they had an effect. That is why the driver's own reconnection
  * is off.
  *
- * @param <T> the kind of the connection
+ * @param <T> the type of the connection
  */
 public final class ReconnectingConnection<T extends StatefulConnection<byte[], byte[]>> {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReconnectingConnection.class);
-    /** How much longer whoever waits for an attempt waits than it may take: the attempt says better what is wrong. */
+    /** How much longer a caller waits than the attempt may take: the attempt's own failure explains more. */
     public static final Duration GRACE = Duration.ofSeconds(1);
 
-    /** So many are made at a time beside one that does not answer: each may get lost on its way too. */
+    /** The maximum number of simultaneous replacements for a silent connection: each of them may get lost too. */
     private static final int MOST_REPLACEMENTS = 3;
 
     private static final long SHORTEST_PAUSE_MILLIS = 10;
@@ -45,20 +45,20 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
 
     private final Supplier<CompletionStage<T>> connector;
     private final Function<T, CompletionStage<?>> preparation;
-    private final ConnectionFactory driver;
+    private final ConnectionFactory connectionFactory;
     private final String server;
 
     private volatile @Nullable T connection;
 
-    /** Why the last attempt failed; null once one has not. */
+    /** Why the last attempt failed; null after a success. */
     private volatile @Nullable Throwable failure;
 
     @GuardedBy("this")
     private final SplittableRandom random = new SplittableRandom(Randomness.nextLong());
 
     /**
-     * Goes up when a connection is lost, and when one that is being made is not waited for any longer: what older
-     * attempts come to is thrown away.
+     * Incremented when a connection is lost or an attempt is superseded; results of attempts from earlier rounds are
+     * discarded.
      */
     @GuardedBy("this")
     private int round;
@@ -66,67 +66,67 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
     @GuardedBy("this")
     private boolean connecting;
 
-    /** How many connections are being made beside the present one. */
+    /** The number of replacements being made. */
     @GuardedBy("this")
     private int replacements;
 
     private volatile boolean closed;
 
     /**
-     * Connects nothing yet.
+     * Doesn't connect yet.
      *
-     * @param connector makes a connection, to wherever it is to lead at that time
-     * @param preparation what a new connection is for; it is used when that is done
+     * @param connector makes a connection to the right address at that time
+     * @param preparation prepares a new connection before it is used
      */
     public ReconnectingConnection(
             Supplier<CompletionStage<T>> connector,
             Function<T, CompletionStage<?>> preparation,
-            ConnectionFactory driver,
+            ConnectionFactory connectionFactory,
             String server) {
         this.connector = connector;
         this.preparation = preparation;
-        this.driver = driver;
+        this.connectionFactory = connectionFactory;
         this.server = server;
     }
 
-    /** As {@link #opening}, and waits for it; whatever goes wrong is thrown as it is. */
-    public void open(Duration patience, Predicate<Throwable> passing)
+    /** As {@link #opening}, but waits; failures are thrown unchanged. */
+    public void open(Duration timeout, Predicate<Throwable> temporary)
             throws ExecutionException, TimeoutException, InterruptedException {
-        opening(patience, passing).get(patience.plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
+        opening(timeout, temporary).get(timeout.plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /**
      * Connects for the first time.
      *
-     * @param passing which failures may pass, so that it is tried again while there is time
+     * @param temporary which failures are temporary, and are retried until the time-out
      */
-    public CompletableFuture<T> opening(Duration patience, Predicate<Throwable> passing) {
+    public CompletableFuture<T> opening(Duration timeout, Predicate<Throwable> temporary) {
         CompletableFuture<T> opened = new CompletableFuture<>();
-        tryToOpen(opened, passing, SHORTEST_PAUSE_MILLIS);
-        return opened.orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).exceptionallyCompose(late -> {
-            // What went wrong the last time tells more than that the time is over.
+        tryToOpen(opened, temporary, SHORTEST_PAUSE_MILLIS);
+        return opened.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS).exceptionallyCompose(late -> {
+            // The last failure explains more than a time-out.
             Throwable last = failure;
             return CompletableFuture.failedFuture(
                     last != null && Stages.causeOf(late) instanceof TimeoutException ? last : Stages.causeOf(late));
         });
     }
 
-    private void tryToOpen(CompletableFuture<T> opened, Predicate<Throwable> passing, long pauseMillis) {
-        connect(currentRound()).whenComplete((made, failed) -> {
+    private void tryToOpen(CompletableFuture<T> opened, Predicate<Throwable> temporary, long pauseMillis) {
+        connect(currentRound()).whenComplete((connected, failed) -> {
             if (failed == null) {
-                opened.complete(made);
-            } else if (!passing.test(Stages.causeOf(failed))) {
+                opened.complete(connected);
+            } else if (!temporary.test(Stages.causeOf(failed))) {
                 opened.completeExceptionally(Stages.causeOf(failed));
             } else if (!opened.isDone() && !closed) {
                 failure = Stages.causeOf(failed);
                 later(
-                        () -> tryToOpen(opened, passing, Math.min(LONGEST_PAUSE_MILLIS / 4, 2 * pauseMillis)),
+                        () -> tryToOpen(opened, temporary, Math.min(LONGEST_PAUSE_MILLIS / 4, 2 * pauseMillis)),
                         pauseMillis);
             }
         });
     }
 
-    /** Begins to connect, without waiting for it, and again until it succeeds. */
+    /** Starts to connect without waiting, and retries until it succeeds. */
     public void start() {
         synchronized (this) {
             if (closed || connecting || connection != null) {
@@ -144,16 +144,13 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         return present != null && present.isOpen() ? present : null;
     }
 
-    /** Why there is no connection, if that is known. */
+    /** Why there is no connection, if known. */
     @Nullable
     public Throwable failure() {
         return failure;
     }
 
-    /**
-     * Gives a connection up that does not answer any more, though nobody has closed it, or that leads to the wrong
-     * place.
-     */
+    /** Gives up a connection that no longer answers although it is open, or that leads to the wrong server. */
     public void giveUp(StatefulConnection<?, ?> broken) {
         if (broken == connection) {
             lost(broken);
@@ -162,11 +159,10 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
     }
 
     /**
-     * Makes a connection beside one that does not answer. It takes the place of that one, which is ended, unless that
-     * one has answered by then.
+     * Replaces a silent connection by a new one, unless the silent one has answered by the time the new one is ready.
      *
-     * @param isSilent whether that one still does not answer
-     * @param whenReplaced done before the silent one is ended
+     * @param isSilent whether the old connection is still silent
+     * @param whenReplaced runs before the silent connection is closed
      */
     public void replace(T silent, BooleanSupplier isSilent, Runnable whenReplaced) {
         int present;
@@ -178,29 +174,34 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
             present = round;
         }
         LOG.debug("server={} does not answer on a connection; another is made", server);
-        made(made -> takePlace(made, silent, isSilent, present, whenReplaced)).whenComplete((made, failed) -> {
-            synchronized (this) {
-                replacements--;
-            }
-            if (failed != null) {
-                LOG.debug("server={} another connection can't be made", server, failed);
-            }
-        });
+        connected(connected -> takePlace(connected, silent, isSilent, present, whenReplaced))
+                .whenComplete((connected, failed) -> {
+                    synchronized (this) {
+                        replacements--;
+                    }
+                    if (failed != null) {
+                        LOG.debug("server={} another connection can't be made", server, failed);
+                    }
+                });
     }
 
-    private boolean takePlace(T made, T silent, BooleanSupplier isSilent, int attempted, Runnable whenReplaced) {
+    private boolean takePlace(T connected, T silent, BooleanSupplier isSilent, int attempted, Runnable whenReplaced) {
         synchronized (this) {
-            if (closed || attempted != round || connection != silent || !made.isOpen() || !isSilent.getAsBoolean()) {
+            if (closed
+                    || attempted != round
+                    || connection != silent
+                    || !connected.isOpen()
+                    || !isSilent.getAsBoolean()) {
                 return false;
             }
-            connection = made;
+            connection = connected;
         }
         whenReplaced.run();
         ConnectionFactory.end(silent);
         return true;
     }
 
-    /** If there is no connection, looks again at once for where to connect, whatever is being tried. */
+    /** If there is no connection, starts a new attempt at once, in place of the current one. */
     public void hurry() {
         int present;
         synchronized (this) {
@@ -212,7 +213,7 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         attempt(SHORTEST_PAUSE_MILLIS, present);
     }
 
-    /** Connects no more. The client that made the connections closes them. */
+    /** Stops connecting. The client closes its connections. */
     public void close() {
         closed = true;
         connection = null;
@@ -223,11 +224,11 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
     }
 
     private CompletionStage<T> connect(int attempted) {
-        return made(made -> adopt(made, attempted));
+        return connected(connected -> adopt(connected, attempted));
     }
 
-    /** Makes a connection, and ends it if it is not taken. */
-    private CompletionStage<T> made(Predicate<T> taken) {
+    /** Makes a connection, and closes it if it is not accepted. */
+    private CompletionStage<T> connected(Predicate<T> isAccepted) {
         CompletionStage<T> attempt;
         try {
             attempt = connector.get();
@@ -235,30 +236,29 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
             noteUnexpected(e);
             return CompletableFuture.failedFuture(e);
         }
-        return attempt.thenCompose(made -> {
-            Watch watch = new Watch(made);
-            made.addListener(watch);
-            return prepared(made).handle((done, failed) -> {
+        return attempt.thenCompose(connected -> {
+            connected.addListener(new LossListener(connected));
+            return prepared(connected).handle((done, failed) -> {
                 if (failed != null) {
-                    ConnectionFactory.end(made);
+                    ConnectionFactory.end(connected);
                     throw new CompletionException(Stages.causeOf(failed));
                 }
-                if (!taken.test(made)) {
-                    ConnectionFactory.end(made);
-                } else if (!made.isOpen()) {
-                    lost(made);
+                if (!isAccepted.test(connected)) {
+                    ConnectionFactory.end(connected);
+                } else if (!connected.isOpen()) {
+                    lost(connected);
                 }
-                return made;
+                return connected;
             });
         });
     }
 
-    private CompletionStage<?> prepared(T made) {
+    private CompletionStage<?> prepared(T connected) {
         try {
             return preparation
-                    .apply(made)
+                    .apply(connected)
                     .toCompletableFuture()
-                    .orTimeout(driver.patience().toNanos(), TimeUnit.NANOSECONDS);
+                    .orTimeout(connectionFactory.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
         } catch (RuntimeException | Error e) {
             noteUnexpected(e);
             return CompletableFuture.failedFuture(e);
@@ -271,20 +271,20 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         }
     }
 
-    private synchronized boolean adopt(T made, int attempted) {
+    private synchronized boolean adopt(T connected, int attempted) {
         if (closed || attempted != round) {
             return false;
         }
-        connection = made;
+        connection = connected;
         connecting = false;
         failure = null;
         return true;
     }
 
-    private void lost(StatefulConnection<?, ?> gone) {
+    private void lost(StatefulConnection<?, ?> lostConnection) {
         int next;
         synchronized (this) {
-            if (closed || connecting || connection != gone) {
+            if (closed || connecting || connection != lostConnection) {
                 return;
             }
             connecting = true;
@@ -292,28 +292,31 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
             next = ++round;
         }
         LOG.debug("server={} connection lost", server);
-        again(SHORTEST_PAUSE_MILLIS, next);
+        retryLater(SHORTEST_PAUSE_MILLIS, next);
     }
 
-    private void again(long pauseMillis, int attempted) {
+    private void retryLater(long pauseMillis, int attempted) {
         later(() -> attempt(pauseMillis, attempted), pauseMillis);
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // What the attempt comes to is its own affair.
+    @SuppressWarnings("FutureReturnValueIgnored") // The attempt handles its own outcome.
     private void later(Runnable attempt, long pauseMillis) {
         long jittered;
         synchronized (this) {
             jittered = pauseMillis / 2 + random.nextLong(pauseMillis / 2 + 1);
         }
         try {
-            driver.scheduler().schedule(attempt, jittered, TimeUnit.MILLISECONDS);
+            connectionFactory.scheduler().schedule(attempt, jittered, TimeUnit.MILLISECONDS);
         } catch (RuntimeException | Error e) {
             if (closed) {
                 LOG.debug("server={} is not connected to again: the client is shutting down", server, e);
                 return;
             }
-            // Nobody else would ever try again.
-            LOG.error("server={} the driver's timer failed; the JDK's is used for the next attempt", server, e);
+            // Nothing else would ever retry.
+            LOG.error(
+                    "server={} the driver's timer failed; the JDK's is used for the next attempt",
+                    server,
+                    e);
             CompletableFuture.delayedExecutor(jittered, TimeUnit.MILLISECONDS).execute(attempt);
         }
     }
@@ -322,19 +325,19 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         if (closed || attempted != currentRound()) {
             return;
         }
-        connect(attempted).whenComplete((made, failed) -> {
+        connect(attempted).whenComplete((connected, failed) -> {
             if (failed != null && !closed && attempted == currentRound()) {
                 failure = Stages.causeOf(failed);
                 LOG.debug("server={} can't be connected to again yet", server, failed);
-                again(Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2), attempted);
+                retryLater(Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2), attempted);
             }
         });
     }
 
-    private final class Watch implements RedisConnectionStateListener {
+    private final class LossListener implements RedisConnectionStateListener {
         private final T watched;
 
-        Watch(T watched) {
+        LossListener(T watched) {
             this.watched = watched;
         }
 

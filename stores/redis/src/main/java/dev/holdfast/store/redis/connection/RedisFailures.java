@@ -9,29 +9,30 @@ import io.lettuce.core.RedisException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Translation of failures of the server, or of the connection to it, into what they mean for a command. */
+/** Translates failures of a server or its connection into what they mean for a command. */
 public final class RedisFailures {
 
     private RedisFailures() {}
 
-    /** The server has not seen the script, or not since it was started: it did nothing. */
+    /** Whether the server doesn't know the script, because it never saw it or was restarted; it did nothing. */
     public static boolean isScriptMissing(Throwable failure) {
-        return Stages.causeOf(failure) instanceof RedisCommandExecutionException refusal && said(refusal, "NOSCRIPT");
+        return Stages.causeOf(failure) instanceof RedisCommandExecutionException refusal
+                && String.valueOf(refusal.getMessage()).startsWith("NOSCRIPT");
     }
 
-    /** The server is not the primary any more: whoever is now may be found by connecting again. */
-    public static boolean isOfReplica(StoreException failure) {
+    /** Whether the server is no longer the primary; reconnecting finds the new one. */
+    public static boolean isFromReplica(StoreException failure) {
         return has(String.valueOf(failure.getMessage()), "READONLY");
     }
 
-    /** The failure of a trip that was under way. */
-    public static StoreException ofTrip(Throwable failure, String server) {
+    /** The failure of a request in flight. */
+    public static StoreException ofRequest(Throwable failure, String server) {
         Throwable cause = Stages.causeOf(failure);
         if (cause instanceof StoreException known) {
             return known;
         }
         return cause instanceof RedisCommandExecutionException refusal
-                ? said(String.valueOf(refusal.getMessage()), Effect.NONE, server, refusal)
+                ? classify(String.valueOf(refusal.getMessage()), Effect.NONE, server, refusal)
                 : new StoreException(
                         Reason.UNAVAILABLE,
                         Effect.UNKNOWN,
@@ -39,18 +40,18 @@ public final class RedisFailures {
                         cause);
     }
 
-    /** What happened before a command was sent. */
+    /** The failure of a command before it was sent. */
     public static StoreException unsent(Throwable failure) {
         return new StoreException(
                 Reason.UNAVAILABLE, Effect.NONE, "the command could not be sent: " + failure, failure);
     }
 
-    /** The failure of one command inside the script. */
-    public static StoreException ofStep(String words, boolean hadEffect, String server) {
-        return said(words, hadEffect ? Effect.UNKNOWN : Effect.NONE, server, null);
+    /** The failure of one command in the script. */
+    public static StoreException ofCommand(String words, boolean hadEffect, String server) {
+        return classify(words, hadEffect ? Effect.UNKNOWN : Effect.NONE, server, null);
     }
 
-    /** The failure of the first connection. */
+    /** The failure of opening. */
     public static StoreException ofOpening(Throwable failure, String server) {
         Throwable cause = Stages.causeOf(failure);
         for (Throwable t = cause; t != null; t = t.getCause()) {
@@ -59,19 +60,19 @@ public final class RedisFailures {
             } else if (t instanceof LinkageError mismatch) {
                 return DriverVersion.unfit(mismatch);
             } else if (t instanceof RedisCommandExecutionException refusal) {
-                return said(String.valueOf(refusal.getMessage()), Effect.NONE, server, cause);
+                return classify(String.valueOf(refusal.getMessage()), Effect.NONE, server, cause);
             }
         }
         Throwable innermost = innermost(cause);
-        // What has waited for the future in vain tells no more than that.
+        // A time-out of the future has no message.
         String why = innermost instanceof TimeoutException && innermost.getMessage() == null
                 ? "no answer in time"
                 : String.valueOf(innermost.getMessage());
         return new StoreException(Reason.UNAVAILABLE, Effect.NONE, server + " can't be reached: " + why, cause);
     }
 
-    /** Whether somebody answered, if only to refuse. */
-    public static boolean isWordOfServer(Throwable failure) {
+    /** Whether the server itself answered, if only with an error. */
+    public static boolean isFromServer(Throwable failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof RedisCommandExecutionException) {
                 return true;
@@ -80,15 +81,15 @@ public final class RedisFailures {
         return false;
     }
 
-    /** The driver has made the connection, and does not take commands for it yet. */
+    /** Whether the driver has made the connection but doesn't accept commands yet. */
     static boolean isNotYetActive(Throwable failure) {
         return Stages.causeOf(failure) instanceof RedisException refusal
                 && String.valueOf(refusal.getMessage()).startsWith("Currently not connected");
     }
 
     /**
-     * The driver lost its way while it connected, or noticed that the connection had ended before it looked at the
-     * answer to its greeting; neither is a word of the server.
+     * Whether the failure has no reason given by the server: an internal error of the driver while connecting, or the
+     * connection ended before the driver read the answer to its greeting.
      */
     static boolean isWithoutReason(Throwable failure) {
         Throwable innermost = innermost(failure);
@@ -96,7 +97,7 @@ public final class RedisFailures {
                 || "Connection closed prematurely".equals(innermost.getMessage());
     }
 
-    /** There is no connection to send on; perhaps it is known why. */
+    /** The failure that there is no connection, with its reason if known. */
     public static StoreException notConnected(String server, @Nullable Throwable why) {
         return new StoreException(
                 Reason.UNAVAILABLE,
@@ -120,10 +121,10 @@ public final class RedisFailures {
     }
 
     /**
-     * By the server's words. The server looks at memory, disk, role and permissions before the first write of a script,
-     * so a script that is refused for one of these has done nothing.
+     * Classifies the server's error message. The server checks memory, disk, role and permissions before the first
+     * write of a script, so a script rejected for one of these had no effect.
      */
-    private static StoreException said(String words, Effect effect, String server, @Nullable Throwable cause) {
+    private static StoreException classify(String words, Effect effect, String server, @Nullable Throwable cause) {
         if (has(words, "HFCORRUPT") || has(words, "WRONGTYPE")) {
             return new StoreException(
                     Reason.CORRUPT,
@@ -175,16 +176,12 @@ public final class RedisFailures {
         return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, server + " failed: " + words, cause);
     }
 
-    /** A node of a cluster looks whether it is the one to ask before it does anything. */
+    /** A cluster node checks whether it serves the slot before any effect. */
     private static boolean isRedirection(String words) {
         return words.startsWith("MOVED ")
                 || words.startsWith("ASK ")
                 || words.startsWith("TRYAGAIN")
                 || words.startsWith("CLUSTERDOWN");
-    }
-
-    private static boolean said(RedisCommandExecutionException refusal, String code) {
-        return String.valueOf(refusal.getMessage()).startsWith(code);
     }
 
     private static boolean has(String words, String code) {

@@ -13,14 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.SSLException;
 
-/** Diagnosis of a connection that can't be made because server and client do not agree on TLS. */
+/** Diagnoses failures to connect that have to do with TLS. */
 final class RedisTlsDiagnosis {
 
     private static final int DEEPEST = 20;
 
     private RedisTlsDiagnosis() {}
 
-    /** The failure to connect in words, if it is about TLS; else as it was. */
+    /** The failure with an explanation if it is about TLS; otherwise unchanged. */
     static Throwable explained(Throwable failure, RedisURI server) {
         List<Throwable> causes = new ArrayList<>();
         for (Throwable t = failure; t != null && causes.size() < DEEPEST; t = t.getCause()) {
@@ -29,21 +29,21 @@ final class RedisTlsDiagnosis {
         Throwable deepest = causes.get(causes.size() - 1);
         String place = "the Redis server at " + ConnectionFactory.place(server);
         if (!server.isSsl()) {
-            // Whoever speaks TLS hangs up on a greeting that is none.
+            // A TLS server hangs up on a plain greeting.
             return isHangUp(deepest)
-                    ? told(
+                    ? explanation(
                             Reason.UNAVAILABLE,
                             place + " hung up when it was greeted; if it speaks TLS, the scheme is rediss://",
                             failure)
                     : failure;
         }
         if (has(causes, NotSslRecordException.class) || has(causes, SslHandshakeTimeoutException.class)) {
-            return told(
+            return explanation(
                     Reason.UNAVAILABLE,
                     place + " does not speak TLS; if it is to be used without, the scheme is redis://",
                     failure);
         } else if (has(causes, GeneralSecurityException.class) || has(causes, SSLException.class)) {
-            return told(
+            return explanation(
                     Reason.DENIED,
                     "a TLS connection to " + place + " was refused because of a certificate: " + words(causes),
                     failure);
@@ -61,13 +61,13 @@ final class RedisTlsDiagnosis {
         return causes.stream().anyMatch(kind::isInstance);
     }
 
-    /** What the one who looked at the certificate says; the last one may only name a date. */
+    /** The message of the certificate check; the deepest cause may name only a date. */
     private static String words(List<Throwable> causes) {
         Throwable deepest = causes.get(causes.size() - 1);
         return deepest.getClass().getSimpleName() + ", " + deepest.getMessage();
     }
 
-    private static StoreException told(Reason reason, String what, Throwable cause) {
+    private static StoreException explanation(Reason reason, String what, Throwable cause) {
         return new StoreException(reason, Effect.NONE, what, cause);
     }
 }

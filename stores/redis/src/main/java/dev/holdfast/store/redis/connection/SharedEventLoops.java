@@ -12,18 +12,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of the connections of all stores in this process to which the program gives none of its own. The first
- * store starts them, and the last ends them: ten clients of a server, or the members of a quorum, have those of one.
- * What a server answers is taken by one of two threads, on which nothing blocks.
- *
- * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ * The connection threads shared by all stores in this process for which the program provides none. The first store
+ * starts them, and the last ends them: ten clients, or the members of a quorum, use as many threads as one. One of two
+ * threads handles each reply; nothing blocks on them.
  */
 final class SharedEventLoops {
 
     private static final int CONNECTION_THREADS = 2;
     private static final int COMPUTATION_THREADS = 2;
 
-    /** Within that time all is done that is worth waiting for: channels are closed by then. */
+    /** Long enough for everything worth waiting for: channels close in less. */
     private static final long MAX_SHUTDOWN_MILLIS = 1_000;
 
     private static final Object LOCK = new Object();
@@ -43,11 +41,12 @@ final class SharedEventLoops {
     private int users;
 
     private SharedEventLoops() {
-        // Kept also while no client has them: the driver may end those of a client that comes as another goes.
+        // Allocated even while no client uses it: otherwise the driver could end the threads of a client that starts
+        // while another one ends.
         loops = resources.eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
     }
 
-    /** For one store more; {@link #release()} is to follow, once. */
+    /** Registers one more store, which must call {@link #release()} once. */
     static SharedEventLoops acquire() {
         synchronized (LOCK) {
             SharedEventLoops shared = present;
@@ -64,12 +63,12 @@ final class SharedEventLoops {
         return resources;
     }
 
-    /** What is under way on all connections. */
+    /** The requests in flight on all connections. */
     InFlight inFlight() {
         return inFlight;
     }
 
-    /** For one store less. The stage ends when the threads have, if it was the last. */
+    /** Unregisters a store. If it was the last, the stage completes when the threads have ended. */
     CompletionStage<String> release() {
         synchronized (LOCK) {
             users--;
@@ -78,9 +77,10 @@ final class SharedEventLoops {
             }
             present = null;
         }
-        // As of Netty 4.2.16, a resolver of names that is closed after its thread has ended leaves its socket open.
+        // As of Netty 4.2.16, a name resolver that is closed after its thread has ended leaves its socket open.
         loops.forEach(loop -> resources.addressResolverGroup().getResolver(loop).close());
-        // What is still connecting fails when its thread ends, and that is told on the threads that end after it.
+        // Connections in progress fail when their thread ends, and report it on the computation threads, which
+        // therefore end later.
         return ended(resources.eventLoopGroupProvider().shutdown(0, MAX_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS))
                 .thenCompose(done -> ended(resources.shutdown(0, MAX_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS)));
     }

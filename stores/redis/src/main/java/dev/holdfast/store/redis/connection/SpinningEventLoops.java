@@ -14,16 +14,16 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of connections. Where the answers of the server, and the commands that follow them, come at once, such a
- * thread looks out for them for a moment before it sleeps: with a server near by most of the time of a round trip is
- * spent on waking threads. The native transports, which a program may have brought along, sleep as they do.
+ * The connections' threads. If replies, or the commands after them, arrive quickly, such a thread briefly polls for
+ * them before it sleeps: with a nearby server, waking threads takes most of a round-trip time. Native transports, if
+ * the program has one, sleep as usual.
  */
 final class SpinningEventLoops extends DefaultEventLoopGroupProvider {
 
-    /** What a round trip to a server near by takes. */
+    /** The time of a request to a nearby server and its reply. */
     static final long MOST_NANOS_FOR_ANSWERS = 200_000;
 
-    /** What a program that does nothing else takes from an answer to its next command. */
+    /** The time of an otherwise idle program from a reply to its next command. */
     static final long MOST_NANOS_FOR_COMMANDS = 50_000;
 
     private static final boolean IS_ALONE = Runtime.getRuntime().availableProcessors() == 1;
@@ -48,25 +48,25 @@ final class SpinningEventLoops extends DefaultEventLoopGroupProvider {
                 threads,
                 factories.getThreadFactory("lettuce-nioEventLoop"),
                 SelectorProvider.provider(),
-                () -> new Wakeful(inFlight, new SystemTicks()));
+                () -> new SpinningSelectStrategy(inFlight, new SystemTicks()));
     }
 
-    /** What a thread does when it has nothing to do. For the one thread. */
-    static final class Wakeful implements SelectStrategy {
+    /** What an idle thread does. Confined to that thread. */
+    static final class SpinningSelectStrategy implements SelectStrategy {
 
         private final InFlight inFlight;
         private final LongSupplier ticks;
 
-        // A server that answers at once says nothing of a program that takes its time, and the reverse.
+        // Separate, because fast replies don't mean that the program sends its next command quickly, nor the reverse.
         private final AdaptiveSpin forAnswers = new AdaptiveSpin();
         private final AdaptiveSpin forCommands = new AdaptiveSpin();
 
-        /** What it is awake for; null when it is not. */
+        /** What it spins for; null if it doesn't spin. */
         private @Nullable AdaptiveSpin spin;
 
         private long idleSince;
 
-        Wakeful(InFlight inFlight, LongSupplier ticks) {
+        SpinningSelectStrategy(InFlight inFlight, LongSupplier ticks) {
             this.inFlight = inFlight;
             this.ticks = ticks;
         }
@@ -89,7 +89,7 @@ final class SpinningEventLoops extends DefaultEventLoopGroupProvider {
                 spin = next;
                 idleSince = now;
             } else if (now - idleSince >= most(present)) {
-                // It may be there by now, but others have had the processor for longer than that.
+                // Input may have arrived, but another thread has used the processor for longer than that.
                 present.wasInVain(now, now - idleSince);
                 spin = null;
                 return isBusy ? ready : SELECT;

@@ -2,10 +2,7 @@ package dev.holdfast.store.redis.connection;
 
 import java.util.function.LongSupplier;
 
-/**
- * The time of this process, in nanoseconds from some beginning: for how long to wait for an answer or a command, and
- * for nothing else.
- */
+/** Monotonic time in nanoseconds, for waiting for a reply or a command and nothing else. */
 public final class SystemTicks implements LongSupplier {
 
     @Override

@@ -8,22 +8,22 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * Where everything is on the server, and nowhere else is it decided: the store has a fixed number of buckets, each name
- * belongs to one of them, and a bucket is a fixed number of keys. All keys of a bucket have one hash tag, so they are
- * on one node of a cluster, whatever the names are; the tags of the buckets are spread evenly over the slots. The names
- * themselves are inside the keys and never part of one.
+ * The layout of the store on the server, decided only here. The store has a fixed number of buckets, each name belongs
+ * to one of them, and a bucket is a fixed number of keys. All keys of a bucket share a hash tag, so they are on one
+ * node of a cluster, whatever the names are; the tags are spread evenly over the slots. Names are inside the keys'
+ * values and never part of a key.
  *
- * <p>The number of buckets and the tags must not change while there is anything in the store.
+ * <p>The number of buckets and the tags must not change while the store contains anything.
  */
 public final class BucketLayout {
 
-    /** The namespace of those who don't ask for one. */
+    /** The default namespace. */
     public static final String DEFAULT_NAMESPACE = "holdfast";
 
-    /** One letter for each key of a bucket, in the order in which the script takes them. */
+    /** One letter for each key of a bucket, in the order of the script's KEYS. */
     private static final String LETTERS = "hdo";
 
-    /** The place of the hash of the names in use among the keys of a bucket. */
+    /** The index of the hash with the names in use among the keys of a bucket. */
     public static final int NAMES = 0;
 
     private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_.:-]{1,64}");
@@ -58,7 +58,7 @@ public final class BucketLayout {
         }
     }
 
-    /** For each bucket the smallest number whose slot lies in that bucket's share of the slots. */
+    /** For each bucket, the smallest number whose slot is in that bucket's share of the slots. */
     private static String[] tags(int buckets) {
         String[] tags = new String[buckets];
         int share = SlotHash.SLOT_COUNT / buckets;
@@ -74,10 +74,7 @@ public final class BucketLayout {
         return tags;
     }
 
-    /**
-     * Whether a field of the hash is a name, and nothing of the script's own: that begins with a byte which UTF-8 does
-     * not have.
-     */
+    /** Whether a field of the hash is a name. The script's own fields start with a byte that UTF-8 doesn't contain. */
     public static boolean isName(byte[] field) {
         return field[0] != (byte) 0xFF;
     }
@@ -86,15 +83,13 @@ public final class BucketLayout {
         return keys.length;
     }
 
-    /** The bucket of a name: by all bits of its hash, since the lowest alone are alike for names that count up. */
+    /** The bucket of a name, by all bits of its hash: the lowest bits alone are similar for names with a counter. */
     public int bucketOf(ResourceName name) {
         int hash = name.hashCode() * 0x9E3779B9;
         return hash >>> 1 >>> (31 - Integer.numberOfTrailingZeros(keys.length));
     }
 
-    /**
-     * The bucket of a session: the store with several puts it at the end of the id. What is no id of ours is nowhere.
-     */
+    /** The bucket of a session: a store with several buckets appends it to the id. Unknown ids map to bucket 0. */
     public int bucketOf(SessionId session) {
         String id = session.value();
         int dot = id.lastIndexOf('.');
@@ -109,43 +104,41 @@ public final class BucketLayout {
         }
     }
 
-    /**
-     * What makes an id unique beside the number that the script gives it, and tells the bucket if there are several.
-     */
+    /** Makes session ids unique, in addition to the script's counter, and names the bucket if there are several. */
     public String nonce(long random, int bucket) {
         String nonce = HexFormat.of().toHexDigits(random);
         return keys.length == 1 ? nonce : nonce + "." + bucket;
     }
 
-    /** What a client is called that listens to a sharded channel: the script goes by the first letter. */
+    /** The name of a client on sharded channels, which the script recognises by the first letter. */
     public static String sharded(String client) {
         return "s" + client.substring(1);
     }
 
-    /** The keys of a bucket, as the script takes them; not to be changed. */
+    /** The script's KEYS for a bucket; not to be modified. */
     public byte[][] keys(int bucket) {
         return keys[bucket];
     }
 
     /**
-     * How many of the last digits of a claim's number make the slot in which its session finds it again: a bucket has
-     * few claims of a session where there are many buckets, and a look through the slots takes time.
+     * How many of the last digits of a claim's number are its slot, by which its session finds it. With many buckets
+     * each has few claims of a session, and scanning slots takes time.
      */
     public int slotDigits() {
         return keys.length == 1 ? 3 : 1;
     }
 
-    /** What the script is told of a bucket before the commands. */
+    /** The script's arguments before the commands. */
     public byte[] header(int bucket) {
         return ascii(slotDigits() + channels[bucket]);
     }
 
-    /** What the names of the channels of a bucket begin with. */
+    /** The prefix of a bucket's channel names. */
     public String channels(int bucket) {
         return channels[bucket];
     }
 
-    /** The channel on which a client is told of what happens in a bucket. */
+    /** The channel for one client's messages from a bucket. */
     public String channel(int bucket, String client) {
         return channels[bucket] + client;
     }

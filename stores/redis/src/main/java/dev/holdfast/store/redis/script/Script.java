@@ -13,17 +13,17 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A constant program that the server runs.
+ * A Lua script that the server runs.
  *
- * @param text the program
- * @param digest what the server calls it once it has seen it
+ * @param text the source
+ * @param digest its SHA-1, by which EVALSHA calls it
  */
 public record Script(String text, String digest) {
 
-    /** A line where other parts stand. */
+    /** A line that is replaced by other parts. */
     private static final Pattern PARTS = Pattern.compile("^-- part: (.*)\\n", Pattern.MULTILINE);
 
-    /** What carries out the commands; {@code commands.lua} says how. */
+    /** Executes the commands; described in {@code commands.lua}. */
     public static final Script COMMANDS = new Script(read("commands"));
 
     public Script(String text) {

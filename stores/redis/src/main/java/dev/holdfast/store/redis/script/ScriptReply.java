@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What the script answers to one command: a letter, and what belongs to it. */
+/** The script's answer to one command: a letter and its values. */
 public final class ScriptReply {
 
     private static final List<?> NONSENSE = List.of("");
@@ -35,11 +35,11 @@ public final class ScriptReply {
     }
 
     /**
-     * Reads what the script answers to commands: lines of words, as long as it is nothing but words; else a list of
-     * answers, after whether more was due than the script ended.
+     * Reads the script's answer to a call: lines of words if all answers consist of words; otherwise a list with
+     * whether more was due than the script ended, and then the answers.
      *
-     * @param replicas how many replicas have it, if they were asked
-     * @return an answer for each command; empty if that is not what it is
+     * @param replicas how many replicas have it, if asked
+     * @return an answer for each command; empty if the reply has another form
      */
     public static List<ScriptReply> read(List<?> answers, int commands, long replicas) {
         List<ScriptReply> all = new ArrayList<>(commands);
@@ -86,12 +86,12 @@ public final class ScriptReply {
         return words;
     }
 
-    /** How many replicas have what the command did, if they were asked. */
+    /** How many replicas have the command's effect, if they were asked. */
     public long replicas() {
         return replicas;
     }
 
-    /** Whether something is still to be ended whose time has come, or whose session was closed. */
+    /** Whether there is more to end, because it expired or its session was closed. */
     public boolean more() {
         return more;
     }
@@ -100,22 +100,22 @@ public final class ScriptReply {
         return text(0).charAt(0);
     }
 
-    /** Whether it is none at all. */
+    /** Whether it is not an answer of the script at all. */
     public boolean isNonsense() {
         return parts == NONSENSE;
     }
 
-    /** Whether the command failed in the script; others that left with it did not. */
+    /** Whether the command failed in the script; the others of the same call did not. */
     public boolean isFailure() {
         return !parts.isEmpty() && parts.get(0) instanceof byte[] && letter() == 'E';
     }
 
-    /** What went wrong in the script. */
+    /** The script's error message. */
     public String failure() {
         return text(1);
     }
 
-    /** Whether something had been written before it went wrong. */
+    /** Whether the command had written something before it failed. */
     public boolean hadEffect() {
         return number(2) != 0;
     }
@@ -151,14 +151,14 @@ public final class ScriptReply {
     }
 
     /**
-     * The last token is left out if it is the first; the lease, and whether anyone waits, if there is nothing to say.
+     * The last token is omitted if it equals the first; the lease and the waiting flag are omitted together with it.
      */
     private Reply.Granted granted() {
         TokenBlock tokens = new TokenBlock(number(1), number(parts.size() > 2 ? 2 : 1));
-        boolean isBound = parts.size() < 4 || number(3) < 0;
+        boolean isSessionBound = parts.size() < 4 || number(3) < 0;
         return new Reply.Granted(
                 tokens,
-                isBound ? Optional.empty() : Optional.of(Micros.duration(number(3))),
+                isSessionBound ? Optional.empty() : Optional.of(Micros.duration(number(3))),
                 parts.size() > 4 && number(4) != 0);
     }
 
@@ -167,7 +167,7 @@ public final class ScriptReply {
         return each().stream().map(ScriptReply::state).toList();
     }
 
-    /** The answers to each thing that was asked about in one command. */
+    /** The answers for each subject of one command. */
     public List<ScriptReply> each() {
         List<ScriptReply> answers = new ArrayList<>(parts.size());
         for (int i = 0; i < parts.size(); i++) {
@@ -197,7 +197,7 @@ public final class ScriptReply {
         return new Reply.Audited(held, waiting, cursor.isEmpty() ? Optional.empty() : Optional.of(cursor));
     }
 
-    /** What is told of a resource; of one that is not in use, nothing. */
+    /** The report on a resource; empty if it is not in use. */
     public Optional<ResourceInfo> info(ResourceName name) {
         if (letter() != 'I') {
             return Optional.empty();
@@ -215,7 +215,7 @@ public final class ScriptReply {
                 number(6)));
     }
 
-    /** The place of a holder where the next call goes on; empty if there is nothing left to do. */
+    /** The place of a holder behind which the next call continues; empty if there is nothing left. */
     public Optional<String> rest() {
         return switch (letter()) {
             case 'I' -> parts.size() > 9 ? Optional.of(text(9)) : Optional.empty();
@@ -224,7 +224,7 @@ public final class ScriptReply {
         };
     }
 
-    /** Whether a resource was not looked at, since the call had told of so many others. */
+    /** Whether a resource was skipped, because the call had already reported its maximum. */
     public boolean isLeftOut() {
         return letter() == 'L';
     }

@@ -7,10 +7,10 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.function.BooleanSupplier;
 
 /**
- * One node of a cluster, with connections of its own: what befalls them is nothing to the other nodes.
+ * One node of a cluster with its own connections, so that a failure affects no other node.
  *
- * @param commands made when the node is one of the primaries
- * @param messages made when this client is to be told of a bucket there
+ * @param commands connected when the node is a primary
+ * @param messages connected when this client subscribes to a bucket there
  */
 public record ClusterNode(
         Slots.Place place,
@@ -18,8 +18,8 @@ public record ClusterNode(
         ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>> messages) {
 
     /**
-     * Gives both connections up if the one for commands is this one: a node that leaves a command unanswered tells
-     * nothing either.
+     * Gives up both connections if this is the one for commands: a node that leaves commands unanswered sends no
+     * messages either.
      */
     public void giveUp(StatefulConnection<?, ?> broken) {
         if (commands.current() == broken) {
@@ -29,21 +29,21 @@ public record ClusterNode(
     }
 
     /**
-     * Has another connection take the place of the one for commands if that is this one and stays silent; and then of
-     * the one for messages, which tells nothing either.
+     * Replaces the connection for commands if it is this one and stays silent; and then also the one for messages,
+     * which is silent too.
      */
     public void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
         commands.replace(silent, isSilent, () -> end(messages));
     }
 
-    /** It takes part no more: connects no more, and ends the connections. */
+    /** Stops connecting and closes the connections, because the node left the cluster. */
     public void leave() {
         end(commands);
         end(messages);
         close();
     }
 
-    /** Connects no more. */
+    /** Stops connecting. */
     public void close() {
         commands.close();
         messages.close();

@@ -9,14 +9,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Route to the node of a cluster that serves one bucket at present. */
+/** The route to the cluster node that currently serves one bucket. */
 final class ClusterRoute implements Route {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
 
-    /** How long a connection to a node that has just become known may take. */
-    private static final int MOST_LOOKS = 40;
+    /** How often a missing connection to a node is checked for, with the shortest pause, before the route fails. */
+    private static final int MAX_POLLS = 40;
 
     private final ClusterTopology cluster;
     private final int bucket;
@@ -49,7 +49,7 @@ final class ClusterRoute implements Route {
 
     @Override
     public void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why) {
-        if (RedisFailures.isOfReplica(why)) {
+        if (RedisFailures.isFromReplica(why)) {
             cluster.refresh();
         }
     }
@@ -78,7 +78,7 @@ final class ClusterRoute implements Route {
         Slots.Place place = redirection.place();
         if (place == null) {
             cluster.refresh();
-            cluster.later(pause(times), () -> await(cluster.ownerOf(bucket), false, MOST_LOOKS, onward));
+            cluster.schedule(pause(times), () -> await(cluster.ownerOf(bucket), false, MAX_POLLS, onward));
             return onward;
         }
         ClusterNode owner = cluster.ownerOf(bucket);
@@ -87,9 +87,9 @@ final class ClusterRoute implements Route {
                 : place;
         boolean isAsking = redirection.kind() == Redirection.Kind.ASK;
         ClusterNode next = isAsking ? cluster.nodeAt(full) : cluster.moved(bucket, full);
-        // Two nodes that send us to each other have not agreed yet.
+        // Nodes that redirect to each other don't agree yet, so this waits.
         Duration pause = times < 2 ? Duration.ZERO : pause(times);
-        cluster.later(pause, () -> await(next, isAsking, MOST_LOOKS, onward));
+        cluster.schedule(pause, () -> await(next, isAsking, MAX_POLLS, onward));
         return onward;
     }
 
@@ -98,16 +98,16 @@ final class ClusterRoute implements Route {
         return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
     }
 
-    private void await(@Nullable ClusterNode node, boolean isAsking, int looks, CompletableFuture<Onward> onward) {
+    private void await(@Nullable ClusterNode node, boolean isAsking, int pollsLeft, CompletableFuture<Onward> onward) {
         StatefulRedisConnection<byte[], byte[]> connection =
                 node == null ? null : node.commands().current();
         if (connection != null) {
             onward.complete(new Onward(connection, isAsking));
-        } else if (looks == 0 || node == null) {
+        } else if (pollsLeft == 0 || node == null) {
             onward.completeExceptionally(missing());
         } else {
             node.commands().start();
-            cluster.later(SHORTEST_PAUSE, () -> await(node, isAsking, looks - 1, onward));
+            cluster.schedule(SHORTEST_PAUSE, () -> await(node, isAsking, pollsLeft - 1, onward));
         }
     }
 }

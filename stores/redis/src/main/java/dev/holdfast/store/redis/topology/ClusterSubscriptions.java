@@ -16,31 +16,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What this client listens to in a cluster: one channel for each bucket that it uses, at the node that serves the
- * bucket. From Redis 7 on the channels are sharded, and a message stays at that node; before that it goes to all nodes,
- * and is told here once all the same.
+ * This client's subscriptions in a cluster: one channel for each bucket in use, at the node that serves the bucket.
+ * From Redis 7 on the channels are sharded, and a message stays at that node; before that each message reaches all
+ * nodes, but is still received once.
  *
- * <p>A subscription that ends, with its connection or because the slot moves, is made again where the slot is then;
- * what was told in between nobody has heard, so what waits in that bucket is polled. Thread-safe.
+ * <p>A subscription that ends, with its connection or because the slot moves, is made again at the slot's new
+ * node. Messages in between are lost, so the waiters in that bucket poll. Thread-safe.
  */
 final class ClusterSubscriptions {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClusterSubscriptions.class);
-    private static final Duration AGAIN = Duration.ofMillis(25);
+    private static final Duration RETRY_PAUSE = Duration.ofMillis(25);
 
     private final ClusterTopology cluster;
     private final BucketLayout layout;
     private final String client;
     private final RedisSignals signals;
 
-    /** How many sessions of this client each bucket has. */
-    private final Map<Integer, Integer> wanted = new ConcurrentHashMap<>();
+    /** The number of this client's sessions in each bucket. */
+    private final Map<Integer, Integer> sessions = new ConcurrentHashMap<>();
 
-    /** On which connection each bucket is listened to, or is about to be. */
-    private final Map<Integer, StatefulRedisPubSubConnection<byte[], byte[]>> made = new ConcurrentHashMap<>();
+    /** The connection on which each bucket is subscribed, or is being subscribed. */
+    private final Map<Integer, StatefulRedisPubSubConnection<byte[], byte[]>> connections = new ConcurrentHashMap<>();
 
-    /** Ends when a bucket is listened to for the first time. */
-    private final Map<Integer, CompletableFuture<@Nullable Void>> listening = new ConcurrentHashMap<>();
+    /** Completed when a bucket is subscribed for the first time. */
+    private final Map<Integer, CompletableFuture<@Nullable Void>> firstSubscribed = new ConcurrentHashMap<>();
 
     private final Map<String, Integer> buckets = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -53,7 +53,8 @@ final class ClusterSubscriptions {
     }
 
     /**
-     * The channel of a bucket: the script publishes to all nodes unless the name of the client says that it need not.
+     * The channel of a bucket: the script publishes to all nodes unless the client's name says that its channels are
+     * sharded.
      */
     private byte[] channel(int bucket) {
         String name = layout.channel(bucket, cluster.nameOf(client));
@@ -61,19 +62,20 @@ final class ClusterSubscriptions {
         return name.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Listens to a bucket; the stage ends when that is so. */
+    /** Subscribes to a bucket; the stage completes when that is done. */
     CompletionStage<?> add(int bucket) {
-        CompletableFuture<@Nullable Void> heard = listening.computeIfAbsent(bucket, none -> new CompletableFuture<>());
-        if (wanted.merge(bucket, 1, Integer::sum) == 1) {
+        CompletableFuture<@Nullable Void> subscribed =
+                firstSubscribed.computeIfAbsent(bucket, none -> new CompletableFuture<>());
+        if (sessions.merge(bucket, 1, Integer::sum) == 1) {
             follow(bucket);
         }
-        return heard;
+        return subscribed;
     }
 
     void remove(int bucket) {
-        if (wanted.computeIfPresent(bucket, (same, sessions) -> sessions > 1 ? sessions - 1 : null) == null) {
-            listening.remove(bucket);
-            StatefulRedisPubSubConnection<byte[], byte[]> at = made.remove(bucket);
+        if (sessions.computeIfPresent(bucket, (same, count) -> count > 1 ? count - 1 : null) == null) {
+            firstSubscribed.remove(bucket);
+            StatefulRedisPubSubConnection<byte[], byte[]> at = connections.remove(bucket);
             if (at != null) {
                 end(at, bucket);
             }
@@ -83,66 +85,66 @@ final class ClusterSubscriptions {
 
     void close() {
         closed = true;
-        wanted.clear();
+        sessions.clear();
     }
 
-    private boolean isWanted(int bucket) {
-        return !closed && wanted.containsKey(bucket);
+    private boolean isNeeded(int bucket) {
+        return !closed && sessions.containsKey(bucket);
     }
 
-    /** Listens to a bucket where it is served, if it is wanted and not listened to there. */
+    /** Subscribes to a bucket at the node that serves it, if it is needed and not subscribed there. */
     void follow(int bucket) {
-        ClusterNode owner = isWanted(bucket) ? cluster.ownerOf(bucket) : null;
+        ClusterNode owner = isNeeded(bucket) ? cluster.ownerOf(bucket) : null;
         if (owner == null) {
             return;
         }
         StatefulRedisPubSubConnection<byte[], byte[]> at = owner.messages().current();
         if (at != null) {
-            var unused = begin(at, bucket);
+            var unused = subscribeOn(at, bucket);
         } else {
             owner.messages().start();
-            // The connection may have begun to subscribe to what was wanted before.
-            cluster.later(AGAIN, () -> follow(bucket));
+            // The connection may have started with the subscriptions needed before this one.
+            cluster.schedule(RETRY_PAUSE, () -> follow(bucket));
         }
     }
 
-    /** A new connection to a node: listens to all that is wanted there. */
+    /** Makes all subscriptions of a node on a new connection to it. */
     CompletionStage<?> prepare(Slots.Place place, StatefulRedisPubSubConnection<byte[], byte[]> fresh) {
         fresh.addListener(new Listener(fresh));
-        List<CompletableFuture<?>> begun = new ArrayList<>();
-        for (int bucket : wanted.keySet()) {
+        List<CompletableFuture<?>> pending = new ArrayList<>();
+        for (int bucket : sessions.keySet()) {
             ClusterNode owner = cluster.ownerOf(bucket);
             if (owner != null && owner.place().equals(place)) {
-                begun.add(begin(fresh, bucket));
+                pending.add(subscribeOn(fresh, bucket));
             }
         }
-        // Each fails by itself: a slot that has gone elsewhere does not keep the rest from being listened to.
-        return CompletableFuture.allOf(begun.toArray(CompletableFuture[]::new));
+        // Each fails separately: a slot that moved doesn't affect the other subscriptions.
+        return CompletableFuture.allOf(pending.toArray(CompletableFuture[]::new));
     }
 
-    private CompletableFuture<?> begin(StatefulRedisPubSubConnection<byte[], byte[]> at, int bucket) {
-        StatefulRedisPubSubConnection<byte[], byte[]> before = made.put(bucket, at);
+    private CompletableFuture<?> subscribeOn(StatefulRedisPubSubConnection<byte[], byte[]> at, int bucket) {
+        StatefulRedisPubSubConnection<byte[], byte[]> before = connections.put(bucket, at);
         if (before == at) {
             return CompletableFuture.completedFuture(null);
         }
         if (before != null) {
             end(before, bucket);
         }
-        CompletableFuture<@Nullable Void> begun = new CompletableFuture<>();
+        CompletableFuture<@Nullable Void> pending = new CompletableFuture<>();
         subscribe(at, channel(bucket)).whenComplete((done, failure) -> {
             if (failure == null) {
                 signals.subscribed(bucket);
-                CompletableFuture<@Nullable Void> heard = listening.get(bucket);
-                if (heard != null) {
-                    heard.complete(null);
+                CompletableFuture<@Nullable Void> subscribed = firstSubscribed.get(bucket);
+                if (subscribed != null) {
+                    subscribed.complete(null);
                 }
             } else {
                 LOG.debug("bucket={} can't be listened to yet", bucket, failure);
-                again(at, bucket);
+                resubscribeLater(at, bucket);
             }
-            begun.complete(null);
+            pending.complete(null);
         });
-        return begun;
+        return pending;
     }
 
     private CompletionStage<?> subscribe(StatefulRedisPubSubConnection<byte[], byte[]> at, byte[] channel) {
@@ -165,17 +167,17 @@ final class ClusterSubscriptions {
             } catch (RuntimeException e) {
                 LOG.debug("bucket={} was listened to on a connection that is gone", bucket, e);
             } catch (Error e) {
-                // Thrown, it would keep the bucket from being listened to where it is now.
+                // If thrown, it would prevent the subscription at the slot's new node.
                 LOG.error("bucket={} could not be left; it is listened to where it was, too", bucket, e);
             }
         }
     }
 
-    /** A subscription has ended, or could not be made: looks where the slot is now. */
-    private void again(StatefulRedisPubSubConnection<byte[], byte[]> at, int bucket) {
-        if (made.remove(bucket, at) && isWanted(bucket)) {
+    /** Subscribes at the slot's current node, after a subscription ended or failed. */
+    private void resubscribeLater(StatefulRedisPubSubConnection<byte[], byte[]> at, int bucket) {
+        if (connections.remove(bucket, at) && isNeeded(bucket)) {
             cluster.refresh();
-            cluster.later(AGAIN, () -> follow(bucket));
+            cluster.schedule(RETRY_PAUSE, () -> follow(bucket));
         }
     }
 
@@ -188,20 +190,20 @@ final class ClusterSubscriptions {
 
         @Override
         public void message(byte[] channel, byte[] message) {
-            signals.heard(message);
+            signals.receive(message);
         }
 
         @Override
         public void smessage(byte[] channel, byte[] message) {
-            signals.heard(message);
+            signals.receive(message);
         }
 
         @Override
         public void sunsubscribed(byte[] channel, long left) {
             Integer bucket = buckets.get(new String(channel, StandardCharsets.US_ASCII));
             if (bucket != null) {
-                // Unless this client has ended it: the slot is served by another node now.
-                again(at, bucket);
+                // Unless this client unsubscribed, another node serves the slot now.
+                resubscribeLater(at, bucket);
             }
         }
     }

@@ -37,13 +37,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * There is no queue that two nodes share: each has connections of its own, and a bucket whose node is away fails by
- * itself.
+ * Nodes share no queue: each has its own connections, and if the node of a bucket is away, only that bucket fails.
  *
- * Who serves what is learnt from an answer that redirects, at once and for that bucket, and from the list of the slots,
- * which is asked for whenever something speaks against it: a redirection, a node without a connection, one that does
- * not answer, a subscription that was ended, and now and then without a reason. Any node may be asked. One that is
- * behind only sends us to the wrong node, which sends us on.
+ * A redirecting answer corrects the owner of its bucket at once. The list of slots is requested whenever something
+ * contradicts it (a redirection, a node without a connection, one that does not answer, an ended subscription), and
+ * periodically. Any node may be asked: an outdated one only names the wrong node, which then redirects.
  */
 
 /** The nodes of a Redis Cluster. Thread-safe. */
@@ -54,10 +52,10 @@ public final class ClusterTopology implements Topology {
     private static final Duration REFRESH_PAUSE = Duration.ofMillis(100);
     private static final Duration REFRESH_EVERY = Duration.ofSeconds(30);
 
-    /** How long a node may take to tell the slots before another is asked. */
-    private static final Duration TELLING = Duration.ofSeconds(1);
+    /** How long a node may take to list the slots before another is asked. */
+    private static final Duration SLOTS_TIMEOUT = Duration.ofSeconds(1);
 
-    private final ConnectionFactory driver;
+    private final ConnectionFactory connectionFactory;
     private final LongSupplier ticks = new SystemTicks();
     private final List<RedisURI> seeds;
     private final BucketLayout layout;
@@ -66,26 +64,26 @@ public final class ClusterTopology implements Topology {
     private final ClusterSubscriptions subscriptions;
     private final Map<Slots.Place, ClusterNode> nodes = new ConcurrentHashMap<>();
 
-    /** The node of each bucket. */
+    /** The node that serves each bucket. */
     private final AtomicReferenceArray<@Nullable ClusterNode> owners;
 
     private final Route[] routes;
     private final AtomicBoolean refreshing = new AtomicBoolean();
-    private volatile @Nullable Future<?> regular;
-    private volatile @Nullable ServerInfo facts;
+    private volatile @Nullable Future<?> refreshTask;
+    private volatile @Nullable ServerInfo serverInfo;
 
-    /** Whether all nodes that were seen publish to the node of a slot alone. */
+    /** Whether all known nodes support sharded channels. */
     private volatile boolean isSharded = true;
 
     private volatile boolean closed;
 
     public ClusterTopology(
-            ConnectionFactory driver,
+            ConnectionFactory connectionFactory,
             List<RedisURI> seeds,
             BucketLayout layout,
             String client,
             Duration commandTimeout) {
-        this.driver = driver;
+        this.connectionFactory = connectionFactory;
         this.seeds = List.copyOf(seeds);
         this.longestSearch = commandTimeout.multipliedBy(3).dividedBy(4);
         this.layout = layout;
@@ -105,20 +103,20 @@ public final class ClusterTopology implements Topology {
     }
 
     @Override
-    public ServerInfo open(Duration patience) {
-        long end = ticks.getAsLong() + patience.toNanos();
+    public ServerInfo open(Duration timeout) {
+        long end = ticks.getAsLong() + timeout.toNanos();
         ClusterNode first = first(end);
         StatefulRedisConnection<byte[], byte[]> connection = first.commands().current();
         if (connection == null) {
             throw RedisFailures.notConnected(nameOf(first), first.commands().failure());
         }
         try {
-            List<?> told = connection
+            List<?> slots = connection
                     .async()
                     .clusterSlots()
                     .toCompletableFuture()
                     .get(end - ticks.getAsLong(), TimeUnit.NANOSECONDS);
-            adopt(Slots.read(told, first.place()));
+            adopt(Slots.read(slots, first.place()));
         } catch (ExecutionException | TimeoutException | IllegalArgumentException e) {
             throw RedisFailures.ofOpening(e, nameOf(first));
         } catch (InterruptedException e) {
@@ -127,21 +125,22 @@ public final class ClusterTopology implements Topology {
         }
         awaitPrimaries(end);
         long every = REFRESH_EVERY.toNanos();
-        regular = driver.scheduler().scheduleWithFixedDelay(this::refresh, every, every, TimeUnit.NANOSECONDS);
-        ServerInfo found = facts;
+        refreshTask =
+                connectionFactory.scheduler().scheduleWithFixedDelay(this::refresh, every, every, TimeUnit.NANOSECONDS);
+        ServerInfo found = serverInfo;
         if (found == null) {
             throw RedisFailures.notConnected(name(), null);
         }
         return found;
     }
 
-    /** The first of the nodes that were named that can be connected to; throws why the last could not. */
+    /** The first configured node that can be reached; throws why the last one couldn't. */
     private ClusterNode first(long end) {
         StoreException why = RedisFailures.notConnected(name(), null);
         for (int i = 0; i < seeds.size(); i++) {
             ClusterNode node =
                     nodeAt(new Slots.Place(seeds.get(i).getHost(), seeds.get(i).getPort()));
-            // One that does not answer leaves the others their share of the time.
+            // A node that does not answer leaves the other nodes their share of the time.
             long share = (end - ticks.getAsLong()) / (seeds.size() - i);
             try {
                 node.commands().open(Duration.ofNanos(Math.max(share, 1)), failure -> false);
@@ -156,7 +155,7 @@ public final class ClusterTopology implements Topology {
         throw why;
     }
 
-    /** Waits for the other primaries: for those that are away only as long as it takes to know that. */
+    /** Waits until each of the other primaries is connected or known to be away. */
     private void awaitPrimaries(long end) {
         for (ClusterNode node : primaries()) {
             node.commands().start();
@@ -189,13 +188,13 @@ public final class ClusterTopology implements Topology {
     @Override
     public void close() {
         closed = true;
-        Future<?> present = regular;
+        Future<?> present = refreshTask;
         if (present != null) {
             present.cancel(false);
         }
         subscriptions.close();
         nodes.values().forEach(ClusterNode::close);
-        driver.close();
+        connectionFactory.close();
     }
 
     @Override
@@ -205,7 +204,7 @@ public final class ClusterTopology implements Topology {
 
     @Override
     public ScheduledExecutorService scheduler() {
-        return driver.scheduler();
+        return connectionFactory.scheduler();
     }
 
     // ---- Nodes
@@ -219,33 +218,35 @@ public final class ClusterTopology implements Topology {
     }
 
     private ClusterNode make(Slots.Place place) {
-        RedisURI uri = driver.at(seeds.get(0), place.host(), place.port());
+        RedisURI uri = connectionFactory.at(seeds.get(0), place.host(), place.port());
         String name = "the Redis Cluster node at " + place;
         ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> commands = new ReconnectingConnection<>(
-                () -> driver.connect(uri),
+                () -> connectionFactory.connect(uri),
                 made -> made.async()
                         .info()
                         .exceptionally(failure -> "")
                         .thenAccept(info -> check(new ServerInfo(info), name)),
-                driver,
+                connectionFactory,
                 name);
         ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>> messages = new ReconnectingConnection<>(
-                () -> driver.listen(uri), made -> subscriptions.prepare(place, made), driver, name);
+                () -> connectionFactory.listen(uri),
+                made -> subscriptions.prepare(place, made),
+                connectionFactory,
+                name);
         return new ClusterNode(place, commands, messages);
     }
 
     private void check(ServerInfo found, String name) {
         found.checkOfCluster(name);
-        // One that does not tell its version may be old, and plain channels work everywhere. Once there are sessions
-        // that
-        // are told on sharded ones, a node that does not tell is no reason to leave them.
-        if (!found.isAtLeast(7, 0) || (facts == null && !found.tellsVersion())) {
+        // A node that hides its version may be old, and plain channels work everywhere. But once sessions use sharded
+        // channels, a hidden version is no reason to leave them.
+        if (!found.isAtLeast(7, 0) || (serverInfo == null && !found.reportsVersion())) {
             isSharded = false;
         }
-        facts = found;
+        serverInfo = found;
     }
 
-    /** Whether messages go to the node of a slot alone; known once this is open. */
+    /** Whether channels are sharded; known once this is open. */
     boolean isSharded() {
         return isSharded;
     }
@@ -268,7 +269,7 @@ public final class ClusterTopology implements Topology {
         return routes[bucket];
     }
 
-    /** One bucket of each primary that can be reached. */
+    /** One bucket of each reachable primary. */
     @Override
     public List<Integer> samples() {
         List<Integer> samples = new ArrayList<>();
@@ -302,7 +303,7 @@ public final class ClusterTopology implements Topology {
         return owners.get(bucket);
     }
 
-    /** A node has said that another serves a bucket. */
+    /** Follows a redirection of a bucket to another node. */
     public ClusterNode moved(int bucket, Slots.Place place) {
         ClusterNode node = nodeAt(place);
         ClusterNode before = owners.getAndSet(bucket, node);
@@ -314,7 +315,7 @@ public final class ClusterTopology implements Topology {
         return node;
     }
 
-    /** A connection does not answer any more. */
+    /** Gives up a connection that no longer answers. */
     public void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
         nodes.values().forEach(node -> node.giveUp(broken));
         refresh();
@@ -325,23 +326,21 @@ public final class ClusterTopology implements Topology {
         nodes.values().forEach(node -> node.replace(silent, isSilent));
     }
 
-    /**
-     * How long a command is sent from node to node before it fails: less than it would take until nobody waits for it.
-     */
+    /** How long a command follows redirections before it fails: less than its caller's time-out. */
     Duration longestSearch() {
         return longestSearch;
     }
 
     // ---- Who serves what
 
-    /** Asks who serves what, soon, unless that is under way. */
+    /** Requests the list of slots soon, unless a request is already under way. */
     public void refresh() {
         if (!closed && refreshing.compareAndSet(false, true)) {
-            later(REFRESH_PAUSE, this::ask);
+            schedule(REFRESH_PAUSE, this::ask);
         }
     }
 
-    public void later(Duration pause, Runnable what) {
+    public void schedule(Duration pause, Runnable what) {
         try {
             var unused = scheduler().schedule(what, pause.toNanos(), TimeUnit.NANOSECONDS);
         } catch (RuntimeException | Error e) {
@@ -366,8 +365,8 @@ public final class ClusterTopology implements Topology {
             ClusterNode node = candidates.next();
             StatefulRedisConnection<byte[], byte[]> connection = node.commands().current();
             if (connection != null) {
-                told(connection).whenComplete((answer, failure) -> {
-                    if (failure != null || !believed(answer, node)) {
+                slots(connection).whenComplete((answer, failure) -> {
+                    if (failure != null || !adopted(answer, node)) {
                         ask(candidates);
                     }
                 });
@@ -376,37 +375,37 @@ public final class ClusterTopology implements Topology {
         }
         refreshing.set(false);
         if (!closed && primaries().stream().allMatch(node -> node.commands().current() == null)) {
-            // Nobody is left who could tell: those who were named may have other names by now.
+            // No connected node is left to ask: the configured host names may have new addresses by now.
             seeds.forEach(seed -> nodeAt(new Slots.Place(seed.getHost(), seed.getPort()))
                     .commands()
                     .start());
         }
     }
 
-    private static CompletionStage<List<Object>> told(StatefulRedisConnection<byte[], byte[]> connection) {
-        CompletableFuture<List<Object>> told = new CompletableFuture<>();
+    private static CompletionStage<List<Object>> slots(StatefulRedisConnection<byte[], byte[]> connection) {
+        CompletableFuture<List<Object>> slots = new CompletableFuture<>();
         try {
             connection.async().clusterSlots().whenComplete((answer, failure) -> {
                 if (failure != null) {
-                    told.completeExceptionally(failure);
+                    slots.completeExceptionally(failure);
                 } else {
-                    told.complete(answer);
+                    slots.complete(answer);
                 }
             });
         } catch (RuntimeException | Error e) {
-            told.completeExceptionally(e);
+            slots.completeExceptionally(e);
         }
-        return told.orTimeout(TELLING.toNanos(), TimeUnit.NANOSECONDS);
+        return slots.orTimeout(SLOTS_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    private boolean believed(List<Object> answer, ClusterNode node) {
+    private boolean adopted(List<Object> answer, ClusterNode node) {
         try {
             adopt(Slots.read(answer, node.place()));
         } catch (IllegalArgumentException | StoreException e) {
             LOG.warn("server={} tells what can't be understood of its cluster", nameOf(node), e);
             return false;
         } catch (RuntimeException | Error e) {
-            // Thrown, nobody would ask again for as long as this store is open.
+            // If thrown, it would stop all refreshes for as long as this store is open.
             LOG.error("server={} what it tells of its cluster could not be taken; another is asked", nameOf(node), e);
             return false;
         }
@@ -414,7 +413,7 @@ public final class ClusterTopology implements Topology {
         return true;
     }
 
-    /** Slots that nobody serves at present keep the node that they had. */
+    /** Slots that no node serves at present keep their last node. */
     private void adopt(Slots slots) {
         if (slots.ranges().isEmpty()) {
             throw new StoreException(

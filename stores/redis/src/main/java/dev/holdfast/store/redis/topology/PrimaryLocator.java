@@ -6,36 +6,36 @@ import io.lettuce.core.RedisURI;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Locator of the primary, which is asked for every connection that is made. */
+/** Locates the primary, for each new connection. */
 public interface PrimaryLocator {
 
-    /** The address of whoever is the primary now, as far as anybody can tell. */
+    /** The address of the current primary, as far as is known. */
     CompletionStage<RedisURI> find();
 
-    /** Has something done whenever the primary may be another one than before. */
+    /** Runs the listener whenever the primary may have changed. */
     void onMove(Runnable listener);
 
-    /** What to say of a server that was found and is a replica. */
+    /** The failure if the server found is a replica. */
     StoreException replica();
 
-    /** What messages call the primary, wherever it is: never with credentials. */
+    /** The name of the primary in messages, independent of its address and without credentials. */
     String name();
 
     /**
-     * Whether a failure to connect may pass, since another server is about to take over, so that it is tried again even
-     * at first.
+     * Whether a failure to connect may be temporary, because a fail-over may be under way; then it is retried even when
+     * opening.
      */
-    boolean mayPass(Throwable failure);
+    boolean mayBeTemporary(Throwable failure);
 
-    /** Watches no more. */
+    /** Stops watching for changes. */
     void close();
 
-    /** Whoever knows the primary that a URI names. */
-    static PrimaryLocator of(ConnectionFactory driver, RedisURI uri) {
-        return uri.getSentinels().isEmpty() ? fixed(driver.at(uri)) : new Sentinels(driver, uri);
+    /** The locator for a URI. */
+    static PrimaryLocator of(ConnectionFactory connectionFactory, RedisURI uri) {
+        return uri.getSentinels().isEmpty() ? fixed(connectionFactory.at(uri)) : new Sentinels(connectionFactory, uri);
     }
 
-    /** A server that is the primary for good. */
+    /** A fixed primary. */
     static PrimaryLocator fixed(RedisURI server) {
         return new PrimaryLocator() {
             @Override
@@ -61,7 +61,7 @@ public interface PrimaryLocator {
             }
 
             @Override
-            public boolean mayPass(Throwable failure) {
+            public boolean mayBeTemporary(Throwable failure) {
                 return false;
             }
 

@@ -5,29 +5,25 @@ import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node of a cluster answers before it does anything: that another one serves the slot, or that it can't be
- * served just now. So the same command may be sent again without doing twice what it does.
+ * A cluster node's refusal before any effect: another node serves the slot, or it can't be served just now. So sending
+ * the same command again can't apply it twice.
  *
- * @param kind what is to be done
- * @param place where it is to be sent, if the node has said so; its host is empty where it is that of the node that
- *     answered
+ * @param kind how to proceed
+ * @param place the address to send to, if the node has named one; its host is empty if it is the answering node's
  */
 record Redirection(Kind kind, Slots.@Nullable Place place) {
 
-    /** What is to be done. */
+    /** How to proceed. */
     enum Kind {
-        /** Another node serves the slot from now on. */
+        /** Send to another node, which serves the slot from now on. */
         MOVED,
-        /** Another node serves it this time: the slot is on its way there. */
+        /** Send to another node just once: the slot is migrating to it. */
         ASK,
-        /**
-         * Some of the keys have gone with the slot and some have not, or nobody serves it: it is to be sent again in a
-         * while.
-         */
+        /** Send again later: only some of the keys have migrated, or no node serves the slot. */
         LATER
     }
 
-    /** What a failure says of where to go; null if nothing. */
+    /** The redirection in a failure; null if it has none. */
     static @Nullable Redirection of(Throwable failure) {
         if (!(Stages.causeOf(failure) instanceof RedisCommandExecutionException refusal)) {
             return null;

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Turns what is published on the channel of this client into signals. */
+/** Converts the messages on this client's channels into signals. */
 public final class RedisSignals {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisSignals.class);
@@ -28,22 +28,22 @@ public final class RedisSignals {
         return listeners.add(listener);
     }
 
-    /** Notifies nobody any more. */
+    /** Stops notifying listeners. */
     public void close() {
         listeners.clear();
     }
 
-    /** What a new connection is to be listened to with. */
+    /** The listener for a new connection. */
     RedisPubSubAdapter<byte[], byte[]> subscriber() {
         return new RedisPubSubAdapter<>() {
             @Override
             public void message(byte[] channel, byte[] message) {
-                heard(message);
+                receive(message);
             }
         };
     }
 
-    /** A subscription was made: what was told before it, and after the last one was lost, nobody has heard. */
+    /** Reports a new subscription: messages since the loss of the last one were missed. */
     void subscribed() {
         if (subscribedBefore) {
             listeners.accept(new Signal.Resubscribed());
@@ -51,29 +51,29 @@ public final class RedisSignals {
         subscribedBefore = true;
     }
 
-    /** The same, of one bucket. */
+    /** The same for one bucket. */
     void subscribed(int bucket) {
         listeners.accept(new Signal.Resubscribed(OptionalInt.of(bucket)));
     }
 
-    /** A message has come on a channel of this client. */
-    void heard(byte[] message) {
+    /** Handles a message on one of this client's channels. */
+    void receive(byte[] message) {
         Optional<Signal> signal;
         try {
             signal = read(new String(message, StandardCharsets.UTF_8));
         } catch (IllegalArgumentException e) {
-            // Whoever may publish on the channel may publish anything; signals are hints.
+            // Anyone allowed to publish may publish anything, and signals are only hints.
             LOG.debug("not a signal of ours was ignored", e);
             return;
         } catch (RuntimeException | Error e) {
-            // Thrown, it would end the connection.
+            // If thrown, it would end the connection.
             LOG.error("a signal was lost; whom it concerns finds out by asking", e);
             return;
         }
         signal.ifPresent(listeners);
     }
 
-    /** Reads a signal; empty for one of a kind that a newer version may have. */
+    /** Reads a signal; empty if its kind is unknown, as that of a newer version. */
     static Optional<Signal> read(String message) {
         if (message.length() < 3) {
             throw new IllegalArgumentException("Too short for a signal: '" + message + "'");
@@ -95,7 +95,7 @@ public final class RedisSignals {
         return new Signal.Granted(claim, new Reply.Granted(tokens, Optional.empty(), !words[4].equals("0")));
     }
 
-    /** Session, claim, and at the end the name, which may hold anything. */
+    /** Session, claim, and last the name, which may contain anything. */
     private static ClaimRef claim(String[] words, int name) {
         if (words.length != name + 1) {
             throw new IllegalArgumentException("Not the words of a signal: " + words.length);

@@ -6,49 +6,45 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Route to the server that serves a bucket at present; it may lead to another server the next time that it is asked
- * for.
- */
+/** The route to the server that currently serves a bucket; it may lead to another server the next time. */
 public interface Route {
 
-    /** The connection on which to send; null while there is none. */
+    /** The connection for sending; null while there is none. */
     @Nullable
     StatefulRedisConnection<byte[], byte[]> current();
 
-    /** Gives a connection up that does not answer any more, though nobody has closed it. */
+    /** Gives up a connection that no longer answers, although it is open. */
     void giveUp(StatefulRedisConnection<byte[], byte[]> broken);
 
     /**
-     * A connection has left a trip unanswered for longer than a keep-alive can wait. It may have been dropped in
-     * between, or the server is slow: another connection is made, which takes its place if the trip is still unanswered
-     * then.
+     * Replaces a connection that has left a batch unanswered for longer than a keep-alive can wait. Either the
+     * connection was dropped in between or the server is slow, so a second connection is opened first, and takes over
+     * only if the batch is still unanswered then.
      */
     void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent);
 
-    /** Hears what the server at the other end refused to do, so that the route may lead elsewhere from now on. */
+    /** Reports what the server refused, so that the route may lead elsewhere from now on. */
     void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why);
 
-    /** Where to send a trip again. */
+    /** Where to send a batch again. */
     record Onward(StatefulRedisConnection<byte[], byte[]> connection, boolean isAsking) {}
 
     /**
-     * Where a trip is to be sent that a server has refused before it had any effect, because it is not, or not now, the
-     * one to ask.
+     * Where to send a batch that a server refused before any effect, because it is not, or not at present, the server
+     * for it.
      *
-     * @param times how often the trip was sent on before
-     * @param nanos how long ago it was begun
-     * @return a stage that ends when it may be sent again; null if the failure is another one, or it is too late to ask
-     *     again
+     * @param times how often the batch was redirected before
+     * @param nanos how long ago it was first sent
+     * @return completes when it may be sent again; null if the failure is no redirection, or it is too late
      */
     default @Nullable CompletionStage<Onward> onward(
             StatefulRedisConnection<byte[], byte[]> connection, Throwable failure, int times, long nanos) {
         return null;
     }
 
-    /** Why there is no connection. */
+    /** The failure that there is no connection. */
     StoreException missing();
 
-    /** What messages call the server: never with credentials. */
+    /** The server's name in messages, without credentials. */
     String server();
 }

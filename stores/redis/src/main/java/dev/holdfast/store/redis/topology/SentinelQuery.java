@@ -10,18 +10,18 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One query for the primary: collects what each Sentinel answers, until all have answered or the others are not waited
- * for any longer.
+ * One query for the primary. Collects the Sentinels' answers until all are in or the grace period for the slower ones
+ * ends.
  */
 final class SentinelQuery {
 
-    /** What one Sentinel says. */
+    /** One Sentinel's answer. */
     record Vote(String host, int port, long election) {
 
-        /** Reads what it answers to {@code SENTINEL MASTER}. */
-        static Vote read(Map<byte[], byte[]> told) {
+        /** Reads the answer to {@code SENTINEL MASTER}. */
+        static Vote read(Map<byte[], byte[]> answer) {
             Map<String, String> words = new HashMap<>();
-            told.forEach((key, value) -> words.put(text(key), text(value)));
+            answer.forEach((key, value) -> words.put(text(key), text(value)));
             return new Vote(
                     words.getOrDefault("ip", ""),
                     Integer.parseInt(words.getOrDefault("port", "0")),
@@ -48,17 +48,17 @@ final class SentinelQuery {
         this.missing = asked;
     }
 
-    /** Who is the primary by the latest election; or why nobody could tell. */
+    /** The primary of the latest election, or why no Sentinel named one. */
     CompletionStage<Vote> result() {
         return result;
     }
 
     /**
-     * Notes what a Sentinel says, or why it says nothing.
+     * Adds a Sentinel's answer or failure.
      *
      * @return whether it is the first to name a primary
      */
-    boolean heard(@Nullable Vote vote, @Nullable Throwable failure) {
+    boolean add(@Nullable Vote vote, @Nullable Throwable failure) {
         boolean isFirst;
         boolean isLast;
         synchronized (this) {
@@ -68,8 +68,8 @@ final class SentinelQuery {
             if (vote != null && (best == null || vote.election() > best.election())) {
                 best = vote;
             }
-            // What a Sentinel said of it tells more than that another one could not be reached.
-            if (failure != null && (why == null || RedisFailures.isWordOfServer(failure))) {
+            // A Sentinel's own refusal explains more than a failed connection to another one.
+            if (failure != null && (why == null || RedisFailures.isFromServer(failure))) {
                 why = failure;
             }
         }
@@ -79,7 +79,7 @@ final class SentinelQuery {
         return isFirst;
     }
 
-    /** Waits for no more of them. */
+    /** Ends the query with the answers so far. */
     void end() {
         Vote elected;
         Throwable failure;

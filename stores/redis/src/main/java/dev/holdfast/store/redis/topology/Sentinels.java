@@ -18,39 +18,39 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the primary by asking all Sentinels at once. After a fail-over some of them may still name the one before, for
- * a moment or for as long as they are cut off: whoever speaks of the latest election is believed. Each of them is
- * listened to, so that a fail-over is followed though the connection to the old primary is still open.
+ * Finds the primary by asking all Sentinels at once. After a fail-over some of them may still name the old primary, for
+ * a moment or as long as they are partitioned, so the answer with the latest election wins. A subscription to each
+ * Sentinel reports a fail-over even while the connection to the old primary is open.
  */
 final class Sentinels implements PrimaryLocator {
 
-    /** For how long the others are waited for when one has answered. */
+    /** How long to wait for the other Sentinels after the first answer. */
     private static final long GRACE_MILLIS = 100;
 
     private static final byte[] MOVED = "+switch-master".getBytes(StandardCharsets.US_ASCII);
 
-    private final ConnectionFactory driver;
+    private final ConnectionFactory connectionFactory;
     private final RedisURI servers;
     private final String master;
-    private final List<ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>>> watches =
+    private final List<ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>>> subscriptions =
             new ArrayList<>();
     private volatile Runnable listener = () -> {};
 
     /**
-     * Asks nobody yet.
+     * Doesn't connect yet.
      *
-     * @param servers names the Sentinels and the primary, and has the user, the database and the security for the
+     * @param servers names the Sentinels and the primary, and has the user, the database and the TLS settings of the
      *     latter
      */
-    Sentinels(ConnectionFactory driver, RedisURI servers) {
-        this.driver = driver;
+    Sentinels(ConnectionFactory connectionFactory, RedisURI servers) {
+        this.connectionFactory = connectionFactory;
         this.servers = servers;
         this.master = String.valueOf(servers.getSentinelMasterId());
         for (RedisURI sentinel : servers.getSentinels()) {
-            watches.add(new ReconnectingConnection<>(
-                    () -> driver.listen(driver.at(sentinel)),
+            subscriptions.add(new ReconnectingConnection<>(
+                    () -> connectionFactory.listen(connectionFactory.at(sentinel)),
                     new Subscription()::make,
-                    driver,
+                    connectionFactory,
                     "the Redis Sentinel at " + ConnectionFactory.place(sentinel)));
         }
     }
@@ -58,7 +58,7 @@ final class Sentinels implements PrimaryLocator {
     @Override
     public void onMove(Runnable newListener) {
         listener = newListener;
-        watches.forEach(ReconnectingConnection::start);
+        subscriptions.forEach(ReconnectingConnection::start);
     }
 
     @Override
@@ -76,33 +76,34 @@ final class Sentinels implements PrimaryLocator {
     }
 
     @Override
-    public boolean mayPass(Throwable failure) {
+    public boolean mayBeTemporary(Throwable failure) {
         return RedisFailures.ofOpening(failure, name()).reason() == Reason.UNAVAILABLE;
     }
 
     @Override
     public void close() {
-        watches.forEach(ReconnectingConnection::close);
+        subscriptions.forEach(ReconnectingConnection::close);
     }
 
     @Override
-    @SuppressWarnings("FutureReturnValueIgnored") // The search ends by itself too.
+    @SuppressWarnings("FutureReturnValueIgnored") // The query also ends without it.
     public CompletionStage<RedisURI> find() {
-        SentinelQuery search = new SentinelQuery(servers.getSentinels().size());
+        SentinelQuery query = new SentinelQuery(servers.getSentinels().size());
         for (RedisURI sentinel : servers.getSentinels()) {
-            driver.askSentinel(sentinel, asked -> asked.master(master.getBytes(StandardCharsets.UTF_8)))
+            connectionFactory
+                    .askSentinel(sentinel, asked -> asked.master(master.getBytes(StandardCharsets.UTF_8)))
                     .thenApply(SentinelQuery.Vote::read)
                     .whenComplete((vote, failure) -> {
-                        if (search.heard(vote, failure)) {
-                            driver.scheduler().schedule(search::end, GRACE_MILLIS, TimeUnit.MILLISECONDS);
+                        if (query.add(vote, failure)) {
+                            connectionFactory.scheduler().schedule(query::end, GRACE_MILLIS, TimeUnit.MILLISECONDS);
                         }
                     });
         }
-        return search.result().handle((vote, failure) -> {
+        return query.result().handle((vote, failure) -> {
             if (vote == null) {
                 throw unknown(failure);
             }
-            return driver.at(servers, vote.host(), vote.port());
+            return connectionFactory.at(servers, vote.host(), vote.port());
         });
     }
 
@@ -115,7 +116,7 @@ final class Sentinels implements PrimaryLocator {
         return RedisFailures.ofOpening(why, "every Redis Sentinel that knows " + name());
     }
 
-    /** What one Sentinel tells, from one connection to the next. */
+    /** The subscription to one Sentinel, across its connections. */
     private final class Subscription {
         private volatile boolean isRepeated;
 
@@ -130,7 +131,7 @@ final class Sentinels implements PrimaryLocator {
             });
             return made.async().subscribe(MOVED).toCompletableFuture().thenRun(() -> {
                 if (isRepeated) {
-                    listener.run(); // It may have told something meanwhile.
+                    listener.run(); // A message may have been missed.
                 }
                 isRepeated = true;
             });

@@ -9,14 +9,14 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A server's answer to {@code INFO}, as far as it may be asked. */
+/** A server's answer to {@code INFO}, if this user may ask for it. */
 public final class ServerInfo {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
 
     private final Map<String, String> facts = new HashMap<>();
 
-    /** Reads what the server answers to {@code INFO}; nothing if that is not permitted. */
+    /** Reads the answer to {@code INFO}; empty if that is not permitted. */
     public ServerInfo(String info) {
         info.lines().forEach(line -> {
             int colon = line.indexOf(':');
@@ -34,9 +34,9 @@ public final class ServerInfo {
     }
 
     /**
-     * Refuses a server on which locks would not be safe.
+     * Rejects a server on which locks would not be safe.
      *
-     * @throws StoreException if it is too old, a node of a cluster, or may throw locks away when its memory is full
+     * @throws StoreException if it is too old, a node of a cluster, or may evict locks when its memory is full
      */
     void check(String server) {
         checkVersion(server);
@@ -47,9 +47,9 @@ public final class ServerInfo {
     }
 
     /**
-     * Refuses a node of a cluster on which locks would not be safe.
+     * Rejects a cluster node on which locks would not be safe.
      *
-     * @throws StoreException if it is too old, no node of a cluster, or may throw locks away when its memory is full
+     * @throws StoreException if it is too old, not part of a cluster, or may evict locks when its memory is full
      */
     void checkOfCluster(String server) {
         checkVersion(server);
@@ -59,13 +59,13 @@ public final class ServerInfo {
         checkEviction(server);
     }
 
-    /** Whether it is of a version or a newer one; so is one that does not tell. */
+    /** Whether it has at least this version; true if it hides its version. */
     boolean isAtLeast(int major, int minor) {
         return !isBefore(facts.getOrDefault("redis_version", "99.0"), major, minor);
     }
 
-    /** Whether it says of which version it is. */
-    boolean tellsVersion() {
+    /** Whether it reports its version. */
+    boolean reportsVersion() {
         return facts.containsKey("redis_version");
     }
 
@@ -83,7 +83,7 @@ public final class ServerInfo {
                             + " or locks may vanish",
                     server);
         } else if (policy.startsWith("allkeys-")) {
-            // The keys of the store never expire, so the policies that evict only what does leave them alone.
+            // The store's keys never expire, so the policies that evict only expiring keys are harmless.
             if (!"0".equals(facts.get("maxmemory"))) {
                 throw denied(server + " may throw locks away when its memory is full: its maxmemory-policy is " + policy
                         + ". Set it to noeviction, or keep locks on a server of their own");
@@ -97,8 +97,8 @@ public final class ServerInfo {
     }
 
     /**
-     * What costs locks at present, or may at any moment: a name for each trouble, and a sentence for whoever runs the
-     * server.
+     * The conditions that cost locks now or may do so at any moment: a name for each, and a sentence for the server's
+     * operator.
      */
     public Map<String, String> troubles() {
         Map<String, String> troubles = new LinkedHashMap<>();
@@ -140,7 +140,7 @@ public final class ServerInfo {
         }
     }
 
-    /** Whether it is a replica, which takes no writes. */
+    /** Whether it is a replica, which rejects writes. */
     boolean isReplica() {
         return "slave".equals(facts.get("role"));
     }

@@ -20,60 +20,60 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All buckets are on one server, which is the primary if there are several: one connection for commands, and one on
- * which the client is told. When another server becomes the primary, both are made anew to that one.
+ * A topology with all buckets on one server, the primary if there are several: one connection for commands, and one for
+ * messages. When another server becomes the primary, both connect to that one.
  */
 public final class SinglePrimary implements Topology, Route {
 
-    private final ConnectionFactory driver;
+    private final ConnectionFactory connectionFactory;
     private final PrimaryLocator locator;
     private final RedisSignals signals = new RedisSignals();
     private final ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> commands;
     private final ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>> messages;
 
-    /** What the server of the commands said of itself when it was connected to. */
-    private volatile @Nullable ServerInfo facts;
+    /** The information about the server, as of the last connection for commands. */
+    private volatile @Nullable ServerInfo serverInfo;
 
-    /** The connections that were made last, used or not, and where they lead to. */
+    /** The newest connections, used or not, with their addresses. */
     private volatile @Nullable Destination commandsAt;
 
     private volatile @Nullable Destination messagesAt;
 
     private record Destination(StatefulConnection<?, ?> connection, String place) {}
 
-    public SinglePrimary(ConnectionFactory driver, PrimaryLocator locator, String channel) {
-        this.driver = driver;
+    public SinglePrimary(ConnectionFactory connectionFactory, PrimaryLocator locator, String channel) {
+        this.connectionFactory = connectionFactory;
         this.locator = locator;
         byte[] name = channel.getBytes(StandardCharsets.US_ASCII);
         this.commands = new ReconnectingConnection<>(
                 () -> locator.find()
-                        .thenCompose(at -> driver.connect(at).thenApply(made -> {
+                        .thenCompose(at -> connectionFactory.connect(at).thenApply(made -> {
                             commandsAt = new Destination(made, ConnectionFactory.place(at));
                             return made;
                         })),
-                made -> told(made.async().info()).thenAccept(found -> {
+                made -> infoOf(made.async().info()).thenAccept(found -> {
                     checkRole(found);
                     found.check(locator.name());
-                    facts = found;
+                    serverInfo = found;
                 }),
-                driver,
+                connectionFactory,
                 locator.name());
         this.messages = new ReconnectingConnection<>(
                 () -> locator.find()
-                        .thenCompose(at -> driver.listen(at).thenApply(made -> {
+                        .thenCompose(at -> connectionFactory.listen(at).thenApply(made -> {
                             messagesAt = new Destination(made, ConnectionFactory.place(at));
                             return made;
                         })),
                 made -> {
                     made.addListener(signals.subscriber());
-                    return told(made.async().info("replication"))
+                    return infoOf(made.async().info("replication"))
                             .thenCompose(found -> {
                                 checkRole(found);
                                 return made.async().subscribe(name);
                             })
                             .thenRun(signals::subscribed);
                 },
-                driver,
+                connectionFactory,
                 locator.name());
     }
 
@@ -83,8 +83,8 @@ public final class SinglePrimary implements Topology, Route {
         }
     }
 
-    /** What a server says of itself; nothing if it is not permitted to ask, which is no reason not to lock. */
-    private static CompletionStage<ServerInfo> told(CompletionStage<String> info) {
+    /** A server's information; empty if this user may not ask for it, which does not prevent locking. */
+    private static CompletionStage<ServerInfo> infoOf(CompletionStage<String> info) {
         return info.exceptionally(failure -> "").thenApply(ServerInfo::new);
     }
 
@@ -110,7 +110,7 @@ public final class SinglePrimary implements Topology, Route {
 
     @Override
     public ScheduledExecutorService scheduler() {
-        return driver.scheduler();
+        return connectionFactory.scheduler();
     }
 
     @Override
@@ -121,7 +121,7 @@ public final class SinglePrimary implements Topology, Route {
     @Override
     public void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
         if (broken == commands.current()) {
-            // A server that leaves a command unanswered tells nothing either, or not on this way.
+            // A server that leaves a command unanswered sends no messages either, or not along this path.
             giveUp(messages);
         }
         commands.giveUp(broken);
@@ -134,18 +134,18 @@ public final class SinglePrimary implements Topology, Route {
 
     @Override
     public void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why) {
-        if (RedisFailures.isOfReplica(why) && connection == commands.current()) {
+        if (RedisFailures.isFromReplica(why) && connection == commands.current()) {
             leave();
         }
     }
 
-    /** Connects anew, to wherever the primary is now. */
+    /** Reconnects to the current primary. */
     private void leave() {
         giveUp(commands);
         giveUp(messages);
     }
 
-    /** If another server is the primary by now, goes there. */
+    /** Reconnects if the primary has moved. */
     private void follow() {
         locator.find().thenAccept(now -> {
             leaveUnlessAt(now, commands, commandsAt);
@@ -179,11 +179,12 @@ public final class SinglePrimary implements Topology, Route {
     }
 
     @Override
-    public ServerInfo open(Duration patience) {
+    public ServerInfo open(Duration timeout) {
         try {
             CompletableFuture.allOf(
-                            commands.opening(patience, locator::mayPass), messages.opening(patience, locator::mayPass))
-                    .get(patience.plus(ReconnectingConnection.GRACE).toNanos(), TimeUnit.NANOSECONDS);
+                            commands.opening(timeout, locator::mayBeTemporary),
+                            messages.opening(timeout, locator::mayBeTemporary))
+                    .get(timeout.plus(ReconnectingConnection.GRACE).toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw RedisFailures.ofOpening(e, name());
         } catch (InterruptedException e) {
@@ -191,7 +192,7 @@ public final class SinglePrimary implements Topology, Route {
             throw RedisFailures.ofOpening(e, name());
         }
         locator.onMove(this::follow);
-        ServerInfo found = facts;
+        ServerInfo found = serverInfo;
         if (found == null) {
             throw missing();
         }
@@ -203,6 +204,6 @@ public final class SinglePrimary implements Topology, Route {
         locator.close();
         commands.close();
         messages.close();
-        driver.close();
+        connectionFactory.close();
     }
 }

@@ -8,14 +8,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which node of a cluster serves which slots, as one of the nodes tells it.
+ * The assignment of slots to cluster nodes, as reported by one node.
  *
- * @param ranges the slots and their primaries; what nobody serves at present is missing
- * @param nodes all nodes that take part, replicas too
+ * @param ranges the slots and their primaries, without those that no node serves
+ * @param nodes all nodes of the cluster, including replicas
  */
 record Slots(List<Range> ranges, Set<Place> nodes) {
 
-    /** Where a node is. */
+    /** A node's address. */
     record Place(String host, int port) {
         @Override
         public String toString() {
@@ -23,14 +23,14 @@ record Slots(List<Range> ranges, Set<Place> nodes) {
         }
     }
 
-    /** Slots in a row that one primary serves, both ends included. */
+    /** Consecutive slots of one primary, both ends inclusive. */
     record Range(int first, int last, Place primary) {}
 
     /**
      * Reads the answer to {@code CLUSTER SLOTS}.
      *
-     * @param asked where the node is that answered: some leave their own address out
-     * @throws IllegalArgumentException if it is none
+     * @param asked the address of the answering node: some nodes omit their own
+     * @throws IllegalArgumentException if it has another form
      */
     static Slots read(List<?> answer, Place asked) {
         List<Range> ranges = new ArrayList<>();
@@ -60,11 +60,11 @@ record Slots(List<Range> ranges, Set<Place> nodes) {
             throw new IllegalArgumentException("Not what a cluster tells of a node: " + node);
         }
         String host = parts.get(0) instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : asked.host();
-        // The address of a node that is not known to the one that was asked is '?'.
+        // The answering node reports '?' for a node whose address it doesn't know.
         return host.equals("?") ? null : new Place(host.isEmpty() ? asked.host() : host, port.intValue());
     }
 
-    /** The primary of a slot; null while nobody is known to serve it. */
+    /** The primary of a slot; null if none is known. */
     @Nullable
     Place primaryOf(int slot) {
         for (Range range : ranges) {

@@ -7,49 +7,49 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * The servers of a store: which of them serves a bucket, and on which connections it is told. Connections that are lost
- * are made again, to whichever server it is then.
+ * The servers of a store: which one serves a bucket, and the connections for commands and messages. A lost connection
+ * is made again, to the server that is then the right one.
  */
 public interface Topology {
 
-    /** What messages call it: never with credentials. */
+    /** Its name in messages, without credentials. */
     String name();
 
     /**
-     * Connects for the first time, to all that it takes to begin.
+     * Connects to all servers needed to start.
      *
-     * @return what the server says of itself, or one of them
-     * @throws dev.holdfast.spi.StoreException if that does not come about in time, or locks would not be safe there
+     * @return the information of one of the servers
+     * @throws dev.holdfast.spi.StoreException if that fails or takes too long, or locks would not be safe there
      */
-    ServerInfo open(Duration patience);
+    ServerInfo open(Duration timeout);
 
-    /** The route to the server of a bucket: always the same object. */
+    /** The route to the server of a bucket; always the same object. */
     Route route(int bucket);
 
-    /** Buckets of which each server of the store has one at least, to try out there what is needed. */
+    /** Buckets that include at least one of each server, for trying out permissions there. */
     default List<Integer> samples() {
         return List.of(0);
     }
 
-    /** What the script is to call this client in sessions, once this is open. */
+    /** The client's name in the script's session records, once this is open. */
     default String nameOf(String client) {
         return client;
     }
 
-    /** A session is opened in a bucket: this client is to be told what happens there. The stage ends when it is. */
+    /** Subscribes to a bucket in which a session is opened. The stage completes when that is done. */
     default CompletionStage<?> listen(int bucket) {
         return CompletableFuture.completedFuture(null);
     }
 
-    /** A session has ended in a bucket. */
+    /** Ends the subscription that a session in this bucket needed. */
     default void ignore(int bucket) {}
 
-    /** What is told on the channels of this client. */
+    /** The signals from this client's channels. */
     RedisSignals signals();
 
-    /** Where what is due later may wait. */
+    /** The executor for delayed tasks. */
     ScheduledExecutorService scheduler();
 
-    /** Ends all connections that were made here. */
+    /** Closes all its connections. */
     void close();
 }

@@ -11,11 +11,11 @@ class SpinningEventLoopsTest {
 
     private final InFlight inFlight = new InFlight();
     private long now = Long.MAX_VALUE - 1_000;
-    private SpinningEventLoops.Wakeful thread;
+    private SpinningEventLoops.SpinningSelectStrategy thread;
 
     @BeforeEach
     void begin() {
-        thread = new SpinningEventLoops.Wakeful(inFlight, () -> now);
+        thread = new SpinningEventLoops.SpinningSelectStrategy(inFlight, () -> now);
     }
 
     private int idle() throws Exception {
