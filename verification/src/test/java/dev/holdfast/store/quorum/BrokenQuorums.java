@@ -79,7 +79,7 @@ public enum BrokenQuorums {
         }
 
         @Override
-        boolean counts(long renewedAt, long toldSince) {
+        boolean counts(long renewedAt, long confirmedSince) {
             return true;
         }
     });

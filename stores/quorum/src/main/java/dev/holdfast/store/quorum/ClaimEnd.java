@@ -5,14 +5,14 @@ import dev.holdfast.spi.StoreException.Effect;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** End of a claim at all members; answered when so many have ended it that it can have no majority any more. */
+/** The end of a claim at all members; answered when too few members for a majority may still have it. */
 final class ClaimEnd {
 
     private final Quorum quorum;
     private final QuorumClaim claim;
     private final boolean isRelease;
     private final CompletableFuture<Reply> future;
-    private final Runnable watcher = this::decide;
+    private final Runnable listener = this::decide;
     private boolean isLate;
 
     private ClaimEnd(Quorum quorum, QuorumClaim claim, boolean isRelease, CompletableFuture<Reply> future) {
@@ -33,11 +33,11 @@ final class ClaimEnd {
     }
 
     private void begin() {
-        claim.watchers.add(watcher);
+        claim.endListeners.add(listener);
         quorum.drop(claim);
-        quorum.loop.post(watcher);
+        quorum.loop.post(listener);
         if (!future.isDone()) {
-            quorum.loop.later(quorum.patience + quorum.patience / 2, () -> {
+            quorum.loop.later(quorum.memberTimeoutNanos + quorum.memberTimeoutNanos / 2, () -> {
                 isLate = true;
                 decide();
             });
@@ -57,14 +57,14 @@ final class ClaimEnd {
         } else if (isGone && (isSettled || isLate || claim.missing >= quorum.blocking())) {
             reply(new Reply.Absent());
         } else if (isLate) {
-            claim.watchers.remove(watcher);
+            claim.endListeners.remove(listener);
             future.completeExceptionally(
                     quorum.unavailable(Effect.UNKNOWN, "'" + claim.ref.resource() + "' was given back", List.of()));
         }
     }
 
     private void reply(Reply reply) {
-        claim.watchers.remove(watcher);
+        claim.endListeners.remove(listener);
         future.complete(reply);
     }
 }

@@ -11,32 +11,32 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Poll of the members that have a claim: whether they still have it. */
+/** Polls the members that have a claim. */
 final class ClaimPoll {
 
     private final Quorum quorum;
     private final QuorumClaim claim;
-    private final long askedAt;
+    private final long requestedAt;
     private final CompletableFuture<Reply> future;
 
-    /** Those that have said so just now. */
+    /** The holds confirmed by this poll. */
     private final List<MemberHold> seen = new ArrayList<>();
 
     private final List<String> failures = new ArrayList<>();
     private int pending;
-    private boolean isRaising;
+    private boolean isFindingTokens;
 
-    private ClaimPoll(Quorum quorum, QuorumClaim claim, long askedAt, CompletableFuture<Reply> future) {
+    private ClaimPoll(Quorum quorum, QuorumClaim claim, long requestedAt, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.claim = claim;
-        this.askedAt = askedAt;
+        this.requestedAt = requestedAt;
         this.future = future;
     }
 
-    /** Answers with the state of a claim that was granted: {@link Reply.Granted} or {@link Reply.Absent}. */
-    static CompletableFuture<Reply> at(Quorum quorum, QuorumClaim claim, long askedAt) {
+    /** Completes with the state of a granted claim: {@link Reply.Granted} or {@link Reply.Absent}. */
+    static CompletableFuture<Reply> at(Quorum quorum, QuorumClaim claim, long requestedAt) {
         CompletableFuture<Reply> future = new CompletableFuture<>();
-        new ClaimPoll(quorum, claim, askedAt, future).begin();
+        new ClaimPoll(quorum, claim, requestedAt, future).begin();
         return future;
     }
 
@@ -65,7 +65,7 @@ final class ClaimPoll {
 
     private void take(MemberHold hold, Reply.ClaimReply state, long sentAt) {
         if (state instanceof Reply.Granted granted) {
-            hold.told(granted, sentAt);
+            hold.refreshed(granted, sentAt);
             seen.add(hold);
         } else if (hold.isHeld()) {
             quorum.lost(hold);
@@ -73,19 +73,19 @@ final class ClaimPoll {
     }
 
     private void decide() {
-        if (future.isDone() || isRaising) {
+        if (future.isDone() || isFindingTokens) {
             return;
         }
         if (claim.state == QuorumClaim.State.OVER) {
             future.complete(new Reply.Absent());
         } else if (QuorumClaim.countHeld(seen) >= quorum.majority(seen.size())
-                && (!claim.session.isTold || quorum.isCovered(claim, claim.holds, claim.session.toldSince))) {
-            claim.isSuspect = false;
+                && (!claim.session.isConfirmed || quorum.isCovered(claim, claim.holds, claim.session.confirmedSince))) {
+            claim.isInDoubt = false;
             if (claim.tokens != null) {
-                future.complete(granted(quorum, claim, seen, askedAt));
+                future.complete(granted(quorum, claim, seen, requestedAt));
             } else {
-                isRaising = true;
-                new TokenRound(quorum, claim.holds, 0, 1, this::haveTokens).begin();
+                isFindingTokens = true;
+                new TokenRound(quorum, claim.holds, 0, 1, this::gotTokens).begin();
             }
         } else if (pending == 0 && isOverdue()) {
             quorum.lose(claim);
@@ -96,7 +96,7 @@ final class ClaimPoll {
         }
     }
 
-    private void haveTokens(@Nullable TokenBlock block) {
+    private void gotTokens(@Nullable TokenBlock block) {
         if (claim.state == QuorumClaim.State.OVER) {
             future.complete(new Reply.Absent());
         } else if (block == null) {
@@ -104,11 +104,11 @@ final class ClaimPoll {
                     Effect.NONE, "The tokens of '" + claim.ref.resource() + "' are known", failures));
         } else {
             claim.tokens = block;
-            future.complete(granted(quorum, claim, seen, askedAt));
+            future.complete(granted(quorum, claim, seen, requestedAt));
         }
     }
 
-    /** Whether the last lease that a majority is known to have given it is over. */
+    /** Whether the last lease known from a majority has expired. */
     private boolean isOverdue() {
         if (claim.isDetached()) {
             return false;
@@ -118,29 +118,29 @@ final class ClaimPoll {
         return renewedAt == MemberSession.NEVER || quorum.loop.now() - renewedAt > ttl - ttl / 10;
     }
 
-    /** What the client is told of a grant. */
-    static Reply.Granted granted(Quorum quorum, QuorumClaim claim, long askedAt) {
-        return granted(quorum, claim, claim.holds, askedAt);
+    /** The reply that reports a grant to the client. */
+    static Reply.Granted granted(Quorum quorum, QuorumClaim claim, long requestedAt) {
+        return granted(quorum, claim, claim.holds, requestedAt);
     }
 
-    private static Reply.Granted granted(Quorum quorum, QuorumClaim claim, List<MemberHold> holds, long askedAt) {
+    private static Reply.Granted granted(Quorum quorum, QuorumClaim claim, List<MemberHold> holds, long requestedAt) {
         TokenBlock tokens = claim.tokens;
         if (tokens == null) {
             throw new IllegalStateException("It waits: " + claim.ref);
         }
-        if (!claim.hasOwnLease()) {
+        if (!claim.hasFixedLease()) {
             return new Reply.Granted(tokens, Optional.empty(), true);
         }
-        Duration remaining = remaining(quorum, holds, askedAt);
-        claim.leaseEndsAt = Math.max(claim.leaseEndsAt, askedAt + remaining.toNanos());
+        Duration remaining = remaining(quorum, holds, requestedAt);
+        claim.leaseEndsAt = Math.max(claim.leaseEndsAt, requestedAt + remaining.toNanos());
         return new Reply.Granted(tokens, Optional.of(remaining), true);
     }
 
-    /** What a majority leaves of its own lease, counted from when the client asked. */
-    static Duration remaining(Quorum quorum, List<MemberHold> holds, long askedAt) {
-        long endsAt = quorum.reachedByMajority(holds, hold -> hold.leaseEndsAt, askedAt);
-        // Members were asked a little later than the quorum was, and what they have said is not to grow by that.
+    /** The fixed lease's remaining time at a majority, counted from the client's request. */
+    static Duration remaining(Quorum quorum, List<MemberHold> holds, long requestedAt) {
+        long endsAt = quorum.reachedByMajority(holds, hold -> hold.leaseEndsAt, requestedAt);
+        // The members got the request a little later than the quorum; that must not make their answers longer.
         long left = quorum.reachedByMajority(holds, hold -> hold.leaseLeft, 0);
-        return Duration.ofNanos(Math.max(0, Math.min(endsAt - askedAt, left)));
+        return Duration.ofNanos(Math.max(0, Math.min(endsAt - requestedAt, left)));
     }
 }

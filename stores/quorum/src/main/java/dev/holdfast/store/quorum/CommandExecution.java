@@ -16,22 +16,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Execution of one command on a quorum. */
+/** The execution of one command on a quorum. */
 final class CommandExecution implements CommandHandler<CompletableFuture<Reply>, RuntimeException> {
 
-    /** Older than any epoch: what carries it has no effect, but tells whether the session lives. */
+    /** Below every epoch: a command with it has no effect, but its reply shows whether the session is alive. */
     private static final long NO_EPOCH = -1;
 
     private final Quorum quorum;
     private final Repairs repairs;
     private final CompletableFuture<Reply> future;
-    private final long askedAt;
+    private final long requestedAt;
 
     private CommandExecution(Quorum quorum, Repairs repairs, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.repairs = repairs;
         this.future = future;
-        this.askedAt = quorum.loop.now();
+        this.requestedAt = quorum.loop.now();
     }
 
     static void start(Quorum quorum, Repairs repairs, Command command, CompletableFuture<Reply> future) {
@@ -61,7 +61,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> keepAlive(Command.KeepAlive command) {
-        QuorumSession session = quorum.opener.find(command.session());
+        QuorumSession session = quorum.memberSessions.find(command.session());
         if (session == null) {
             return answer(new Reply.SessionEnded());
         } else if (session.isRetired || command.epoch() < session.epoch) {
@@ -72,12 +72,12 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         return future;
     }
 
-    /** Of a session that has ended, that is told first. */
+    /** Answers that a session has ended, if it has, and otherwise that the command is stale. */
     private CompletableFuture<Reply> stale(QuorumSession session) {
         return ifAlive(session, () -> future.complete(new Reply.Stale()));
     }
 
-    /** Asks whether a session lives, without moving its end, and answers if it doesn't. */
+    /** Checks whether a session is alive, without extending it, and answers if it has ended. */
     private CompletableFuture<Reply> ifAlive(QuorumSession session, Runnable alive) {
         int[] counts = {0, 0};
         for (MemberSession there : session.at.clone()) {
@@ -89,7 +89,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                 counts[0]--;
                 counts[1] += reply instanceof Reply.Stale ? 1 : 0;
                 if (reply instanceof Reply.SessionEnded) {
-                    quorum.opener.endedAt(session, there);
+                    quorum.memberSessions.endedAt(session, there);
                 }
                 if (future.isDone()) {
                     return;
@@ -106,7 +106,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> retire(Command.Retire command) {
-        QuorumSession session = quorum.opener.find(command.session());
+        QuorumSession session = quorum.memberSessions.find(command.session());
         if (session == null) {
             return answer(new Reply.Done());
         }
@@ -121,7 +121,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                 (there, done) -> there.member.ask(new Command.Retire(there.id), (reply, failure) -> {
                     if (reply != null) {
                         there.isRetired = true;
-                        there.goOn();
+                        there.runDue();
                     }
                     done.accept(failure);
                 }));
@@ -129,24 +129,24 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> closeSession(Command.CloseSession command) {
-        QuorumSession session = quorum.opener.find(command.session());
+        QuorumSession session = quorum.memberSessions.find(command.session());
         if (session == null) {
             return answer(new Reply.Done());
         }
         session.isOver = true;
         var unused = toAll(session, (there, done) -> {
-            quorum.settlement.tell(
+            quorum.settlement.sendUntilAnswered(
                     session,
                     there,
                     new Command.CloseSession(there.id),
                     () -> {
                         there.isOver = true;
-                        there.goOn();
+                        there.runDue();
                         done.accept(null);
                     },
                     0);
             quorum.loop.later(
-                    quorum.patience + quorum.patience / 2,
+                    quorum.memberTimeoutNanos + quorum.memberTimeoutNanos / 2,
                     () -> done.accept(Quorum.failed(
                             StoreException.Reason.UNAVAILABLE, StoreException.Effect.UNKNOWN, "it did not answer")));
         });
@@ -164,7 +164,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> audit(Command.Audit command) {
-        QuorumSession session = quorum.opener.find(command.session());
+        QuorumSession session = quorum.memberSessions.find(command.session());
         if (session == null) {
             return answer(new Reply.Audited(List.of(), List.of(), Optional.empty()));
         }
@@ -172,12 +172,12 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         return future;
     }
 
-    private interface Telling {
-        void tell(MemberSession there, Consumer<@Nullable StoreException> done);
+    private interface MemberCommand {
+        void send(MemberSession there, Consumer<@Nullable StoreException> done);
     }
 
-    /** Answers when so many members have done it that no majority is against it. */
-    private CompletableFuture<Reply> toAll(QuorumSession session, Telling telling) {
+    /** Answers when so many members have done it that no majority can lack it. */
+    private CompletableFuture<Reply> toAll(QuorumSession session, MemberCommand command) {
         int[] counts = {0, 0};
         List<MemberSession> all = new ArrayList<>();
         for (MemberSession there : session.at) {
@@ -192,7 +192,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         List<String> failures = new ArrayList<>();
         for (MemberSession there : all) {
             boolean[] isDone = {false};
-            telling.tell(there, failure -> {
+            command.send(there, failure -> {
                 if (isDone[0]) {
                     return;
                 }
@@ -217,7 +217,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> acquire(Command.Acquire command) {
-        QuorumSession session = quorum.opener.find(command.claim().session());
+        QuorumSession session = quorum.memberSessions.find(command.claim().session());
         Kind kind = command.spec().kind();
         if (kind == Kind.SEMAPHORE || kind == Kind.LATCH) {
             return answer(new Reply.Unsupported(
@@ -226,7 +226,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
             return answer(new Reply.SessionEnded());
         } else if (session.isRetired || command.epoch() < session.epoch) {
             return stale(session);
-        } else if (!session.isTold) {
+        } else if (!session.isConfirmed) {
             return ifAlive(session, () -> {
                 var unused = fail(
                         StoreException.Reason.UNAVAILABLE,
@@ -241,7 +241,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
             QuorumSession session, Command.Acquire command, boolean isAfterYield, boolean isSeenAlive) {
         QuorumClaim known = session.claim(command.claim());
         if (known != null && known.state == QuorumClaim.State.HELD && known.isDetached() && !isSeenAlive) {
-            // The grant may outlive the session, which then has an answer of its own.
+            // The grant may outlive the session, whose end has a different reply.
             return ifAlive(session, () -> {
                 var unused = make(session, command, isAfterYield, true);
             });
@@ -249,7 +249,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         if (known != null && known.state != QuorumClaim.State.OVER) {
             var unused = state(known).whenComplete((reply, failure) -> {
                 if (failure == null && reply instanceof Reply.Absent) {
-                    // It is over, and is asked for again: a new claim.
+                    // It has ended and is requested again: a new claim.
                     quorum.loop.post(() -> {
                         var unusedAgain = make(session, command, isAfterYield, isSeenAlive);
                     });
@@ -267,14 +267,14 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                     + DurationFormat.format(quorum.longestLease)));
         }
         if (known != null) {
-            // What members may still have of it must not be forgotten.
+            // What members may still have of it must still be ended.
             claim.attempts = known.attempts;
             claim.repaired = known.repaired;
             claim.ending.addAll(known.ending);
         }
         session.claims.put(claim.ref, claim);
         if (isAfterYield) {
-            return answer(RetrySchedule.pause(quorum, session));
+            return answer(RetrySchedule.afterYield(quorum, session));
         }
         ask(claim, command, future);
         return future;
@@ -287,22 +287,22 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
             return;
         }
         GrantAttempt attempt = new GrantAttempt(quorum, claim, request, 0);
-        attempt.join(asked, askedAt);
+        attempt.join(asked, requestedAt);
         attempt.begin();
     }
 
-    /** The present state of a claim that is known here, asked of the members. */
+    /** The current state of a known claim, polled from the members. */
     private CompletableFuture<Reply> state(QuorumClaim claim) {
         CompletableFuture<Reply> state = new CompletableFuture<>();
         QuorumClaim.Attempt attempt = claim.attempt;
         if (claim.state == QuorumClaim.State.HELD) {
-            return ClaimPoll.at(quorum, claim, askedAt);
+            return ClaimPoll.at(quorum, claim, requestedAt);
         } else if (claim.state == QuorumClaim.State.OVER || claim.request == null) {
             state.complete(new Reply.Absent());
         } else if (attempt != null) {
-            attempt.join(state, askedAt);
+            attempt.join(state, requestedAt);
         } else if (claim.session.isRetired) {
-            state.complete(RetrySchedule.look(quorum, claim.session));
+            state.complete(RetrySchedule.poll(quorum, claim.session));
         } else {
             ask(claim, claim.request, state);
         }
@@ -332,22 +332,22 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> yieldFor(Command.Yield command) {
-        QuorumSession session = quorum.opener.find(command.claim().session());
+        QuorumSession session = quorum.memberSessions.find(command.claim().session());
         if (session == null) {
             return answer(new Reply.SessionEnded());
         } else if (session.isRetired || command.next().epoch() < session.epoch) {
             return stale(session);
-        } else if (!session.isTold) {
+        } else if (!session.isConfirmed) {
             return acquire(command.next());
         }
-        QuorumClaim held = session.claim(command.claim());
-        if (held != null && held.state == QuorumClaim.State.HELD && held.request != null) {
-            if (!held.request.spec().equals(command.next().spec())) {
+        QuorumClaim yielded = session.claim(command.claim());
+        if (yielded != null && yielded.state == QuorumClaim.State.HELD && yielded.request != null) {
+            if (!yielded.request.spec().equals(command.next().spec())) {
                 return answer(new Reply.Refused(Refusal.MISMATCH, "it is in use as another kind of lock"));
             }
-            quorum.drop(held);
+            quorum.drop(yielded);
         }
-        // Nobody can know who waits, so it gives way in any case, and asks a little later than the others.
+        // The waiters are unknown, so it always yields, and tries a little later than the others.
         return make(session, command.next(), true, false);
     }
 
@@ -380,13 +380,13 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
 
     @Override
     public CompletableFuture<Reply> shrinkTo(Command.ShrinkTo command) {
-        return onHeld(command, claim -> GrantChange.shrink(quorum, claim, command, future, askedAt));
+        return onHeld(command, claim -> GrantChange.shrink(quorum, claim, command, future, requestedAt));
     }
 
     @Override
     public CompletableFuture<Reply> extend(Command.Extend command) {
         return onHeld(command, claim -> {
-            if (!claim.hasOwnLease()) {
+            if (!claim.hasFixedLease()) {
                 future.complete(new Reply.Absent());
             } else if (GrantChange.isTooLong(quorum, claim, command.lease())) {
                 var unused = fail(
@@ -396,7 +396,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                                 + " is longer than the longest lease of this quorum, "
                                 + DurationFormat.format(quorum.longestLease));
             } else {
-                GrantChange.extend(quorum, claim, command, future, askedAt);
+                GrantChange.extend(quorum, claim, command, future, requestedAt);
             }
         });
     }
@@ -411,10 +411,10 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         });
     }
 
-    /** Finds a claim, at the members if need be: another connection may have made it. */
+    /** Finds a claim, if necessary at the members, because another connection may have made it. */
     private CompletableFuture<Reply> on(
             ClaimRef ref, CompletableFuture<Reply> asked, Consumer<@Nullable QuorumClaim> action) {
-        QuorumSession session = quorum.opener.find(ref.session());
+        QuorumSession session = quorum.memberSessions.find(ref.session());
         QuorumClaim known = session == null ? null : session.claim(ref);
         if (session == null || known != null || !session.isForeign) {
             action.accept(known);

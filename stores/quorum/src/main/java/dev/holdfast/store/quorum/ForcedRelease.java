@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Forced release of the grant that has a token, at all members that have it, whoever holds it. */
+/** Releases the grant that has a token by force, at all members that have it. */
 final class ForcedRelease {
 
     private final Quorum quorum;
@@ -30,7 +30,7 @@ final class ForcedRelease {
                 return;
             }
             for (QuorumInspection.Holder holder : holders) {
-                if (holder.first.name().equals(command.resource()) && isMeant(quorum, holder, command.token())) {
+                if (holder.first.name().equals(command.resource()) && hasToken(quorum, holder, command.token())) {
                     new ForcedRelease(quorum, holder, future).begin();
                     return;
                 }
@@ -39,7 +39,7 @@ final class ForcedRelease {
         });
     }
 
-    private static boolean isMeant(Quorum quorum, QuorumInspection.Holder holder, long token) {
+    private static boolean hasToken(Quorum quorum, QuorumInspection.Holder holder, long token) {
         QuorumClaim own = QuorumInspection.own(quorum, holder);
         @Nullable TokenBlock block = own == null ? null : own.tokens;
         long last = block == null ? holder.last(quorum.majority()) : block.last();

@@ -17,15 +17,16 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Nobody but the store instance that gave them knows exactly which tokens were given: members were asked for some more,
- * and what one of them had did not count if its answer came late. So those are told that can be nobody else's: a
- * majority stands at the end of them, as of each block that is given, and so every owner to come has greater ones. And
- * all owners before had lesser ones than some majority began with, of which the members that answer are a part at the
- * least. If too few of these are known to say where that is, members must be raised first.
+ * Only the store instance that issued tokens knows exactly which ones: members were asked for extra tokens, and a late
+ * answer was not used. So this reports tokens that certainly belong to no other owner. As with every issued block, a
+ * majority stands at their end, so every later owner has greater ones. And all earlier owners had lesser ones than some
+ * majority started with, of which at least a part is among the members that answer. If too few of these are known to
+ * determine the tokens, members must be raised first.
  */
 
 /**
- * Finds what members record under a session of another connection, or of one that has ended: detached grants above all.
+ * Finds the claims that members record under a session of another connection, or under an ended one: in particular
+ * detached grants.
  */
 final class ForeignClaims {
 
@@ -46,7 +47,9 @@ final class ForeignClaims {
         this.done = done;
     }
 
-    /** Tells the claims that a majority holds, and those of which members have less; or why it can't be told. */
+    /**
+     * Passes on the claims that a majority holds and those that fewer members hold, or why they can't be determined.
+     */
     static void claims(
             Quorum quorum, QuorumSession session, BiConsumer<List<QuorumClaim>, @Nullable StoreException> done) {
         new ForeignClaims(quorum, session, done).begin();
@@ -68,7 +71,7 @@ final class ForeignClaims {
         there.member.ask(new Command.Audit(there.id, cursor, PAGE), (reply, failure) -> {
             if (!(reply instanceof Reply.Audited page)) {
                 failures.add(there.member + ": " + (failure == null ? reply : failure.getMessage()));
-                over();
+                memberDone();
                 return;
             }
             List<ClaimRef> refs = page.held().stream()
@@ -101,11 +104,11 @@ final class ForeignClaims {
             audit(there, cursor);
         } else {
             answered++;
-            over();
+            memberDone();
         }
     }
 
-    private void over() {
+    private void memberDone() {
         pending--;
         quorum.loop.post(this::finish);
     }
@@ -140,7 +143,7 @@ final class ForeignClaims {
         done.accept(List.copyOf(found.values()), null);
     }
 
-    /** Tokens of a claim that no other owner had or can have; null if there are none for certain. */
+    /** Tokens that certainly belong only to this claim; null if there are none. */
     private @Nullable TokenBlock tokens(List<MemberHold> holds, long last) {
         long[] firsts = holds.stream().mapToLong(MemberHold::first).sorted().toArray();
         int certain = Math.max(1, firsts.length + quorum.majority() - quorum.members.size());

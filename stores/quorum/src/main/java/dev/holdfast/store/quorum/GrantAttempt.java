@@ -18,18 +18,18 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A claim never queues at a member: it tries all of them at once, under a number of its own, and has a majority or
- * gives back what it got. It is decided as soon as the answers that are missing can't change it; those are settled when
- * they come.
+ * A claim never queues at a member: an attempt tries all of them at once, under its own claim number, and gets a
+ * majority or releases what it got. It is decided as soon as the missing answers can't change the result; those are
+ * settled when they arrive.
  */
 
 /** One attempt to have a claim granted by a majority. */
 final class GrantAttempt implements QuorumClaim.Attempt {
 
-    /** A try by which two may have split the members is made again, a few times. */
+    /** How often a try is repeated after contenders may have split the members. */
     private static final int MOST_SPLITS = 3;
 
-    private record Waiter(CompletableFuture<Reply> future, long askedAt) {}
+    private record Waiter(CompletableFuture<Reply> future, long requestedAt) {}
 
     private final Quorum quorum;
     private final QuorumClaim claim;
@@ -40,7 +40,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
     private final List<String> failures = new ArrayList<>();
     private final List<Reply.Refused> refusals = new ArrayList<>();
     private @Nullable Reply unsupported;
-    private boolean isRaising;
+    private boolean isFindingTokens;
     private boolean isOver;
 
     GrantAttempt(Quorum quorum, QuorumClaim claim, Acquire request, int splits) {
@@ -51,8 +51,8 @@ final class GrantAttempt implements QuorumClaim.Attempt {
     }
 
     @Override
-    public void join(CompletableFuture<Reply> future, long askedAt) {
-        waiters.add(new Waiter(future, askedAt));
+    public void join(CompletableFuture<Reply> future, long requestedAt) {
+        waiters.add(new Waiter(future, requestedAt));
     }
 
     void begin() {
@@ -65,7 +65,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
                 failures.add(member + ": there is no session there at present");
             } else if (!there.isTrusted(now)) {
                 failures.add(member + ": " + Markers.why(there, now));
-            } else if (isHaunted(member)) {
+            } else if (hasUnsettledHold(member)) {
                 failures.add(member + ": an earlier asking is not settled yet");
             } else {
                 ask(there, number, now);
@@ -74,8 +74,8 @@ final class GrantAttempt implements QuorumClaim.Attempt {
         quorum.loop.post(this::evaluate);
     }
 
-    /** Whether something of an earlier asking may still be there, and keep this one out. */
-    private boolean isHaunted(Member member) {
+    /** Whether a hold of an earlier attempt may still exist at the member and exclude this one. */
+    private boolean hasUnsettledHold(Member member) {
         return claim.ending.stream().anyMatch(hold -> hold.member() == member);
     }
 
@@ -104,7 +104,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
             unsupported = reply;
         } else if (reply instanceof Reply.SessionEnded) {
             failures.add(hold.member() + ": the session has ended there");
-            quorum.opener.endedAt(claim.session, hold.session);
+            quorum.memberSessions.endedAt(claim.session, hold.session);
         } else if (reply != null) {
             failures.add(hold.member() + ": " + reply);
         } else {
@@ -112,7 +112,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
             failures.add(hold.member() + ": " + (failure == null ? "?" : failure.getMessage()));
         }
         if (hold.isEnding) {
-            quorum.settlement.goOn(hold);
+            quorum.settlement.resume(hold);
         } else if (hold.state == MemberHold.State.UNKNOWN) {
             quorum.settlement.end(hold);
             if (claim.state == QuorumClaim.State.HELD) {
@@ -125,7 +125,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
     }
 
     private void evaluate() {
-        if (isOver || isRaising) {
+        if (isOver || isFindingTokens) {
             return;
         }
         int pending = 0;
@@ -133,41 +133,41 @@ final class GrantAttempt implements QuorumClaim.Attempt {
             pending += hold.state == MemberHold.State.ASKED ? 1 : 0;
         }
         int granted = QuorumClaim.countHeld(holds);
-        if (quorum.isCovered(claim, held(), claim.session.toldSince)) {
-            isRaising = true;
+        if (quorum.isCovered(claim, heldAtMembers(), claim.session.confirmedSince)) {
+            isFindingTokens = true;
             noteSpread();
-            new TokenRound(quorum, holds, 0, request.tokens(), this::haveTokens).begin();
+            new TokenRound(quorum, holds, 0, request.tokens(), this::gotTokens).begin();
         } else if (pending == 0
                 || (granted + pending < quorum.majority(holds.size()) && isExplained(granted, pending))) {
             fail(granted);
         }
     }
 
-    /** Whether what is missing can't change if it is others that are in the way, or members that don't answer. */
+    /** Whether the missing answers can't change the reason for failing: contention or unavailable members. */
     private boolean isExplained(int granted, int pending) {
         int answered = granted + refusals.size();
         return answered >= quorum.majority() || answered + pending < quorum.majority();
     }
 
-    private List<MemberHold> held() {
+    private List<MemberHold> heldAtMembers() {
         return holds.stream().filter(MemberHold::isHeld).toList();
     }
 
     private void noteSpread() {
         long least = Long.MAX_VALUE;
         long most = 0;
-        for (MemberHold hold : held()) {
+        for (MemberHold hold : heldAtMembers()) {
             least = Math.min(least, hold.first());
             most = Math.max(most, hold.first());
         }
         quorum.noteSpread(most - least);
     }
 
-    private void haveTokens(@Nullable TokenBlock block) {
+    private void gotTokens(@Nullable TokenBlock block) {
         if (isOver) {
             return;
         }
-        if (block == null || !quorum.isCovered(claim, held(), claim.session.toldSince)) {
+        if (block == null || !quorum.isCovered(claim, heldAtMembers(), claim.session.confirmedSince)) {
             fail(QuorumClaim.countHeld(holds));
             return;
         }
@@ -181,14 +181,14 @@ final class GrantAttempt implements QuorumClaim.Attempt {
             }
         }
         for (Waiter waiter : waiters) {
-            waiter.future().complete(ClaimPoll.granted(quorum, claim, waiter.askedAt()));
+            waiter.future().complete(ClaimPoll.granted(quorum, claim, waiter.requestedAt()));
         }
     }
 
     // ---- Without a majority
 
     private void fail(int granted) {
-        giveBack();
+        release();
         QuorumSession session = claim.session;
         boolean isContended = granted + refusals.size() >= quorum.majority() && !isUncovered(granted);
         Reply.@Nullable Refused mismatch = mismatch();
@@ -199,7 +199,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
         } else if (mismatch != null) {
             end(mismatch);
         } else if (isContended && request.waiting() == Waiting.QUEUE) {
-            reply(RetrySchedule.look(quorum, session));
+            reply(RetrySchedule.poll(quorum, session));
         } else if (isContended && granted > 0 && splits < MOST_SPLITS) {
             tryAgain();
         } else if (isContended) {
@@ -214,7 +214,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
         }
     }
 
-    /** Whether enough have granted it, but their sessions were not renewed when they should have been. */
+    /** Whether enough members have granted it, but their sessions were not renewed in time. */
     private boolean isUncovered(int granted) {
         return granted >= quorum.majority();
     }
@@ -226,11 +226,11 @@ final class GrantAttempt implements QuorumClaim.Attempt {
         return found.size() >= quorum.blocking() ? found.get(0) : null;
     }
 
-    /** Two that try at the same time may each have got a part. */
+    /** Simultaneous tries may each have got a part of the members. */
     private void tryAgain() {
         long pause = quorum.loop.between(1_000_000, 6_000_000L << splits);
         GrantAttempt next = new GrantAttempt(quorum, claim, request, splits + 1);
-        waiters.forEach(waiter -> next.join(waiter.future(), waiter.askedAt()));
+        waiters.forEach(waiter -> next.join(waiter.future(), waiter.requestedAt()));
         claim.attempt = next;
         quorum.loop.later(pause, () -> {
             if (claim.state == QuorumClaim.State.WAITING) {
@@ -239,7 +239,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
         });
     }
 
-    /** The claim is over with this answer. */
+    /** Ends the claim with this reply. */
     private void end(Reply reply) {
         quorum.drop(claim);
         reply(reply);
@@ -249,7 +249,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
         waiters.forEach(waiter -> waiter.future().complete(reply));
     }
 
-    private void giveBack() {
+    private void release() {
         isOver = true;
         claim.attempt = null;
         for (MemberHold hold : holds) {
@@ -262,7 +262,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
         if (isOver) {
             return;
         }
-        giveBack();
+        release();
         if (claim.session.isOver) {
             reply(new Reply.SessionEnded());
             return;

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Change of a grant at all members that have it; answered when a majority has made it. */
+/** A change of a grant at all members that have it; answered when a majority has made it. */
 final class GrantChange {
 
     private final Quorum quorum;
@@ -20,7 +20,7 @@ final class GrantChange {
     private final Function<MemberHold, Command> command;
     private final List<String> failures = new ArrayList<>();
     private final List<MemberHold> done = new ArrayList<>();
-    private final long askedAt;
+    private final long requestedAt;
     private long newestExtension;
     private int pending;
 
@@ -28,38 +28,38 @@ final class GrantChange {
             Quorum quorum,
             QuorumClaim claim,
             CompletableFuture<Reply> future,
-            long askedAt,
+            long requestedAt,
             Function<MemberHold, Command> command) {
         this.quorum = quorum;
         this.claim = claim;
         this.future = future;
-        this.askedAt = askedAt;
+        this.requestedAt = requestedAt;
         this.command = command;
     }
 
     /** Answers {@link Reply.Done}. */
     static void shrink(
-            Quorum quorum, QuorumClaim claim, Command.ShrinkTo command, CompletableFuture<Reply> future, long askedAt) {
-        // The client has given it back already, whether or not members hear of it.
+            Quorum quorum, QuorumClaim claim, Command.ShrinkTo command, CompletableFuture<Reply> future, long requestedAt) {
+        // The client has already released it, whether or not the members get the command.
         claim.weight = Math.min(claim.weight, command.weight());
-        new GrantChange(quorum, claim, future, askedAt, hold -> new Command.ShrinkTo(hold.ref, command.weight()))
+        new GrantChange(quorum, claim, future, requestedAt, hold -> new Command.ShrinkTo(hold.ref, command.weight()))
                 .begin();
     }
 
-    /** Answers {@link Reply.Extended}, with what a majority leaves. */
+    /** Answers {@link Reply.Extended}, with the lease that a majority has. */
     static void extend(
-            Quorum quorum, QuorumClaim claim, Command.Extend command, CompletableFuture<Reply> future, long askedAt) {
+            Quorum quorum, QuorumClaim claim, Command.Extend command, CompletableFuture<Reply> future, long requestedAt) {
         new GrantChange(
                         quorum,
                         claim,
                         future,
-                        askedAt,
+                        requestedAt,
                         hold -> new Command.Extend(hold.ref, command.seq(), command.lease()))
                 .begin();
     }
 
     private void begin() {
-        // What is being claimed again elsewhere would not have the change.
+        // Invalidates repairs in progress, which would lack the change.
         claim.changes++;
         claim.changing++;
         var unused = future.whenComplete((reply, failure) -> claim.changing--);
@@ -79,7 +79,7 @@ final class GrantChange {
             if (reply instanceof Reply.Done) {
                 done.add(hold);
             } else if (reply instanceof Reply.Extended extended) {
-                hold.leaseTold(sentAt, extended.remaining());
+                hold.noteLease(sentAt, extended.remaining());
                 newestExtension = Math.max(newestExtension, extended.seq());
                 done.add(hold);
             } else if (reply instanceof Reply.Absent) {
@@ -112,18 +112,18 @@ final class GrantChange {
     }
 
     private Reply extended() {
-        Duration remaining = ClaimPoll.remaining(quorum, done, askedAt);
-        // It may be less than before.
-        claim.leaseEndsAt = askedAt + remaining.toNanos();
+        Duration remaining = ClaimPoll.remaining(quorum, done, requestedAt);
+        // It may be shorter than before.
+        claim.leaseEndsAt = requestedAt + remaining.toNanos();
         return new Reply.Extended(newestExtension, remaining);
     }
 
     /**
      * Asks for a fresh block above the one that is spent; answers {@link Reply.Advanced}.
      *
-     * <p>Members are asked for more tokens than are wanted. So where a claim is known from them alone, its block may
-     * reach beyond what its holder was given, and the block that is spent is the beginning of it; or it may end before
-     * that, if a member is missing that stands there.
+     * <p>Members are asked for more tokens than requested. So if a claim is known only from them, its block may extend
+     * beyond its holder's, and the used block is the start of it; or it may end earlier, if the member that stands at
+     * its end is missing.
      */
     static void advance(Quorum quorum, QuorumClaim claim, Command.Advance command, CompletableFuture<Reply> future) {
         TokenBlock present = claim.tokens;
@@ -131,7 +131,7 @@ final class GrantChange {
             future.complete(new Reply.Absent());
         } else if (present != null
                 && isOther(present, command.blockEnd(), claim.isKnownInPart(quorum.members.size()))) {
-            tellPresent(quorum, claim, future);
+            answerPresent(quorum, claim, future);
         } else {
             long spent = Math.max(command.blockEnd(), present == null ? 0 : present.last());
             new TokenRound(
@@ -144,12 +144,12 @@ final class GrantChange {
         }
     }
 
-    /** Whether the block that is spent is not the present one. */
+    /** Whether the used block is not the current one. */
     private static boolean isOther(TokenBlock present, long spent, boolean mayEndLater) {
         return present.first() > spent || (present.last() < spent && !mayEndLater);
     }
 
-    private static void tellPresent(Quorum quorum, QuorumClaim claim, CompletableFuture<Reply> future) {
+    private static void answerPresent(Quorum quorum, QuorumClaim claim, CompletableFuture<Reply> future) {
         var unused = ClaimPoll.at(quorum, claim, quorum.loop.now()).whenComplete((reply, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
@@ -180,7 +180,7 @@ final class GrantChange {
         }
     }
 
-    /** The longest lease that a claim may have beyond its session. */
+    /** Whether a lease that may outlive its session is longer than the quorum allows. */
     static boolean isTooLong(Quorum quorum, QuorumClaim claim, Duration lease) {
         return claim.isDetached() && lease.compareTo(quorum.longestLease) > 0;
     }

@@ -12,10 +12,10 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /*
- * The client counts its deadline, for all that it holds, from before it sent the keep-alive that was acknowledged. So
- * the session must have been renewed at a majority, and of each claim at a majority of those that have it: a claim that
- * is at A and B is not covered by B and C. A claim for which that does not come about is put in doubt before the answer
- * goes out, and stays in doubt until a later round covers it or its last lease is over.
+ * The client counts the deadline of all its holds from before it sent the last acknowledged keep-alive. So the session
+ * must have been renewed at a majority, and for each claim at a majority that has this claim: a claim at A and B is not
+ * covered by B and C. A claim without that is put in doubt before the reply is sent, and stays in doubt until a later
+ * round covers it or its last lease has expired.
  */
 
 /** Renews a session at all members. */
@@ -24,24 +24,24 @@ final class KeepAliveRound {
     private final Quorum quorum;
     private final Repairs repairs;
     private final QuorumSession session;
-    private final Duration patience;
+    private final Duration responseTimeout;
     private final CompletableFuture<Reply> future;
-    private final long begunAt;
+    private final long startedAt;
     private final List<String> failures = new ArrayList<>();
     private int pending;
     private int acknowledged;
     private int stale;
     private boolean isSuccess;
 
-    /** @param patience how long a member may take to answer, unless all commands have less */
+    /** @param responseTimeout how long a member may take to answer, unless the time-out of all commands is shorter */
     KeepAliveRound(
-            Quorum quorum, Repairs repairs, QuorumSession session, Duration patience, CompletableFuture<Reply> future) {
+            Quorum quorum, Repairs repairs, QuorumSession session, Duration responseTimeout, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.repairs = repairs;
         this.session = session;
-        this.patience = patience;
+        this.responseTimeout = responseTimeout;
         this.future = future;
-        this.begunAt = quorum.loop.now();
+        this.startedAt = quorum.loop.now();
     }
 
     void begin() {
@@ -50,19 +50,19 @@ final class KeepAliveRound {
                 ask(there);
             }
         }
-        quorum.opener.reopen(session);
+        quorum.memberSessions.reopen(session);
         quorum.loop.post(this::decide);
     }
 
     private void ask(MemberSession there) {
         pending++;
-        there.lastSentAt = begunAt;
+        there.lastSentAt = startedAt;
         long epoch = Math.max(Settlement.epoch(session, there), there.epoch);
-        there.member.ask(new Command.KeepAlive(there.id, epoch, patience), (reply, failure) -> {
+        there.member.ask(new Command.KeepAlive(there.id, epoch, responseTimeout), (reply, failure) -> {
             pending--;
             take(there, epoch, reply, failure);
             if (isSuccess) {
-                // It was not waited for, but it may have claims to regain like the others.
+                // It answered after the success, but like the others it may have claims to regain.
                 repairs.start(session, there);
             }
             quorum.loop.post(this::decide);
@@ -72,10 +72,10 @@ final class KeepAliveRound {
     private void take(MemberSession there, long epoch, @Nullable Reply reply, @Nullable StoreException failure) {
         if (reply instanceof Reply.SessionAlive) {
             acknowledged++;
-            Settlement.alive(there, epoch, begunAt);
+            Settlement.alive(there, epoch, startedAt);
         } else if (reply instanceof Reply.SessionEnded) {
             failures.add(there.member + ": the session has ended there");
-            quorum.opener.endedAt(session, there);
+            quorum.memberSessions.endedAt(session, there);
         } else if (reply instanceof Reply.Stale) {
             stale++;
             there.raises = 2 * there.raises + 1;
@@ -103,16 +103,16 @@ final class KeepAliveRound {
     }
 
     private void succeed() {
-        if (!session.isTold || begunAt > session.toldSince) {
-            session.isTold = true;
-            session.toldSince = begunAt;
+        if (!session.isConfirmed || startedAt > session.confirmedSince) {
+            session.isConfirmed = true;
+            session.confirmedSince = startedAt;
         }
         for (QuorumClaim claim : List.copyOf(session.claims.values())) {
             boolean isSafe = claim.state != QuorumClaim.State.HELD || claim.isDetached() || isCovered(claim);
             if (!isSafe) {
-                // Before the answer: the client's deadline moves with that.
-                claim.isSuspect = true;
-                quorum.tell(new Signal.Revoked(claim.ref));
+                // Before the reply, which extends the client's deadline.
+                claim.isInDoubt = true;
+                quorum.signal(new Signal.Revoked(claim.ref));
             }
         }
         quorum.sessions.put(session.id, session);
@@ -135,6 +135,6 @@ final class KeepAliveRound {
     }
 
     private boolean isCovered(QuorumClaim claim) {
-        return quorum.isCovered(claim, claim.holds, Math.max(begunAt, session.toldSince));
+        return quorum.isCovered(claim, claim.holds, Math.max(startedAt, session.confirmedSince));
     }
 }

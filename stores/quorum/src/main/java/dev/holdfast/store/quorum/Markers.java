@@ -26,22 +26,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * A member that comes back empty has forgotten whom it had granted what, and with another member it could make a second
- * majority. So each member carries a marker: a claim that is held, detached, for a hundred years. Where it is missing
- * the data was lost, unless the quorum has never been used: whoever finds that makes the marker anew, and the member
- * counts again when the marker is as old as the longest lease that anybody may have been granted.
+ * A member that comes back empty has forgotten its grants, and with another member it could make a second majority. So
+ * each member carries a marker: a claim that is held, detached, for a hundred years. If the marker is missing, the
+ * member lost its data, unless the quorum is new. The client that notices this makes a new marker, and the member
+ * counts again when that is as old as the longest possible lease.
  *
- * It is looked for once for each session at a member, after that was opened: while the session lives the data can't
- * have been lost. And it is made under that session, so that a request that comes late, after another loss, does
- * nothing.
+ * The marker is checked once for each session at a member, after that was opened: while the session lives the data
+ * can't have been lost. A new marker is made under that session, so that a delayed request, after another loss, has no
+ * effect.
  *
- * Where all members answer and none has a marker, the quorum is new, and they are trusted at once.
+ * If all members answer and none has a marker, the quorum is new, and all are trusted at once.
  */
 
-/** Markers of the members, which show whether a member may be trusted. */
+/** The members' markers, which show whether a member may be trusted. */
 final class Markers {
 
-    /** No program would choose it; an inspection does not show it. */
+    /** A name that no program would choose; inspections hide it. */
     static final ResourceName NAME = new ResourceName("\u0001holdfast\u0001quorum\u0001member");
 
     private static final Logger log = LoggerFactory.getLogger(Markers.class);
@@ -57,7 +57,7 @@ final class Markers {
         FAILED
     }
 
-    /** What is seen of the members while a client's session is opened at all of them. */
+    /** The markers seen while a client's session is opened at all members. */
     static final class Round {
         private final Seen[] seen;
         private final List<Runnable> waiting = new ArrayList<>();
@@ -67,7 +67,7 @@ final class Markers {
             Arrays.fill(seen, Seen.NOT_YET);
         }
 
-        /** A member could not be asked. */
+        /** Records that a member could not be asked. */
         void failed(int index) {
             note(index, Seen.FAILED);
         }
@@ -93,7 +93,7 @@ final class Markers {
 
     private final Quorum quorum;
 
-    /** By the index of the member, the marker that was last seen there. */
+    /** The last marker seen at each member, by its index. */
     private ClaimRef[] marks = new ClaimRef[0];
 
     Markers(Quorum quorum) {
@@ -105,7 +105,7 @@ final class Markers {
         Arrays.fill(marks, new ClaimRef(NAME, new SessionId("-"), 1));
     }
 
-    /** Why a member does not count just now. */
+    /** Why a member does not count at present. */
     static String why(MemberSession there, long now) {
         return there.isVerified
                 ? "it has lost its data, and is kept out for another "
@@ -114,15 +114,15 @@ final class Markers {
     }
 
     /**
-     * Looks whether a member has kept its data.
+     * Checks whether a member has kept its data.
      *
-     * @param round of the opening; where a member is asked alone, others of its session are known to be marked
-     * @param done is told when that is known or can't be found out now, with what makes the member unfit, if anything
+     * @param round of the opening; for a member checked alone, others of its session are known to be marked
+     * @param done called when that is known or can't be determined now, with what makes the member unfit, if anything
      */
     void verify(MemberSession there, Round round, Consumer<Optional<StoreException>> done) {
-        Command look = new Command.Inspect(NAME.value(), Optional.empty(), 1, Command.Inspect.Scope.NAME);
+        Command inspect = new Command.Inspect(NAME.value(), Optional.empty(), 1, Command.Inspect.Scope.NAME);
         long sentAt = quorum.loop.now();
-        there.member.ask(look, (reply, failure) -> {
+        there.member.ask(inspect, (reply, failure) -> {
             if (!(reply instanceof Reply.Inspected found)) {
                 round.failed(there.member.index);
                 done.accept(Optional.of(failure == null ? unexpected(there, reply) : failure));
@@ -160,7 +160,7 @@ final class Markers {
         return Optional.empty();
     }
 
-    /** For how long a member is still kept out, by the age of its marker. */
+    /** How long a member is still kept out, by the age of its marker. */
     Duration keptOutFor(ResourceInfo.Party marker) {
         if ((marker.claim().claim() & FOUNDED) != 0) {
             return Duration.ZERO;
@@ -206,7 +206,7 @@ final class Markers {
                         quorum.rules.keptOut(quorum.longestLease));
             }
             if (reply instanceof Reply.Granted || reply instanceof Reply.Refused) {
-                // Read it again: somebody else may have been first.
+                // Reads it again, because another client may have been first.
                 verify(there, marked(round), done);
             } else {
                 done.accept(Optional.of(failure == null ? unexpected(there, reply) : failure));
@@ -214,21 +214,21 @@ final class Markers {
         });
     }
 
-    /** Found empty a second time, it has lost its data meanwhile. */
+    /** If the member is empty again, it has lost its data meanwhile. */
     private static Round marked(Round round) {
         Round again = new Round(round.seen.length);
         Arrays.fill(again.seen, Seen.MARKED);
         return again;
     }
 
-    /** A round for a member that is asked alone. */
+    /** A round for a member that is checked alone. */
     static Round alone(int members) {
         return marked(new Round(members));
     }
 
     /**
-     * What is told by the number of a marker: how many members there are, the longest lease, whether all began
-     * together, and chance, by which two markers differ.
+     * The number of a marker encodes how many members there are, the longest lease, whether all started together, and
+     * random bits that distinguish markers.
      */
     private long marker(boolean isFounding) {
         long chance = quorum.environment.randomLong() >>> (Long.SIZE - (SIZE_SHIFT - LEASE_BITS));

@@ -7,18 +7,18 @@ import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What one member has of a claim, as far as it is known here. */
+/** What one member has of a claim, as far as this connection knows. */
 final class MemberHold {
 
-    /** What is known. */
+    /** The knowledge about it. */
     enum State {
-        /** It was asked, and the answer is on its way. */
+        /** It was requested, and there is no answer yet. */
         ASKED,
         /** The member has granted it. */
         HELD,
-        /** It was asked, and never said what came of it. */
+        /** It was requested, and the outcome is unknown. */
         UNKNOWN,
-        /** The member has nothing of it, and nothing can come any more. */
+        /** The member has nothing of it, and no request in flight can change that. */
         NONE
     }
 
@@ -26,19 +26,19 @@ final class MemberHold {
     final MemberSession session;
     final ClaimRef ref;
 
-    /** The epoch under which it was asked for. */
+    /** The epoch of the request. */
     final long epoch;
 
     State state = State.ASKED;
 
-    /** The newest block that the member told; it may have a newer one. */
+    /** The newest block reported by the member, which may have a newer one. */
     @Nullable
     TokenBlock tokens;
 
-    /** When its own lease is over at the earliest, by the clock here. */
+    /** The earliest end of its fixed lease, by the local clock. */
     long leaseEndsAt;
 
-    /** What the member said that is left of its own lease, in nanoseconds. */
+    /** The remaining time of its fixed lease as reported by the member, in nanoseconds. */
     long leaseLeft;
 
     /** Whether it is being ended. */
@@ -51,20 +51,20 @@ final class MemberHold {
         this.epoch = epoch;
     }
 
-    /** The member has granted it, in answer to a request that was sent then. */
+    /** Records the member's grant, with the time at which the request was sent. */
     void granted(Reply.Granted grant, long sentAt) {
         state = State.HELD;
-        told(grant, sentAt);
+        refreshed(grant, sentAt);
     }
 
-    /** The member has told the grant that it has, in answer to a request that was sent then. */
-    void told(Reply.Granted grant, long sentAt) {
+    /** Records the grant that the member reported, with the time at which the request was sent. */
+    void refreshed(Reply.Granted grant, long sentAt) {
         tokens = grant.tokens();
-        leaseTold(sentAt, grant.remaining().orElse(Duration.ZERO));
+        noteLease(sentAt, grant.remaining().orElse(Duration.ZERO));
     }
 
-    /** The member has said, to a request that was sent then, how much of its own lease is left. */
-    void leaseTold(long sentAt, Duration remaining) {
+    /** Records the remaining lease that the member reported, with the time at which the request was sent. */
+    void noteLease(long sentAt, Duration remaining) {
         leaseLeft = remaining.toNanos();
         leaseEndsAt = sentAt + leaseLeft;
     }
@@ -77,7 +77,7 @@ final class MemberHold {
         return state == State.HELD && !isEnding;
     }
 
-    /** What the member is known to stand at. */
+    /** The newest token of the member, as far as known. */
     long last() {
         TokenBlock block = tokens;
         return block == null ? 0 : block.last();

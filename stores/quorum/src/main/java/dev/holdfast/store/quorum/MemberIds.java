@@ -9,22 +9,22 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /*
- * How the quorum's ids and those at the members hang together. A session's id names its sessions at the members, so
- * that any connection can use it, as far as they fit; its label at a member ends with its nonce, by which an inspection
- * joins the members. A claim asks under a new number each time, because a late end of an earlier asking must not end
- * this one; the number of the claim is in it, so that any connection can find it.
+ * The relation between the quorum's ids and those at the members. A session's id names its sessions at the members, as
+ * far as they fit, so that any connection can use it; its label at a member ends with its nonce, by which inspections
+ * join the members. Each attempt of a claim uses a new claim number, because a delayed end of an earlier attempt must
+ * not end this one; it contains the number of the quorum's claim, so that any connection can find it.
  */
 
-/** Ids of sessions and numbers of claims at the members. */
+/** Session ids and claim numbers at the members. */
 final class MemberIds {
 
     private static final int MAX_ID = 256;
     private static final int ATTEMPT_BITS = 22;
 
-    /** Claims are told apart at members for as many askings as this. */
+    /** How many attempts of a claim have distinct numbers at the members. */
     static final int MAX_ATTEMPTS = 1 << (ATTEMPT_BITS - 1);
 
-    /** Set where a claim that is held was claimed again. */
+    /** Set in the number of a repair. */
     private static final long REPAIR = MAX_ATTEMPTS;
 
     private static final long MOST_PLAIN = 1L << 40;
@@ -48,7 +48,7 @@ final class MemberIds {
         return new SessionId(id.length() <= MAX_ID ? id.toString() : "q" + nonce);
     }
 
-    /** The sessions at the members, as many as there are members; empty if the id does not tell them. */
+    /** The sessions at the members, one for each member; empty if the id doesn't contain them. */
     static Optional<List<Optional<SessionId>>> members(SessionId id, int count) {
         String[] parts = id.value().split(",", -1);
         if (!id.value().startsWith("q") || parts.length != count + 1) {
@@ -67,7 +67,7 @@ final class MemberIds {
         return comma < 0 ? id.value().substring(1) : id.value().substring(1, comma);
     }
 
-    /** The label of a session at a member: cut if there is no room for all of it. */
+    /** The label of a session at a member, truncated if necessary. */
     static String label(String label, String nonce) {
         String end = MARK + nonce;
         String begin = label;
@@ -77,7 +77,7 @@ final class MemberIds {
         return begin + end;
     }
 
-    /** The nonce in a label at a member; empty if nobody of ours wrote it. */
+    /** The nonce in a label at a member; empty if no quorum wrote it. */
     static Optional<String> nonceIn(String label) {
         int mark = label.lastIndexOf(MARK);
         return mark < 0 ? Optional.empty() : Optional.of(label.substring(mark + MARK.length()));
@@ -88,23 +88,23 @@ final class MemberIds {
         return mark < 0 ? label : label.substring(0, mark);
     }
 
-    /** The number under which a claim asks. */
+    /** The claim number of an attempt. */
     static long claim(long claim, int attempt, long random) {
         return claim < MOST_PLAIN ? claim << ATTEMPT_BITS | attempt : OPAQUE | (random >>> 2);
     }
 
-    /** The number under which a claim that is held asks a member that was away; repeats itself after very many. */
+    /** The claim number of a repair; numbers recur after very many repairs. */
     static long repair(long claim, int repair, long random) {
         return claim(claim, repair & (MAX_ATTEMPTS - 1), random) | (claim < MOST_PLAIN ? REPAIR : 0);
     }
 
-    /** Whether a claim that is held asked so. */
-    static boolean isRepair(long asked) {
-        return (asked & OPAQUE) == 0 && (asked & REPAIR) != 0;
+    /** Whether this is the number of a repair. */
+    static boolean isRepair(long memberClaim) {
+        return (memberClaim & OPAQUE) == 0 && (memberClaim & REPAIR) != 0;
     }
 
-    /** The number of the claim that asked so; 0 if it does not tell. */
-    static long claimOf(long asked) {
-        return (asked & OPAQUE) != 0 ? 0 : asked >>> ATTEMPT_BITS;
+    /** The number of the quorum's claim; 0 if it is not contained. */
+    static long claimOf(long memberClaim) {
+        return (memberClaim & OPAQUE) != 0 ? 0 : memberClaim >>> ATTEMPT_BITS;
     }
 }

@@ -7,48 +7,48 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** A session at one member: the client's there, until the member ends or forgets it. Then another one may follow. */
+/** A client's session at one member, until the member ends or forgets it. Then another one may follow. */
 final class MemberSession {
 
-    /** Of a session that this connection has never renewed. */
+    /** The time of renewal if this connection has never renewed the session. */
     static final long NEVER = Long.MIN_VALUE;
 
-    private record Waiting(long above, Runnable action) {}
+    private record Waiting(long epoch, Runnable action) {}
 
     final Member member;
     final SessionId id;
 
-    /** When the newest request was sent that was acknowledged and moved its deadline. */
+    /** When the newest acknowledged request that extended it was sent. */
     long renewedAt = NEVER;
 
-    /** When the newest request was sent that may have moved its deadline. */
+    /** When the newest request that may have extended it was sent. */
     long lastSentAt;
 
-    /** The highest epoch that the member has acknowledged: commands go out under it. */
+    /** The highest epoch that the member has acknowledged; commands carry it. */
     long epoch;
 
-    /** How often the epoch was raised here alone, to settle something. */
+    /** How often the epoch was raised at this member alone, to settle something. */
     long raises;
 
-    /** Whether the member is known to take nothing new from it. */
+    /** Whether the member is known to accept nothing new from it. */
     boolean isRetired;
 
     /** Whether it is known to have ended. */
     boolean isOver;
 
-    /** Whether the member is known to have kept its data, or from when on it may be trusted again. */
+    /** Whether it is known that the member has kept its data, or when it can be trusted again. */
     boolean isVerified;
 
-    /** From when on the member counts; it may still be kept out after it lost its data. */
+    /** When the member starts to count; it may still be kept out after a loss of data. */
     long trustedFrom;
 
-    /** What is held elsewhere, and is to be claimed again here. */
+    /** Claims held at other members that are to be regained here. */
     final Deque<QuorumClaim> toRepair = new ArrayDeque<>();
 
-    /** How many claims are being claimed again. */
+    /** The number of repairs in progress. */
     int repairing;
 
-    /** How many were regained since the last that was told about it. */
+    /** How many claims were regained since the last log line. */
     int repaired;
 
     private final List<Waiting> waiting = new ArrayList<>();
@@ -64,13 +64,13 @@ final class MemberSession {
         return isVerified && now >= trustedFrom && !isOver;
     }
 
-    /** Whether nothing that was sent under an epoch can have an effect any more. */
-    boolean isPast(long underEpoch) {
+    /** Whether no command sent under this epoch can have an effect any more. */
+    boolean isBeyond(long underEpoch) {
         return isOver || isRetired || epoch > underEpoch;
     }
 
-    void whenPast(long underEpoch, Runnable action) {
-        if (isPast(underEpoch)) {
+    void whenBeyond(long underEpoch, Runnable action) {
+        if (isBeyond(underEpoch)) {
             action.run();
         } else {
             waiting.add(new Waiting(underEpoch, action));
@@ -81,10 +81,10 @@ final class MemberSession {
         return !waiting.isEmpty();
     }
 
-    /** Runs what waited for the state that has been reached. */
-    void goOn() {
+    /** Runs the actions that waited for the state reached. */
+    void runDue() {
         List<Runnable> due = new ArrayList<>();
-        waiting.removeIf(each -> isPast(each.above()) && due.add(each.action()));
+        waiting.removeIf(each -> isBeyond(each.epoch()) && due.add(each.action()));
         due.forEach(Runnable::run);
     }
 }

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Sessions at the members: opens them, at first and again where one has ended, and notices their ends. */
+/** The sessions at the members: opens them, again if one has ended, and handles their ends. */
 final class MemberSessions {
 
     private final Quorum quorum;
@@ -24,9 +24,9 @@ final class MemberSessions {
     // ---- At one member
 
     /**
-     * Opens a session at a member and finds out whether the member may be trusted.
+     * Opens a session at a member and determines whether the member may be trusted.
      *
-     * @param done is told the session, and what speaks against the member, if anything
+     * @param done called with the session, and with what makes the member unfit, if anything
      */
     void openAt(
             Member member,
@@ -57,14 +57,14 @@ final class MemberSessions {
             @Override
             public void late(Reply reply) {
                 if (reply instanceof Reply.SessionOpened opened) {
-                    // Nobody waits for it any more; without this it would stand there for one ttl.
+                    // It is no longer needed, and would otherwise last for one ttl.
                     member.ask(new Command.CloseSession(opened.session()), (closed, failure) -> {});
                 }
             }
         });
     }
 
-    /** Where a session has none at a member, opens one for the claims to come. */
+    /** Opens the missing member sessions of a session, for later claims. */
     void reopen(QuorumSession session) {
         for (Member member : quorum.members) {
             int i = member.index;
@@ -98,7 +98,7 @@ final class MemberSessions {
         }
     }
 
-    /** Finds out of a session that exists at a member whether the member may be trusted. */
+    /** Determines for an existing member session whether the member may be trusted. */
     void verify(QuorumSession session, MemberSession there, Consumer<Optional<StoreException>> done) {
         int i = there.member.index;
         if (session.isOpening[i]) {
@@ -114,7 +114,7 @@ final class MemberSessions {
 
     // ---- Sessions of other connections
 
-    /** The session, also one that another connection opened, as far as its id tells where it is; null if it doesn't. */
+    /** The session, even one that another connection opened if its id contains the member sessions; otherwise null. */
     @Nullable
     QuorumSession find(SessionId id) {
         QuorumSession known = quorum.sessions.get(id);
@@ -133,7 +133,7 @@ final class MemberSessions {
                 at[member.index] = new MemberSession(member, there.get(), quorum.loop.now());
             }
         }
-        // Nothing is known of its ttl; it serves to repeat what has failed, and to tell when to look again.
+        // Its ttl is unknown; this value only controls retries and poll intervals.
         QuorumSession adopted = new QuorumSession(id, MemberIds.nonceOf(id), "", quorum.longestLease, at);
         adopted.isForeign = true;
         return adopted;
@@ -141,13 +141,13 @@ final class MemberSessions {
 
     // ---- Ends
 
-    /** A member says that the session has ended there. */
+    /** Handles a member's reply that the session has ended there. */
     void endedAt(QuorumSession session, MemberSession there) {
         if (there.isOver) {
             return;
         }
         there.isOver = true;
-        there.goOn();
+        there.runDue();
         if (session.at[there.member.index] == there) {
             session.at[there.member.index] = null;
         }
@@ -172,14 +172,14 @@ final class MemberSessions {
         }
         if (!session.isOver && session.countLive() < quorum.majority()) {
             if (quorum.sessions.containsKey(session.id)) {
-                // First, as with a claim that is lost: what members still have keeps others out.
-                quorum.tell(new Signal.SessionEnded(session.id));
+                // Before anything is ended, as for a lost claim: what members still have keeps other owners out.
+                quorum.signal(new Signal.SessionEnded(session.id));
             }
             end(session);
         }
     }
 
-    /** The session is over: nothing is asked under it any more, and members that still have it are told to end it. */
+    /** Ends the session here and at the members that still have it. */
     void end(QuorumSession session) {
         session.isOver = true;
         quorum.sessions.remove(session.id, session);
@@ -197,13 +197,13 @@ final class MemberSessions {
     }
 
     void closeAt(QuorumSession session, MemberSession there, Runnable whenClosed) {
-        quorum.settlement.tell(
+        quorum.settlement.sendUntilAnswered(
                 session,
                 there,
                 new Command.CloseSession(there.id),
                 () -> {
                     there.isOver = true;
-                    there.goOn();
+                    there.runDue();
                     whenClosed.run();
                 },
                 0);

@@ -17,7 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** State of a quorum, and the losses that follow from it. Touched by events of the loop alone. */
+/** The state of a quorum, and the losses that follow from it. Confined to events of the loop. */
 final class Quorum {
 
     private static final long MOST_SPREAD = TokenBlock.MAX_SIZE / 2;
@@ -27,25 +27,25 @@ final class Quorum {
     final QuorumRules rules;
 
     /** How long a member may take to answer, in nanoseconds. */
-    final long patience;
+    final long memberTimeoutNanos;
 
     final Duration longestLease;
     final List<Member> members = new ArrayList<>();
     final Map<SessionId, QuorumSession> sessions = new HashMap<>();
     final Settlement settlement = new Settlement(this);
     final Markers markers = new Markers(this);
-    final MemberSessions opener = new MemberSessions(this);
+    final MemberSessions memberSessions = new MemberSessions(this);
     Duration minTtl = Duration.ofMillis(1);
     Duration granularity = Duration.ofNanos(1);
     final Listeners listeners = new Listeners();
 
-    /** How far apart the first tokens of the members were lately. */
+    /** The recent distance between the first tokens of the members. */
     private long spread;
 
-    Quorum(Environment environment, QuorumRules rules, Duration patience, Duration longestLease) {
+    Quorum(Environment environment, QuorumRules rules, Duration memberTimeout, Duration longestLease) {
         this.environment = environment;
         this.rules = rules;
-        this.patience = patience.toNanos();
+        this.memberTimeoutNanos = memberTimeout.toNanos();
         this.longestLease = longestLease;
         this.loop = new EventLoop(environment);
     }
@@ -58,31 +58,31 @@ final class Quorum {
         return majority(members.size());
     }
 
-    /** With so many members against it, no majority is for it any more. */
+    /** The number of members without which no majority is possible. */
     int blocking() {
         return members.size() - majority() + 1;
     }
 
-    void tell(Signal signal) {
+    void signal(Signal one) {
         if (!loop.isClosed()) {
-            listeners.accept(signal);
+            listeners.accept(one);
         }
     }
 
     // ---- Whether a claim counts
 
-    /** Whether a majority has it, and all of that majority for as long as the client believes. */
-    boolean isCovered(QuorumClaim claim, Collection<MemberHold> holds, long toldSince) {
+    /** Whether a majority has it for as long as the client relies on it. */
+    boolean isCovered(QuorumClaim claim, Collection<MemberHold> holds, long confirmedSince) {
         int count = 0;
         for (MemberHold hold : holds) {
             boolean counts =
-                    claim.isDetached() || (claim.session.isTold && rules.counts(hold.session.renewedAt, toldSince));
+                    claim.isDetached() || (claim.session.isConfirmed && rules.counts(hold.session.renewedAt, confirmedSince));
             count += hold.isHeld() && counts ? 1 : 0;
         }
         return count >= majority(holds.size());
     }
 
-    /** The greatest number that a majority of all members reaches, where members without one count as none. */
+    /** The greatest number that a majority of all members reaches; {@code none} if too few have one. */
     long reachedByMajority(
             Collection<MemberHold> holds, java.util.function.ToLongFunction<MemberHold> number, long none) {
         long[] numbers = holds.stream()
@@ -96,7 +96,7 @@ final class Quorum {
 
     // ---- Losses
 
-    /** A member does not have it any more. */
+    /** Handles that a member no longer has it. */
     void lost(MemberHold hold) {
         hold.state = MemberHold.State.NONE;
         QuorumClaim claim = hold.claim;
@@ -116,17 +116,17 @@ final class Quorum {
     }
 
     /**
-     * The client does not hold it any more. It is told before the members that still have it are told to end it: these
-     * keep others out, and as long as they do the client may believe in it.
+     * Ends a claim that the client no longer holds. The client is notified before the members are asked to end it:
+     * these keep other owners out, and as long as they do the client may rely on it.
      */
     void lose(QuorumClaim claim) {
         if (claim.state != QuorumClaim.State.OVER) {
-            tell(new Signal.Revoked(claim.ref));
+            signal(new Signal.Revoked(claim.ref));
             drop(claim);
         }
     }
 
-    /** It is over: what members have of it is ended, and it is forgotten when that is done. */
+    /** Ends a claim: its holds at members are ended, and it is forgotten when that is done. */
     void drop(QuorumClaim claim) {
         claim.state = QuorumClaim.State.OVER;
         QuorumClaim.Attempt attempt = claim.attempt;
@@ -150,10 +150,7 @@ final class Quorum {
 
     // ---- Tokens
 
-    /**
-     * How many tokens more than are wanted are asked for, so that the members' blocks overlap though their clocks
-     * differ.
-     */
+    /** How many extra tokens to request, so that the members' blocks overlap although their clocks differ. */
     long allowance() {
         return spread;
     }

@@ -11,30 +11,30 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A claim of a client on the quorum. While it waits it is here and nowhere else. */
+/** A client's claim on the quorum. While it waits, only this connection knows of it. */
 final class QuorumClaim {
 
-    /** An attempt to have it granted that is under way. */
+    /** An attempt in progress to get it granted. */
     interface Attempt {
-        /** Answers whoever asks meanwhile as those who asked before. */
-        void join(CompletableFuture<Reply> future, long askedAt);
+        /** Adds a future that is completed with the result of this attempt. */
+        void join(CompletableFuture<Reply> future, long requestedAt);
 
-        /** The claim was ended meanwhile. */
+        /** Ends the attempt, because the claim was ended. */
         void abandon();
 
-        /** A member's session has ended, with all that it held. */
+        /** A member's session has ended, with all its holds. */
         void endedAt(MemberSession there);
 
-        /** Under which ids it asks. */
+        /** The claims that it makes at the members. */
         List<ClaimRef> refs();
     }
 
     enum State {
-        /** It asks the members now and then, and has nothing there in between. */
+        /** It tries at the members from time to time, and has nothing there in between. */
         WAITING,
         /** A majority has granted it. */
         HELD,
-        /** It is over, and what members have of it is being ended. */
+        /** It has ended, and its holds at the members are being ended. */
         OVER
     }
 
@@ -45,59 +45,57 @@ final class QuorumClaim {
     final ClaimRef ref;
     final Lease lease;
 
-    /** How it asks. Of a claim that another connection made, nothing. */
+    /** The client's request; null if another connection made the claim. */
     final Command.@Nullable Acquire request;
 
     State state = State.WAITING;
 
-    /** The present asking, if there is one. */
+    /** The current attempt, if any. */
     @Nullable
     Attempt attempt;
 
-    /** How often it has asked. */
+    /** The number of attempts. */
     int attempts;
 
-    /** What members have of it: those of the attempt that succeeded, and those that were repaired since. */
+    /** Its holds at members: those of the successful attempt, and those regained since. */
     List<MemberHold> holds = new ArrayList<>();
 
-    /** What is being claimed again at members that were away; none of it counts yet. */
+    /** The holds being regained at members that were away; none counts yet. */
     final List<MemberHold> repairs = new ArrayList<>();
 
-    /** How often it was claimed again anywhere. */
+    /** The number of repairs. */
     int repaired;
 
-    /** What is being ended of it at members, of this asking or an earlier one. */
+    /** Its holds that are being ended at members, from any attempt. */
     final List<MemberHold> ending = new ArrayList<>();
 
-    /** Who watches its end. */
-    final List<Runnable> watchers = new ArrayList<>();
+    /** The listeners for its end. */
+    final List<Runnable> endListeners = new ArrayList<>();
 
-    /** How many members have said that they had it, and have released it. */
+    /** How many members had it and have released it. */
     int released;
 
-    /** How many members did not have it any more when it was to be released. */
+    /** How many members no longer had it when it was released. */
     int missing;
 
-    /**
-     * What was given to the client; null while it waits, and where it is not known which tokens are certainly its own.
-     */
+    /** The client's tokens; null while it waits, and if it is unknown which tokens are certainly its own. */
     @Nullable
     TokenBlock tokens;
 
-    /** How much is held: what was asked for, less what was given back. */
+    /** The weight held: the requested one, less what was released. */
     int weight;
 
-    /** Of a claim with a lease of its own: until when the client may believe in it, by the clock here. */
+    /** For a fixed lease: until when the client may rely on it, by the local clock. */
     long leaseEndsAt;
 
-    /** How many changes are under way at its members. */
+    /** The number of changes in progress. */
     int changing;
 
-    /** How many changes were begun. */
+    /** The number of changes started. */
     int changes;
 
-    /** Whether the client was told that it may be lost. */
-    boolean isSuspect;
+    /** Whether it was reported as in doubt. */
+    boolean isInDoubt;
 
     QuorumClaim(long number, QuorumSession session, ClaimRef ref, Lease lease, Command.@Nullable Acquire request) {
         this.number = number;
@@ -109,8 +107,7 @@ final class QuorumClaim {
     }
 
     /**
-     * Whether it is known from members alone, and not from all of them: what was given may end where only those that
-     * are missing stand.
+     * Whether it is known only from members, and not from all: then its tokens may end where a missing member stands.
      */
     boolean isKnownInPart(int members) {
         return request == null && holds.size() < members;
@@ -120,11 +117,11 @@ final class QuorumClaim {
         return lease.binding() == Lease.Binding.DETACHED;
     }
 
-    boolean hasOwnLease() {
+    boolean hasFixedLease() {
         return lease.binding() != Lease.Binding.SESSION;
     }
 
-    /** At how many members something may be left of it. */
+    /** The number of members that may still have some of it. */
     long countEnding() {
         return ending.stream().map(MemberHold::member).distinct().count();
     }

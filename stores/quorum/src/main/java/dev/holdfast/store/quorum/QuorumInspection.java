@@ -36,31 +36,31 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inspection of resources, joined from those of the members: in use is what a majority reports as in use. It is for
+ * Inspects resources by joining the members' inspections: what a majority reports as in use is in use. It is for
  * people, and may be slow.
  */
 final class QuorumInspection {
 
     private static final int PAGE = 200;
 
-    /** As names are ordered, also of what is none. */
+    /** The order of resource names, which also applies to invalid ones. */
     private static final Comparator<String> BY_BYTES =
             Comparator.comparing(name -> name.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
-    /** What one member tells of one holder. */
+    /** One member's report on one holder. */
     record Sight(Member member, Party party) {}
 
-    /** A holder, as all members tell it. */
+    /** A holder, as all members report it. */
     static final class Holder {
         final ResourceInfo first;
         final String nonce;
-        final long asked;
+        final long memberClaim;
         final List<Sight> sights = new ArrayList<>();
 
-        Holder(ResourceInfo first, String nonce, long asked) {
+        Holder(ResourceInfo first, String nonce, long memberClaim) {
             this.first = first;
             this.nonce = nonce;
-            this.asked = asked;
+            this.memberClaim = memberClaim;
         }
 
         void add(Sight sight) {
@@ -73,13 +73,13 @@ final class QuorumInspection {
             return sights.stream().anyMatch(sight -> sight.party().claim().equals(hold.ref));
         }
 
-        /** What its claim is called in all of its askings. */
+        /** A key for its claim that is the same for all attempts. */
         String claim() {
-            return nonce + " claim " + MemberIds.claimOf(asked) + " "
+            return nonce + " claim " + MemberIds.claimOf(memberClaim) + " "
                     + first.name().value();
         }
 
-        /** The number that the greatest part of them reaches. */
+        /** The greatest number that a majority of the members reaches. */
         long reached(int majority, java.util.function.ToLongFunction<Party> number) {
             long[] numbers = sights.stream()
                     .mapToLong(sight -> number.applyAsLong(sight.party()))
@@ -103,7 +103,7 @@ final class QuorumInspection {
     }
 
     private final Quorum quorum;
-    /** In the order in which the first member that answers tells them: oldest grant first. */
+    /** In the order of the first member that answers: oldest grant first. */
     private final Map<String, Holder> holders = new LinkedHashMap<>();
 
     private final List<String> failures = new ArrayList<>();
@@ -111,7 +111,7 @@ final class QuorumInspection {
     /** By the index of the member. */
     private final Map<Integer, String> problems = new HashMap<>();
 
-    /** Why members can't read the record of the one name that is asked for. */
+    /** Why members can't read the record of the inspected name. */
     private final List<StoreException> unreadable = new ArrayList<>();
 
     /** Why members can't read a record, by its name. */
@@ -121,17 +121,17 @@ final class QuorumInspection {
     private int pending;
     private int answered;
 
-    private Runnable whenAll = () -> {};
+    private Runnable whenComplete = () -> {};
 
     private QuorumInspection(Quorum quorum) {
         this.quorum = quorum;
     }
 
-    /** All holders that a majority tells, of the resources that are asked for. */
+    /** Passes on the holders that a majority reports. */
     static void holders(
             Quorum quorum, String prefix, Scope scope, BiConsumer<List<Holder>, @Nullable StoreException> done) {
-        QuorumInspection reports = new QuorumInspection(quorum);
-        reports.begin(prefix, scope, () -> reports.tellHolders(done));
+        QuorumInspection inspection = new QuorumInspection(quorum);
+        inspection.begin(prefix, scope, () -> inspection.passOnHolders(done));
     }
 
     private List<DamagedRecord> damaged() {
@@ -141,19 +141,19 @@ final class QuorumInspection {
     }
 
     private void begin(String prefix, Scope scope, Runnable action) {
-        whenAll = action;
+        whenComplete = action;
         pending = quorum.members.size();
         for (Member member : quorum.members) {
             ask(member, new ArrayDeque<>(List.of(new Command.Inspect(prefix, Optional.empty(), PAGE, scope))));
         }
     }
 
-    /** Asks a member for one page after another. */
+    /** Gets one page after another from a member. */
     private void ask(Member member, Deque<Command.Inspect> pages) {
         Command.Inspect next = pages.poll();
         if (next == null) {
             answered++;
-            over();
+            memberDone();
             return;
         }
         member.ask(next, (reply, failure) -> {
@@ -164,7 +164,7 @@ final class QuorumInspection {
                 }
                 problems.put(member.index, problem);
                 failures.add(member + ": " + problem);
-                over();
+                memberDone();
                 return;
             }
             page.cursor()
@@ -179,7 +179,7 @@ final class QuorumInspection {
                 info.holders().forEach(party -> note(member, info, party));
                 if (next.scope() == Scope.PREFIX
                         && info.holding() > info.holders().size()) {
-                    // There are more than a member tells beside others.
+                    // It has more holders than a member lists on a page of several names.
                     pages.add(new Command.Inspect(info.name().value(), Optional.empty(), PAGE, Scope.NAME));
                 }
             }
@@ -194,28 +194,28 @@ final class QuorumInspection {
         }
         Optional<String> nonce = MemberIds.nonceIn(party.label());
         if (nonce.isPresent()) {
-            long asked = party.claim().claim();
-            String key = nonce.get() + " " + asked + " " + info.name().value();
-            holders.computeIfAbsent(key, unused -> new Holder(info, nonce.get(), asked))
+            long memberClaim = party.claim().claim();
+            String key = nonce.get() + " " + memberClaim + " " + info.name().value();
+            holders.computeIfAbsent(key, unused -> new Holder(info, nonce.get(), memberClaim))
                     .add(new Sight(member, party));
         }
     }
 
     /**
-     * What was claimed again at some members is joined with the rest of its claim. Of a claim that waits the askings
-     * are kept apart: parts of several of them don't make a majority.
+     * Joins the regained holds of a claim with its others. The attempts of a waiting claim stay separate: parts of
+     * several don't make a majority.
      */
     private Collection<Holder> joined() {
         Set<String> repaired = new HashSet<>();
         for (Holder holder : holders.values()) {
-            if (MemberIds.isRepair(holder.asked)) {
+            if (MemberIds.isRepair(holder.memberClaim)) {
                 repaired.add(holder.claim());
             }
         }
         Map<String, Holder> joined = new LinkedHashMap<>();
         holders.forEach((key, holder) -> {
             String claim =
-                    MemberIds.claimOf(holder.asked) != 0 && repaired.contains(holder.claim()) ? holder.claim() : key;
+                    MemberIds.claimOf(holder.memberClaim) != 0 && repaired.contains(holder.claim()) ? holder.claim() : key;
             Holder first = joined.putIfAbsent(claim, holder);
             if (first != null) {
                 holder.sights.forEach(first::add);
@@ -224,14 +224,14 @@ final class QuorumInspection {
         return joined.values();
     }
 
-    private void over() {
+    private void memberDone() {
         pending--;
         if (pending == 0) {
-            whenAll.run();
+            whenComplete.run();
         }
     }
 
-    private void tellHolders(BiConsumer<List<Holder>, @Nullable StoreException> done) {
+    private void passOnHolders(BiConsumer<List<Holder>, @Nullable StoreException> done) {
         if (answered < quorum.majority()) {
             boolean isDamage = answered + unreadable.size() >= quorum.majority();
             done.accept(
@@ -244,11 +244,11 @@ final class QuorumInspection {
                                     unreadable.get(0))
                             : quorum.unavailable(Effect.NONE, "What is held is known", failures));
         } else {
-            done.accept(held(), null);
+            done.accept(heldByMajority(), null);
         }
     }
 
-    private List<Holder> held() {
+    private List<Holder> heldByMajority() {
         return joined().stream()
                 .filter(holder -> holder.sights.size() >= quorum.majority())
                 .toList();
@@ -256,14 +256,14 @@ final class QuorumInspection {
 
     // ---- Members
 
-    /** Tells how each member is doing. */
+    /** Reports the status of each member. */
     static void members(Quorum quorum, CompletableFuture<List<MemberStatus>> future) {
-        QuorumInspection reports = new QuorumInspection(quorum);
-        reports.begin("", Scope.PREFIX, () -> future.complete(reports.statuses()));
+        QuorumInspection inspection = new QuorumInspection(quorum);
+        inspection.begin("", Scope.PREFIX, () -> future.complete(inspection.statuses()));
     }
 
     private List<MemberStatus> statuses() {
-        List<Holder> held = held();
+        List<Holder> heldByMajority = heldByMajority();
         List<MemberStatus> statuses = new ArrayList<>();
         for (Member member : quorum.members) {
             Party marker = markers.get(member.index);
@@ -272,7 +272,7 @@ final class QuorumInspection {
                 problem = "it is empty, and no client has noticed that yet";
             }
             int there = 0;
-            for (Holder holder : held) {
+            for (Holder holder : heldByMajority) {
                 there += holder.sights.stream().anyMatch(sight -> sight.member() == member) ? 1 : 0;
             }
             statuses.add(new MemberStatus(
@@ -280,7 +280,7 @@ final class QuorumInspection {
                     Optional.ofNullable(problem),
                     marker == null ? Duration.ZERO : quorum.markers.keptOutFor(marker),
                     there,
-                    held.size() - there));
+                    heldByMajority.size() - there));
         }
         return statuses;
     }
@@ -288,20 +288,20 @@ final class QuorumInspection {
     // ---- Inspect
 
     static void inspect(Quorum quorum, Command.Inspect command, CompletableFuture<Reply> future) {
-        QuorumInspection reports = new QuorumInspection(quorum);
-        BiConsumer<List<Holder>, @Nullable StoreException> told = (holders, failure) -> {
+        QuorumInspection inspection = new QuorumInspection(quorum);
+        BiConsumer<List<Holder>, @Nullable StoreException> done = (holders, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
             } else if (command.scope() == Scope.NAME) {
                 future.complete(one(quorum, command, holders));
             } else {
-                future.complete(page(quorum, command, holders, reports.damaged()));
+                future.complete(page(quorum, command, holders, inspection.damaged()));
             }
         };
-        reports.begin(command.prefix(), command.scope(), () -> reports.tellHolders(told));
+        inspection.begin(command.prefix(), command.scope(), () -> inspection.passOnHolders(done));
     }
 
-    /** The cursor is the last name of a page. What a member can't read is told with it, also where a majority can. */
+    /** The cursor is the last name on the page. Damaged records are reported even if a majority can read them. */
     private static Reply page(
             Quorum quorum, Command.Inspect command, List<Holder> holders, List<DamagedRecord> damaged) {
         Map<String, List<Holder>> byName = new HashMap<>();
@@ -324,14 +324,14 @@ final class QuorumInspection {
                 infos.add(info(quorum, new ResourceName(name), present));
             }
         }
-        Set<String> told = Set.copyOf(page);
+        Set<String> onPage = Set.copyOf(page);
         return new Reply.Inspected(
                 infos,
-                damaged.stream().filter(record -> told.contains(record.name())).toList(),
+                damaged.stream().filter(record -> onPage.contains(record.name())).toList(),
                 page.size() == rest.size() ? Optional.empty() : Optional.of(page.get(page.size() - 1)));
     }
 
-    /** The cursor is the first token of the last holder of a page. */
+    /** The cursor is the first token of the last holder on the page. */
     private static Reply one(Quorum quorum, Command.Inspect command, List<Holder> holders) {
         if (holders.isEmpty()) {
             return new Reply.Inspected(List.of(), Optional.empty());
@@ -360,9 +360,9 @@ final class QuorumInspection {
                 .mapToLong(party -> party.tokens().map(TokenBlock::last).orElse(0L))
                 .max()
                 .orElse(0);
-        long held = parties.stream().mapToLong(Party::weight).sum();
+        long heldWeight = parties.stream().mapToLong(Party::weight).sum();
         ResourceSpec spec = holders.get(0).first.spec();
-        return new ResourceInfo(name, spec, spec.capacity(), parties, parties.size(), held, List.of(), 0, last);
+        return new ResourceInfo(name, spec, spec.capacity(), parties, parties.size(), heldWeight, List.of(), 0, last);
     }
 
     private static Party party(Quorum quorum, Holder holder) {
@@ -383,7 +383,7 @@ final class QuorumInspection {
                 ref, MemberIds.plainLabel(one.label()), weight, Optional.of(new TokenBlock(first, last)), remaining);
     }
 
-    /** The claim of this connection that it is. */
+    /** The claim of this connection behind a holder, if it is one. */
     static @Nullable QuorumClaim own(Quorum quorum, Holder holder) {
         for (QuorumSession session : quorum.sessions.values()) {
             if (session.nonce.equals(holder.nonce)) {

@@ -7,24 +7,24 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A client's session: one at each member, of which some may be missing. */
+/** A client's session: one session at each member, some of which may be missing. */
 final class QuorumSession {
 
     final SessionId id;
 
-    /** What joins, at the members, what is of this session. */
+    /** Identifies the parts of this session at the members. */
     final String nonce;
 
     final String label;
     final Duration ttl;
 
-    /** By the index of the member; null where there is none at present. */
+    /** By the index of the member; null if there is none at present. */
     final @Nullable MemberSession[] at;
 
-    /** By the index of the member: whether one is being opened there. */
+    /** By the index of the member: whether a session is being opened there. */
     final boolean[] isOpening;
 
-    /** In the order in which they were made; waiting, held, and over until all members have ended them. */
+    /** In order of creation: waiting, held, and ended ones until all members have ended them. */
     final Map<ClaimRef, QuorumClaim> claims = new LinkedHashMap<>();
 
     /** The highest epoch that the client has sent. */
@@ -32,16 +32,18 @@ final class QuorumSession {
 
     boolean isRetired;
 
-    /** Closed, or ended: nothing is opened for it any more. */
+    /** Whether it is closed or has ended, so that nothing is opened for it any more. */
     boolean isOver;
 
-    /** When the round began whose success the client was told last: its own deadline goes back to that. */
-    long toldSince;
+    /**
+     * When the last round started whose success was reported to the client, which counts its own deadline from there.
+     */
+    long confirmedSince;
 
-    /** Whether the client was told at all through this connection. */
-    boolean isTold;
+    /** Whether this connection has reported any success to the client. */
+    boolean isConfirmed;
 
-    /** Whether another connection opened it: then it may have claims that are not known here. */
+    /** Whether another connection opened it: then it may have claims unknown to this one. */
     boolean isForeign;
 
     private long numbers;
@@ -59,7 +61,7 @@ final class QuorumSession {
         return ++numbers;
     }
 
-    /** At how many members it may be alive. */
+    /** The number of members at which it may be alive. */
     int countLive() {
         int count = 0;
         for (MemberSession each : at) {

@@ -30,8 +30,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One store that is made of an odd number of independent stores, of any kind: what a majority of all members has
- * granted is granted, so locks outlive a minority that is dead, slow or has lost its data.
+ * A store on an odd number of independent stores of any kind: what a majority of all members has granted is granted, so
+ * locks survive a minority that is dead, slow or has lost its data.
  *
  * <pre>{@code
  * try (QuorumStore store = QuorumStore.builder()
@@ -43,14 +43,14 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>This is not consensus. It rests on leases, so on clocks that run at about the same rate, on members that don't
- * share a fate and don't copy each other's data, and on members that either write through to the disk or stay down for
- * the {@linkplain Builder#longestLease longest lease} after a crash. A member that comes back empty is noticed and kept
- * out for that time; then it regains what a majority has kept. Fencing tokens rise over all grants, whichever majority
- * makes them.
+ * <p>This is not consensus. It rests on leases, so on clocks that run at about the same rate, on members that fail
+ * independently and don't copy each other's data, and on members that either write through to the disk or stay down for
+ * the {@linkplain Builder#longestLease longest lease} after a crash. A member that comes back empty is detected and
+ * kept out for that time; then it regains what a majority has kept. Fencing tokens increase with every grant, whichever
+ * majority makes it.
  *
  * <p>It admits exclusive and shared claims; counts of several members don't add up, so there are no semaphores and no
- * latches. Waiting is in no order: who waits asks again at random times.
+ * latches. Waiting has no order: waiters retry at random times.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -74,18 +74,18 @@ public final class QuorumStore implements LockStore {
         this.opened = List.copyOf(opened);
         for (NamedStore member : members) {
             quorum.members.add(
-                    new Member(quorum.loop, quorum.patience, quorum.members.size(), member.store(), member.name()));
+                    new Member(quorum.loop, quorum.memberTimeoutNanos, quorum.members.size(), member.store(), member.name()));
         }
         quorum.markers.members(members.size());
         this.traits = QuorumTraits.of(members.stream().map(NamedStore::store).toList());
         quorum.minTtl = traits.minSessionTtl();
         quorum.granularity = traits.ttlGranularity();
         for (Member member : quorum.members) {
-            member.store.subscribe(signal -> quorum.loop.post(() -> heard(member, signal)));
+            member.store.subscribe(signal -> quorum.loop.post(() -> handle(member, signal)));
         }
     }
 
-    /** Begins a quorum. */
+    /** Starts to configure a quorum. */
     public static Builder builder() {
         return new Builder();
     }
@@ -102,7 +102,7 @@ public final class QuorumStore implements LockStore {
             future.completeExceptionally(closed(Effect.NONE));
             return future;
         }
-        endWithClose(future);
+        failOnClose(future);
         quorum.loop.post(() -> {
             try {
                 CommandExecution.start(quorum, repairs, command, future);
@@ -120,7 +120,7 @@ public final class QuorumStore implements LockStore {
         return future;
     }
 
-    private void endWithClose(CompletableFuture<?> future) {
+    private void failOnClose(CompletableFuture<?> future) {
         Long number = numbers.incrementAndGet();
         underWay.put(number, future);
         var unused = future.whenComplete((reply, failure) -> underWay.remove(number));
@@ -136,16 +136,16 @@ public final class QuorumStore implements LockStore {
     }
 
     /**
-     * Tells how the members are doing, in the order in which they were named. Asks each for all that it holds.
+     * Reports the status of the members, in the order in which they were named. Asks each for all its holds.
      *
      * <p>A member that was away has regained everything when it {@linkplain MemberStatus#isComplete() is complete}.
-     * Until then it counts as away: with as many others as make a majority, it may take holds with it.
+     * Until then it counts as away: if a majority is away or incomplete, holds may be lost.
      *
-     * @return a stage that ends when all have answered or have had their time; exceptionally if the store is closed
+     * @return completes when all members have answered or timed out; exceptionally if the store is closed
      */
     public CompletionStage<List<MemberStatus>> members() {
         CompletableFuture<List<MemberStatus>> future = new CompletableFuture<>();
-        endWithClose(future);
+        failOnClose(future);
         quorum.loop.post(() -> QuorumInspection.members(quorum, future));
         if (isClosed) {
             future.completeExceptionally(closed(Effect.NONE));
@@ -153,15 +153,15 @@ public final class QuorumStore implements LockStore {
         return future;
     }
 
-    /** A member took something away by force: what is left of it is looked at. */
-    private void heard(Member member, Signal signal) {
+    /** Polls a claim after a member revoked its hold. */
+    private void handle(Member member, Signal signal) {
         if (signal instanceof Signal.Revoked revoked) {
             for (QuorumSession session : quorum.sessions.values()) {
                 for (QuorumClaim claim : session.claims.values()) {
-                    boolean isMeant = claim.state == QuorumClaim.State.HELD
+                    boolean isAffected = claim.state == QuorumClaim.State.HELD
                             && claim.holds.stream()
                                     .anyMatch(hold -> hold.member() == member && hold.ref.equals(revoked.claim()));
-                    if (isMeant) {
+                    if (isAffected) {
                         var unused = ClaimPoll.at(quorum, claim, quorum.loop.now());
                         return;
                     }
@@ -170,7 +170,7 @@ public final class QuorumStore implements LockStore {
         }
     }
 
-    /** Closes what this store has opened, and nothing that it was given. */
+    /** Closes the members that this store has opened, but not those that were passed to it. */
     @Override
     public void close() {
         if (isClosed) {
@@ -185,11 +185,11 @@ public final class QuorumStore implements LockStore {
         opened.forEach(LockStore::close);
     }
 
-    /** Sets up a quorum. Each setting is given at most once. */
+    /** Configures a quorum. Each setting is given at most once. */
     public static final class Builder {
 
-        private static final int LEAST = 3;
-        private static final int MOST = 9;
+        private static final int MIN_MEMBERS = 3;
+        private static final int MAX_MEMBERS = 9;
 
         private final List<Object> members = new ArrayList<>();
         private Duration answerWithin = Duration.ofSeconds(1);
@@ -200,8 +200,8 @@ public final class QuorumStore implements LockStore {
         private Builder() {}
 
         /**
-         * Adds a member by its URI. It is opened by the quorum, and closed with it; if it can't be reached it is tried
-         * again and again, as long as a majority can.
+         * Adds a member by its URI. The quorum opens and closes it; if it can't be reached, opening it is retried for
+         * as long as a majority can be reached.
          */
         @CanIgnoreReturnValue
         public Builder member(String uri) {
@@ -209,7 +209,7 @@ public final class QuorumStore implements LockStore {
             return this;
         }
 
-        /** Adds a member that the program has opened, and closes; nothing else may use this object. */
+        /** Adds a member that the program opens and closes; nothing else may use this object. */
         @CanIgnoreReturnValue
         public Builder member(LockStore store) {
             members.add(store);
@@ -217,9 +217,9 @@ public final class QuorumStore implements LockStore {
         }
 
         /**
-         * How long a member may take to answer a command before it counts as silent for that command; one second if
-         * nothing is said. A minority that is silent delays nobody. Shorter than the store time-out of the clients. To
-         * a keep-alive a member has to answer within a quarter of the session's ttl, if that is shorter.
+         * How long a member may take to answer a command before it counts as silent for that command; one second by
+         * default. A silent minority delays nothing. Must be shorter than the clients' store time-out. A keep-alive
+         * must be answered within a quarter of the session's ttl, if that is shorter.
          */
         @CanIgnoreReturnValue
         public Builder answerWithin(Duration time) {
@@ -228,9 +228,9 @@ public final class QuorumStore implements LockStore {
         }
 
         /**
-         * The longest ttl of a session and the longest detached lease; one minute if nothing is said. For so long, and
-         * a tenth more, a member is kept out that has lost its data, and sessions and leases beyond it are refused. The
-         * same for all clients: the members know it, and clients that say otherwise are refused.
+         * The longest session ttl and the longest detached lease; one minute by default. A member that has lost its
+         * data is kept out for a tenth longer than this, and longer sessions and leases are refused. Must be the same
+         * for all clients: the members record it, and clients with another value are refused.
          */
         @CanIgnoreReturnValue
         public Builder longestLease(Duration lease) {
@@ -238,14 +238,14 @@ public final class QuorumStore implements LockStore {
             return this;
         }
 
-        /** The time by which the quorum works; the system's if nothing is said. Tests bring another. */
+        /** The source of time and randomness; by default that of the system. For tests. */
         @CanIgnoreReturnValue
         public Builder environment(Environment time) {
             environment = time;
             return this;
         }
 
-        /** Breaks a rule, to see it found out. */
+        /** For tests that break a rule and check that this is detected. */
         @CanIgnoreReturnValue
         Builder rules(QuorumRules others) {
             rules = others;
@@ -263,8 +263,7 @@ public final class QuorumStore implements LockStore {
         /**
          * Opens the quorum.
          *
-         * <p><b>Blocking:</b> members that are named by a URI are opened at the same time; it takes as long as the
-         * slowest.
+         * <p><b>Blocking:</b> the members named by URIs are opened at the same time; this takes as long as the slowest.
          *
          * @throws IllegalArgumentException if there are fewer than three members, more than nine or an even number, two
          *     of them are the same, or one can't be part of a quorum
@@ -283,7 +282,7 @@ public final class QuorumStore implements LockStore {
 
         private void check() {
             int count = members.size();
-            if (count < LEAST || count > MOST || count % 2 == 0) {
+            if (count < MIN_MEMBERS || count > MAX_MEMBERS || count % 2 == 0) {
                 throw new IllegalArgumentException("A quorum has 3, 5, 7 or 9 members, but " + count
                         + " were named. An even number stands no more failures than one less, and costs more.");
             }

@@ -10,7 +10,8 @@ import java.util.Set;
 
 /**
  * Opens {@code quorum:(uri,uri,uri)}, with the parameters {@code longestLease} and {@code answerWithin}, both as ISO
- * durations such as {@code PT30S}; see {@link QuorumStore.Builder}. The members' own parameters stand inside.
+ * durations such as {@code PT30S}; see {@link QuorumStore.Builder}. The members' own parameters are inside the
+ * parentheses.
  */
 public final class QuorumStoreProvider implements StoreProvider {
 
@@ -40,9 +41,7 @@ public final class QuorumStoreProvider implements StoreProvider {
         return new UriReader(uri, "a quorum", "(uri,uri,uri)");
     }
 
-    /**
-     * What stands between the parentheses, parted at the commas that are not in parentheses and that a scheme follows.
-     */
+    /** The URIs in the parentheses, split at commas that are not in nested parentheses and that a scheme follows. */
     static List<String> members(StoreUri uri) {
         String rest = uri.rest();
         if (!rest.startsWith("(") || !rest.endsWith(")")) {
@@ -67,7 +66,7 @@ public final class QuorumStoreProvider implements StoreProvider {
         return members;
     }
 
-    /** A list of hosts has commas too, but no scheme and colon after them. */
+    /** Whether a scheme and a colon follow; after the commas in a list of hosts they don't. */
     private static boolean beginsUri(String text, int from) {
         int i = from;
         while (i < text.length() && text.charAt(i) == ' ') {

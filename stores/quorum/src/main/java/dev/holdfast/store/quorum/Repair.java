@@ -17,15 +17,15 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Claims again at one member what a majority has kept: grant, tokens, and then the majority's word. */
+/** Regains one claim at one member: the grant, then the tokens, and then the majority's confirmation. */
 final class Repair {
 
-    /** Others try too, and each is in the way for the time of a trip. */
-    private static final int MOST_TRIES = 16;
+    /** Other clients try too, and each excludes this one for the time of its attempt. */
+    private static final int MAX_TRIES = 16;
 
-    /** Takes the end of a repair. */
+    /** Notified of the end of a repair. */
     interface Listener {
-        /** The member has the claim, or has not. */
+        /** The repair has ended; the member has the claim if it succeeded. */
         void ended(boolean success);
     }
 
@@ -62,9 +62,9 @@ final class Repair {
         hold.member().ask(command, (reply, failure) -> take(reply, failure, sentAt));
     }
 
-    /** Ends there no sooner than the client was told. */
+    /** A lease at the member that ends no earlier than the client's. */
     private Lease lease(long now) {
-        if (!claim.hasOwnLease()) {
+        if (!claim.hasFixedLease()) {
             return Lease.SESSION;
         }
         long left = TimeUnit.NANOSECONDS.toMillis(claim.leaseEndsAt - now) + 1;
@@ -77,26 +77,26 @@ final class Repair {
         if (reply instanceof Reply.Granted granted) {
             hold.granted(granted, sentAt);
         } else if (reply instanceof Reply.SessionEnded) {
-            quorum.opener.endedAt(claim.session, hold.session);
+            quorum.memberSessions.endedAt(claim.session, hold.session);
         } else if (reply == null && (failure == null || failure.effect() == Effect.UNKNOWN)) {
             hold.state = MemberHold.State.UNKNOWN;
         }
         if (hold.isEnding) {
-            quorum.settlement.goOn(hold);
+            quorum.settlement.resume(hold);
             end(false);
         } else if (hold.state == MemberHold.State.HELD || (isTaken && !quorum.rules.heedsRefusals())) {
             hold.state = MemberHold.State.HELD;
             raise();
-        } else if (isTaken && tries < MOST_TRIES) {
+        } else if (isTaken && tries < MAX_TRIES) {
             long usual = QuorumTraits.POLL_EVERY.toNanos();
-            quorum.loop.later(quorum.loop.between(usual / 2, 4 * usual), this::tryAgain);
+            quorum.loop.later(quorum.loop.between(usual / 2, 4 * usual), this::retry);
         } else {
             giveUp();
         }
     }
 
-    /** What refuses it has nothing of it, so it may be asked for under the same number. */
-    private void tryAgain() {
+    /** A member that rejected it has nothing of it, so the same claim number can be used again. */
+    private void retry() {
         if (isWanted()) {
             ask();
         } else {
@@ -104,12 +104,12 @@ final class Repair {
         }
     }
 
-    /** Whether it was neither ended nor changed since it was begun. */
+    /** Whether the claim has neither ended nor changed since the start. */
     private boolean isWanted() {
         return claim.repairs.contains(hold)
-                && Repairs.isOpen(claim)
+                && Repairs.isRepairable(claim)
                 && claim.changes == changes
-                && (!claim.hasOwnLease() || claim.leaseEndsAt > quorum.loop.now());
+                && (!claim.hasFixedLease() || claim.leaseEndsAt > quorum.loop.now());
     }
 
     private boolean isGranted() {
@@ -136,7 +136,7 @@ final class Repair {
         }
     }
 
-    /** Those that had it before must have it still, now that this member has it too. */
+    /** Polls the members that had it before: they must still have it, now that this member has it too. */
     private void confirm() {
         if (!quorum.rules.confirmsRepaired()) {
             count();

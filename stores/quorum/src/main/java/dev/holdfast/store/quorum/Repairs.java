@@ -5,27 +5,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * Without repairs a hold only ever loses members: one that was away has forgotten it, and two outages of one member
- * each, weeks apart, would end a hold that a majority kept all the time. So after each keep-alive the claims of the
- * session that a member lacks, though it counts, are asked of it again.
+ * Without repairs a hold can only lose members: a member that was away has forgotten it, and outages of two members,
+ * weeks apart, would end a hold that a majority kept all the time. So after each keep-alive a member that counts is
+ * asked again for the claims of the session that it lacks.
  *
- * A member that counts has made no promise to anybody who is gone: it was kept out for the longest lease if it lost its
- * data, and admits one owner at a time since. What it grants is one more of the members that keep others out. It must
- * not cover up that there was no majority for a while, in which somebody else came and went. So a repair counts only
- * after a majority *without* it has said, to a request sent after the member's grant, that it has the claim still: each
- * of these has had it from its own grant on, so there was a majority at every moment up to the repair.
+ * A member that counts has granted nothing to owners unknown to it: if it lost its data, it was kept out for the
+ * longest lease, and has admitted one owner at a time since. Its grant adds one more member that keeps other owners
+ * out. But it must not hide that there was no majority for a while, in which another owner came and went. So a repair
+ * counts only after a majority *without* it has confirmed, to a request sent after the member's grant, that it still
+ * has the claim: each of these has had it since its own grant, so there was a majority at every moment up to the
+ * repair.
  *
- * It counts only with tokens that are no less than the last that the claim was given, for of the majority that stood
- * there the next member may be the one that loses its counters.
+ * It counts only with tokens at least as great as the last one issued to the claim, because the next member to lose its
+ * counters may be one of the majority that stands there.
  */
 
-/** Claims again, at members that were away, what a majority has kept. */
+/** Regains, at members that were away, the claims that a majority has kept. */
 final class Repairs {
 
     private static final Logger log = LoggerFactory.getLogger(Repairs.class);
 
-    /** A member that has just come back is not to be flooded with all that its clients hold. */
-    private static final int MOST_AT_ONCE = 16;
+    /** Limits the load on a member that has just come back. */
+    private static final int MAX_CONCURRENT = 16;
 
     private final Quorum quorum;
 
@@ -33,11 +34,11 @@ final class Repairs {
         this.quorum = quorum;
     }
 
-    /** Starts repairs at a member that has just renewed a session, of what the session holds by a majority. */
+    /** Starts repairs of a session's claims at a member that has just renewed it. */
     void start(QuorumSession session, MemberSession there) {
         boolean isBusy = !there.toRepair.isEmpty() || there.repairing > 0;
-        // One that is silent would be asked in vain, and each time there would be something to settle.
-        boolean isRenewed = there.renewedAt >= session.toldSince;
+        // Requests to a silent member are useless, and each would need to be settled.
+        boolean isRenewed = there.renewedAt >= session.confirmedSince;
         if (!quorum.rules.repairs() || isBusy || !isRenewed || !there.isTrusted(quorum.loop.now())) {
             return;
         }
@@ -46,11 +47,11 @@ final class Repairs {
                 there.toRepair.add(claim);
             }
         }
-        goOn(there);
+        repairNext(there);
     }
 
-    private void goOn(MemberSession there) {
-        while (there.repairing < MOST_AT_ONCE) {
+    private void repairNext(MemberSession there) {
+        while (there.repairing < MAX_CONCURRENT) {
             QuorumClaim claim = there.toRepair.poll();
             if (claim == null) {
                 break;
@@ -74,23 +75,23 @@ final class Repairs {
                 claim.ref.resource(),
                 there.member,
                 success ? "regained" : "not regained; it is tried again after the next keep-alive");
-        goOn(there);
+        repairNext(there);
     }
 
-    /** Whether a claim is held by a majority, and a member that counts has nothing of it. */
+    /** Whether a majority holds a claim and a member that counts lacks it. */
     private boolean isMissing(QuorumClaim claim, MemberSession there) {
-        return isOpen(claim)
-                && !claim.isSuspect
+        return isRepairable(claim)
+                && !claim.isInDoubt
                 && there.isTrusted(quorum.loop.now())
                 && !isAt(there, claim.holds)
                 && !isAt(there, claim.ending)
                 && !isAt(there, claim.repairs)
-                && quorum.isCovered(claim, claim.holds, claim.session.toldSince)
-                && (!claim.hasOwnLease() || claim.leaseEndsAt > quorum.loop.now());
+                && quorum.isCovered(claim, claim.holds, claim.session.confirmedSince)
+                && (!claim.hasFixedLease() || claim.leaseEndsAt > quorum.loop.now());
     }
 
-    /** Whether a claim may be asked for again. */
-    static boolean isOpen(QuorumClaim claim) {
+    /** Whether a claim may be regained. */
+    static boolean isRepairable(QuorumClaim claim) {
         QuorumSession session = claim.session;
         return claim.state == QuorumClaim.State.HELD
                 && claim.changing == 0

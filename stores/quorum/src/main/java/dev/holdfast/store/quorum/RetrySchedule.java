@@ -4,19 +4,21 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.store.quorum.member.QuorumTraits;
 import java.time.Duration;
 
-/** Schedule on which waiting claims try again: at random times, so that those that split the members don't again. */
+/**
+ * The schedule of waiting claims: they retry at random times, so that claims that split the members don't do so again.
+ */
 final class RetrySchedule {
 
     private RetrySchedule() {}
 
-    /** It waits, and is to look again soon. */
-    static Reply.Queued look(Quorum quorum, QuorumSession session) {
+    /** The reply to a waiting claim. */
+    static Reply.Queued poll(Quorum quorum, QuorumSession session) {
         long usual = QuorumTraits.POLL_EVERY.toNanos();
         return queued(session, quorum.loop.between(usual / 2, 3 * usual));
     }
 
-    /** It has just given way: others are to have a look before it. */
-    static Reply.Queued pause(Quorum quorum, QuorumSession session) {
+    /** The reply to a claim that has just yielded: others shall try before it. */
+    static Reply.Queued afterYield(Quorum quorum, QuorumSession session) {
         long usual = QuorumTraits.POLL_EVERY.toNanos();
         return queued(session, quorum.loop.between(usual / 2, usual));
     }

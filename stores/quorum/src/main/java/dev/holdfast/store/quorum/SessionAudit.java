@@ -13,11 +13,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /*
- * Compares what the members record under a session with what is known here: what a member has lost is noted, what
- * nobody here asked for is withdrawn. Then it tells the claims from here, page by page.
+ * Compares what the members record under a session with what this connection knows: losses at members are recorded, and
+ * unknown claims are withdrawn. Then it lists the claims known here, page by page.
  */
 
-/** Audit of a session. */
+/** The audit of a session. */
 final class SessionAudit {
 
     private static final int PAGE = 500;
@@ -28,7 +28,7 @@ final class SessionAudit {
     private final CompletableFuture<Reply> future;
     private final List<String> failures = new ArrayList<>();
 
-    /** What was held when the audit began, and nothing was asked about since. */
+    /** The holds at the start of the audit. */
     private final Set<MemberHold> expected = new HashSet<>();
 
     private int pending;
@@ -46,7 +46,7 @@ final class SessionAudit {
         if (session.isForeign) {
             audit.askForeign();
         } else if (command.cursor().isPresent()) {
-            audit.tell(List.copyOf(session.claims.values()));
+            audit.list(List.copyOf(session.claims.values()));
         } else {
             audit.askMembers();
         }
@@ -62,7 +62,7 @@ final class SessionAudit {
             session.claims.values().stream()
                     .filter(claim -> claims.stream().noneMatch(other -> other.ref.equals(claim.ref)))
                     .forEach(all::add);
-            tell(all);
+            list(all);
         });
     }
 
@@ -116,7 +116,7 @@ final class SessionAudit {
         }
         for (ClaimRef ref : present) {
             if (!known.contains(ref) && !ref.resource().equals(Markers.NAME) && !session.isOver) {
-                // It was ended while the audit was on its way, or somebody's duplicate made it.
+                // It was ended during the audit, or a duplicated request made it.
                 there.member.ask(new Command.Withdraw(ref, Sending.REPEAT), (reply, failure) -> {});
             }
         }
@@ -131,11 +131,11 @@ final class SessionAudit {
             future.completeExceptionally(
                     quorum.unavailable(Effect.NONE, "What is held under a session is known", failures));
         } else {
-            tell(List.copyOf(session.claims.values()));
+            list(List.copyOf(session.claims.values()));
         }
     }
 
-    private void tell(List<QuorumClaim> claims) {
+    private void list(List<QuorumClaim> claims) {
         long after = command.cursor().map(Long::parseLong).orElse(0L);
         List<ClaimRef> held = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();

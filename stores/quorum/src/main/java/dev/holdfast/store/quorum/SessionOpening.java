@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Opening of a client's session: at a majority before it is answered, at the others as they come. */
+/** Opens a client's session: at a majority before it answers, at the other members when they do. */
 final class SessionOpening {
 
     private final Quorum quorum;
@@ -22,7 +22,7 @@ final class SessionOpening {
     private final CompletableFuture<Reply> future;
     private final String nonce;
     private final Duration ttl;
-    private final long begunAt;
+    private final long startedAt;
     private final @Nullable MemberSession[] at;
     private final List<String> failures = new ArrayList<>();
     private @Nullable StoreException denied;
@@ -36,11 +36,11 @@ final class SessionOpening {
         this.future = future;
         this.nonce = MemberIds.nonce(quorum.environment.randomLong());
         this.ttl = rounded(command.ttl());
-        this.begunAt = quorum.loop.now();
+        this.startedAt = quorum.loop.now();
         this.at = new @Nullable MemberSession[quorum.members.size()];
     }
 
-    /** What all members can keep: at least the longest minimum, in steps of the coarsest grain. */
+    /** A ttl that all members support: at least the longest minimum, in multiples of the coarsest granularity. */
     private Duration rounded(Duration asked) {
         Duration least = asked.compareTo(quorum.minTtl) < 0 ? quorum.minTtl : asked;
         long grain = quorum.granularity.toNanos();
@@ -63,7 +63,7 @@ final class SessionOpening {
         String label = MemberIds.label(command.label(), nonce);
         pending = quorum.members.size();
         for (Member member : quorum.members) {
-            quorum.opener.openAt(member, ttl, label, round, (there, unfit) -> opened(member, there, unfit));
+            quorum.memberSessions.openAt(member, ttl, label, round, (there, unfit) -> opened(member, there, unfit));
         }
     }
 
@@ -81,7 +81,7 @@ final class SessionOpening {
             at[member.index] = there;
             fit += there != null && unfit.isEmpty() ? 1 : 0;
         }
-        // What has come already counts too, before it is decided.
+        // Posted, so that answers that are already queued count too.
         quorum.loop.post(this::decide);
     }
 
@@ -113,8 +113,8 @@ final class SessionOpening {
     private void succeed() {
         QuorumSession open = new QuorumSession(MemberIds.session(nonce, at), nonce, command.label(), ttl, at);
         session = open;
-        open.isTold = true;
-        open.toldSince = begunAt;
+        open.isConfirmed = true;
+        open.confirmedSince = startedAt;
         for (Member member : quorum.members) {
             open.isOpening[member.index] = at[member.index] == null && pending > 0;
         }

@@ -8,13 +8,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /*
- * What a member has, or may have, of a claim that nobody wants any more would keep others out for as long as the
- * client's session lives there. So each end is sent until it is answered or until the session has surely ended; and
- * where it is not known what came of the asking, the epoch at that member is raised first, for the asking may still be
- * on its way and arrive after its own withdrawal.
+ * What a member has, or may have, of an ended claim would exclude others for as long as the client's session lives
+ * there. So each end is sent until it is answered or the session has certainly ended. If the outcome of the request is
+ * unknown, the epoch at that member is raised first, because the request may still be in flight and arrive after its
+ * own withdrawal.
  */
 
-/** Settlement at the members of what is over here. */
+/** Ends at the members what has ended here. */
 final class Settlement {
 
     private final Quorum quorum;
@@ -23,7 +23,7 @@ final class Settlement {
         this.quorum = quorum;
     }
 
-    /** Ends what a member has of a claim, however often that must be sent. */
+    /** Ends a member's hold, with as many requests as that takes. */
     void end(MemberHold hold) {
         hold.claim.holds.remove(hold);
         hold.claim.repairs.remove(hold);
@@ -33,14 +33,14 @@ final class Settlement {
         hold.isEnding = true;
         hold.claim.ending.add(hold);
         if (hold.state != MemberHold.State.ASKED) {
-            goOn(hold);
+            resume(hold);
         } else if (!quorum.rules.settlesUnknown()) {
             ended(hold);
         }
     }
 
-    /** The answer to its asking has come, or will not come. */
-    void goOn(MemberHold hold) {
+    /** Resumes when the outcome of the request is known, or known to be unknown. */
+    void resume(MemberHold hold) {
         switch (hold.state) {
             case ASKED -> {}
             case NONE -> ended(hold);
@@ -75,11 +75,11 @@ final class Settlement {
         hold.state = MemberHold.State.NONE;
         QuorumClaim claim = hold.claim;
         claim.ending.remove(hold);
-        List.copyOf(claim.watchers).forEach(Runnable::run);
+        List.copyOf(claim.endListeners).forEach(Runnable::run);
         quorum.forgetIfSettled(claim);
     }
 
-    /** Whether nothing can be left of it at the member. */
+    /** Whether the member can't have anything of it any more. */
     private boolean isOver(MemberHold hold) {
         QuorumClaim claim = hold.claim;
         if (claim.isDetached()) {
@@ -90,7 +90,9 @@ final class Settlement {
         return hold.session.isOver || isOverByNow(claim.session, hold.session);
     }
 
-    /** Twice its ttl after the last request that may have renewed it. */
+    /**
+     * Whether a session at a member has certainly ended: twice its ttl after the last request that may have renewed it.
+     */
     boolean isOverByNow(QuorumSession session, MemberSession there) {
         return quorum.loop.now() - there.lastSentAt > 2 * session.ttl.toNanos();
     }
@@ -99,7 +101,7 @@ final class Settlement {
 
     private void afterRaise(MemberHold hold, Runnable action) {
         MemberSession there = hold.session;
-        there.whenPast(hold.epoch, action);
+        there.whenBeyond(hold.epoch, action);
         if (there.isAwaited() && !there.isRaising) {
             raise(hold.claim.session, there, 0);
         }
@@ -108,9 +110,9 @@ final class Settlement {
     private void raise(QuorumSession session, MemberSession there, int failures) {
         there.isRaising = true;
         if (!there.isOver && isOverByNow(session, there)) {
-            quorum.opener.endedAt(session, there);
+            quorum.memberSessions.endedAt(session, there);
         }
-        there.goOn();
+        there.runDue();
         if (!there.isAwaited() || quorum.loop.isClosed()) {
             there.isRaising = false;
             return;
@@ -134,9 +136,9 @@ final class Settlement {
         } else if (reply instanceof Reply.SessionAlive) {
             alive(there, epoch, sentAt);
         } else if (reply instanceof Reply.SessionEnded) {
-            quorum.opener.endedAt(session, there);
+            quorum.memberSessions.endedAt(session, there);
         }
-        there.goOn();
+        there.runDue();
         if (there.isAwaited()) {
             quorum.loop.later(quorum.loop.backOff(failures), () -> raise(session, there, failures + 1));
         } else {
@@ -144,35 +146,32 @@ final class Settlement {
         }
     }
 
-    /** A keep-alive was acknowledged. */
+    /** Records an acknowledged keep-alive. */
     static void alive(MemberSession there, long epoch, long sentAt) {
         there.epoch = Math.max(there.epoch, epoch);
         there.renewedAt = Math.max(there.renewedAt, sentAt);
-        there.goOn();
+        there.runDue();
     }
 
-    /** An epoch above all that were used at a member. */
+    /** An epoch above all those used at a member. */
     private static long nextEpoch(QuorumSession session, MemberSession there) {
         there.raises++;
         return Math.max(epoch(session, there), there.epoch + 1);
     }
 
-    /**
-     * The client's epoch as the member is told it: with room between two of them to settle what concerns this member
-     * alone.
-     */
+    /** The client's epoch at a member, with room between two of them for raises at this member alone. */
     static long epoch(QuorumSession session, MemberSession there) {
         return (Math.min(session.epoch, 1L << 41) << 20) + there.raises;
     }
 
-    /** Sends a command about a whole session until it is answered, or nothing is left of the session by the clock. */
-    void tell(QuorumSession session, MemberSession there, Command command, Runnable whenDone, int failures) {
+    /** Sends a command about a whole session until it is answered, or the session has certainly ended there. */
+    void sendUntilAnswered(QuorumSession session, MemberSession there, Command command, Runnable whenDone, int failures) {
         there.member.ask(command, (reply, failure) -> {
             if (reply != null) {
                 whenDone.run();
             } else if (!isOverByNow(session, there) && isWorthRepeating(failure)) {
                 quorum.loop.later(
-                        quorum.loop.backOff(failures), () -> tell(session, there, command, whenDone, failures + 1));
+                        quorum.loop.backOff(failures), () -> sendUntilAnswered(session, there, command, whenDone, failures + 1));
             }
         });
     }

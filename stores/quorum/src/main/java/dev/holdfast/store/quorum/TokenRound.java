@@ -10,25 +10,25 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Each member counts for itself, so the greatest of a majority's numbers is not enough: with A at 10 and B and C at 1,
- * who holds A and B would get 11, and who holds B and C after that 3. A block may be given only when a majority of all
- * members stands at its end or above. Every later majority then has one of these, which grants above it.
+ * Each member has its own counter, so the greatest token of a majority is not enough: with A at 10 and B and C at 1, a
+ * holder of A and B would get 11, and a later holder of B and C would get 3. A block may be issued only when a majority
+ * of all members stands at its end or above. Every later majority then includes one of these, which grants above it.
  *
- * So a block begins at the highest first number of the members that hold the claim, and ends where a majority of them
- * stands; if that is before it begins, those that lag behind are raised, and only then it is given.
+ * So a block starts at the highest first token of the members that hold the claim, and ends where a majority of them
+ * stands. If that is before its start, the members that lag are raised first.
  */
 
-/** Round of the members that finds a block of tokens for a claim, and raises members where need be. */
+/** Finds a block of tokens for a claim, and raises members where necessary. */
 final class TokenRound {
 
-    private static final int MOST_TRIES = 4;
+    private static final int MAX_TRIES = 4;
 
     private final Quorum quorum;
 
-    /** What members have of the claim; grows and shrinks meanwhile. */
+    /** The claim's holds at members; changes during the round. */
     private final List<MemberHold> holds;
 
-    /** The block begins above it, and so do those of the members that count. */
+    /** The block starts above it, and so do those of the members that count. */
     private final long floor;
 
     private final int want;
@@ -47,10 +47,10 @@ final class TokenRound {
     }
 
     void begin() {
-        goOn();
+        proceed();
     }
 
-    private void goOn() {
+    private void proceed() {
         if (isOver) {
             return;
         }
@@ -94,10 +94,10 @@ final class TokenRound {
                 .orElse(first);
     }
 
-    /** Has a member stand above a number. */
+    /** Raises a member above this number. */
     private void raise(MemberHold hold, long atLeast) {
         int before = tries.getOrDefault(hold, 0);
-        if (before >= MOST_TRIES || before < 0) {
+        if (before >= MAX_TRIES || before < 0) {
             return;
         }
         tries.put(hold, -before - 1);
@@ -106,7 +106,7 @@ final class TokenRound {
         Command command = new Command.Advance(hold.ref, hold.last(), tokens, atLeast);
         hold.member().ask(command, (reply, failure) -> {
             pending--;
-            tries.put(hold, reply == null ? MOST_TRIES : before + 1);
+            tries.put(hold, reply == null ? MAX_TRIES : before + 1);
             if (reply instanceof Reply.Advanced advanced) {
                 if (advanced.tokens().last() >= hold.last()) {
                     hold.tokens = advanced.tokens();
@@ -114,9 +114,9 @@ final class TokenRound {
             } else if (reply instanceof Reply.Absent) {
                 quorum.lost(hold);
             } else {
-                tries.put(hold, MOST_TRIES);
+                tries.put(hold, MAX_TRIES);
             }
-            quorum.loop.post(this::goOn);
+            quorum.loop.post(this::proceed);
         });
     }
 }

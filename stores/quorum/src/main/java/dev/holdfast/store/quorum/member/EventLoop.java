@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Event loop of a quorum, with its time. Events run one after the other, each to its end, on the thread that brings one
- * while none runs: the state of a quorum is touched
- * by events alone, so it needs no lock, and an answer that comes while another event runs finds no half-done work.
+ * The event loop of a quorum, with its clock. Events run one at a time, each to its end, on the thread that posts one
+ * while none is running. The state of a quorum is confined to events, so it needs no lock, and an answer that arrives
+ * during another event sees no half-done work.
  *
  * <p>Thread-safe.
  */
@@ -27,7 +27,7 @@ public final class EventLoop {
         this.origin = environment.monotonicNanos();
     }
 
-    /** Runs an event after those that came before it, maybe before this returns. */
+    /** Runs an event after all earlier ones, possibly before this method returns. */
     public void post(Runnable event) {
         events.add(event);
         if (count.getAndIncrement() == 0) {
@@ -48,18 +48,18 @@ public final class EventLoop {
         try {
             event.run();
         } catch (RuntimeException e) {
-            // Whoever brought it may be the thread of a member, which has nothing to do with it.
+            // This may be a member's thread, which must not see the failure.
             Thread thread = Thread.currentThread();
             thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
         }
     }
 
-    /** Nanoseconds since this loop was made; differences only. */
+    /** Nanoseconds since this loop was created; only differences matter. */
     public long now() {
         return environment.monotonicNanos() - origin;
     }
 
-    /** Runs an event after so many nanoseconds, unless the loop is closed by then. */
+    /** Runs an event after a delay in nanoseconds, unless the loop is closed by then. */
     public void later(long delay, Runnable event) {
         environment.schedule(
                 Math.max(delay, 0),
@@ -75,13 +75,13 @@ public final class EventLoop {
         return low + Math.floorMod(environment.randomLong(), high - low + 1);
     }
 
-    /** How long to wait before the next attempt, after so many that failed. */
+    /** The back-off before the next attempt, after this many failures. */
     public long backOff(int failures) {
         long most = TimeUnit.MILLISECONDS.toNanos(20) << Math.min(failures, 6);
         return between(most / 2, most);
     }
 
-    /** Runs no event any more that is due later. */
+    /** Drops all delayed events. */
     public void close() {
         isClosed = true;
     }

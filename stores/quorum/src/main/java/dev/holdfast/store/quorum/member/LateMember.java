@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A member that was not there when the quorum was opened, or was: it is opened by threads of its own, since that may
- * take long, again and again until it succeeds. Until then every command fails, without effect.
+ * A member that may not be reachable when the quorum is opened. Its own threads open it, since that may take long, and
+ * retry until it succeeds. Until then every command fails without effect.
  *
  * <p>Thread-safe.
  */
@@ -53,7 +53,7 @@ final class LateMember implements LockStore {
     private long triedAt;
 
     /**
-     * Knows a member; nothing is opened yet.
+     * Creates a member without opening it.
      *
      * @throws IllegalArgumentException if no store serves its scheme
      */
@@ -62,7 +62,7 @@ final class LateMember implements LockStore {
         this.provider = StoreProvider.of(uri);
     }
 
-    /** Whether a member is one whose traits are not known yet. */
+    /** Whether a member's traits are not known yet. */
     static boolean isMissing(LockStore member) {
         return member instanceof LateMember late && late.store == null;
     }
@@ -71,12 +71,12 @@ final class LateMember implements LockStore {
         return uri.toString();
     }
 
-    /** Why it is not there; empty if it is. */
+    /** Why it is not open; empty if it is. */
     Optional<String> problem() {
         return Optional.ofNullable(store == null ? problem : null);
     }
 
-    /** Tries once to open it; ends exceptionally only where trying again would be of no use. */
+    /** Tries once to open it; completes exceptionally only if a retry would be useless. */
     CompletableFuture<Void> open() {
         CompletableFuture<Void> tried = new CompletableFuture<>();
         Thread thread = new Thread(() -> tryOnce(tried), "holdfast-quorum-member");
@@ -114,7 +114,7 @@ final class LateMember implements LockStore {
             return false;
         }
         if (!listeners.isEmpty()) {
-            // Its traits were not known when those of the quorum were made.
+            // Its traits were not known when those of the quorum were determined.
             StoreTraits unused = QuorumTraits.of(List.of(fresh));
         }
         fresh.subscribe(listeners);
@@ -135,7 +135,7 @@ final class LateMember implements LockStore {
         if (present != null) {
             return present.execute(command, caller);
         }
-        tryAgain();
+        retry();
         String why = problem;
         return CompletableFuture.failedFuture(new StoreException(
                 isClosed ? Reason.CLOSED : Reason.UNAVAILABLE,
@@ -144,7 +144,7 @@ final class LateMember implements LockStore {
                 null));
     }
 
-    private synchronized void tryAgain() {
+    private synchronized void retry() {
         if (!isClosed && !isOpening && System.nanoTime() - triedAt > RETRY_NANOS) {
             isOpening = true;
             var unused = open();

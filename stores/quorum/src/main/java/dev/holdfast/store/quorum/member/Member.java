@@ -14,25 +14,25 @@ import java.util.Deque;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** One of the stores. Every question to it has exactly one answer, which comes as an event of its own, and in time. */
+/** One of the stores. Every command to it gets exactly one answer, as a separate event and within its time-out. */
 public final class Member {
 
-    /** Takes the answer to one command. */
+    /** Receives the answer to one command. */
     public interface Answer {
-        /** The reply, or else why there is none; called once. */
+        /** The reply, or why there is none; called once. */
         void answered(@Nullable Reply reply, @Nullable StoreException failure);
 
-        /** A reply after the time-out, which was answered as a failure. */
+        /** A reply that arrived after the time-out had been reported as a failure. */
         default void late(Reply reply) {}
     }
 
-    /** A command under way. */
-    private static final class Trip {
+    /** A command in flight. */
+    private static final class Request {
         final Answer answer;
         final long sentAt;
         boolean isAnswered;
 
-        Trip(Answer answer, long sentAt) {
+        Request(Answer answer, long sentAt) {
             this.answer = answer;
             this.sentAt = sentAt;
         }
@@ -47,60 +47,60 @@ public final class Member {
     private final EventLoop loop;
 
     /** How long it may take to answer, in nanoseconds. */
-    private final long patience;
+    private final long timeoutNanos;
 
-    /** In the order in which they were sent, which is that in which their time is over. */
-    private final Deque<Trip> underWay = new ArrayDeque<>();
+    /** In the order of sending, which is also that of their time-outs. */
+    private final Deque<Request> inFlight = new ArrayDeque<>();
 
-    private boolean isWatched;
+    private boolean isTimerSet;
 
-    public Member(EventLoop loop, long patience, int index, LockStore store, String name) {
+    public Member(EventLoop loop, long timeoutNanos, int index, LockStore store, String name) {
         this.loop = loop;
-        this.patience = patience;
+        this.timeoutNanos = timeoutNanos;
         this.index = index;
         this.store = store;
         this.name = name;
     }
 
     public void ask(Command command, Answer answer) {
-        Trip trip = new Trip(answer, loop.now());
-        underWay.add(trip);
-        watch();
+        Request request = new Request(answer, loop.now());
+        inFlight.add(request);
+        setTimer();
         if (command instanceof Command.KeepAlive keepAlive) {
-            hurry(trip, keepAlive.responseTimeout().toNanos());
+            shortenTimeout(request, keepAlive.responseTimeout().toNanos());
         }
         CompletionStage<Reply> stage;
         try {
             stage = store.execute(command, CallerMode.ASYNC);
         } catch (RuntimeException e) {
-            loop.post(() -> end(trip, null, asStoreException(e)));
+            loop.post(() -> end(request, null, asStoreException(e)));
             return;
         }
         var unused = stage.whenComplete((reply, failure) ->
-                loop.post(() -> end(trip, reply, failure == null ? null : asStoreException(failure))));
+                loop.post(() -> end(request, reply, failure == null ? null : asStoreException(failure))));
     }
 
-    private void end(Trip trip, @Nullable Reply reply, @Nullable StoreException failure) {
-        if (!trip.isAnswered) {
-            trip.isAnswered = true;
-            underWay.remove(trip);
-            trip.answer.answered(reply, failure);
+    private void end(Request request, @Nullable Reply reply, @Nullable StoreException failure) {
+        if (!request.isAnswered) {
+            request.isAnswered = true;
+            inFlight.remove(request);
+            request.answer.answered(reply, failure);
         } else if (reply != null) {
-            trip.answer.late(reply);
+            request.answer.late(reply);
         }
     }
 
-    /** A client that renews a short session waits for less than others do. */
-    private void hurry(Trip trip, long shorter) {
-        if (shorter < patience) {
-            loop.later(shorter, () -> timeOut(trip, shorter));
+    /** Applies the shorter time-out of a keep-alive for a short session. */
+    private void shortenTimeout(Request request, long shorter) {
+        if (shorter < timeoutNanos) {
+            loop.later(shorter, () -> timeOut(request, shorter));
         }
     }
 
-    private void timeOut(Trip trip, long nanos) {
-        if (!trip.isAnswered) {
+    private void timeOut(Request request, long nanos) {
+        if (!request.isAnswered) {
             end(
-                    trip,
+                    request,
                     null,
                     new StoreException(
                             Reason.UNAVAILABLE,
@@ -110,22 +110,22 @@ public final class Member {
         }
     }
 
-    private void watch() {
-        Trip oldest = underWay.peekFirst();
-        if (!isWatched && oldest != null) {
-            isWatched = true;
-            loop.later(oldest.sentAt + patience - loop.now(), this::lookAround);
+    private void setTimer() {
+        Request oldest = inFlight.peekFirst();
+        if (!isTimerSet && oldest != null) {
+            isTimerSet = true;
+            loop.later(oldest.sentAt + timeoutNanos - loop.now(), this::timeOutOverdue);
         }
     }
 
-    private void lookAround() {
-        isWatched = false;
-        for (Trip oldest = underWay.peekFirst();
-                oldest != null && loop.now() - oldest.sentAt >= patience;
-                oldest = underWay.peekFirst()) {
-            timeOut(oldest, patience);
+    private void timeOutOverdue() {
+        isTimerSet = false;
+        for (Request oldest = inFlight.peekFirst();
+                oldest != null && loop.now() - oldest.sentAt >= timeoutNanos;
+                oldest = inFlight.peekFirst()) {
+            timeOut(oldest, timeoutNanos);
         }
-        watch();
+        setTimer();
     }
 
     private static StoreException asStoreException(Throwable failure) {

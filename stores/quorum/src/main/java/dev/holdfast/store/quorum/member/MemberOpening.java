@@ -11,15 +11,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** Opens the members that are named by URIs, all at once. */
+/** Opens the members named by URIs, all at the same time. */
 public final class MemberOpening {
 
     private MemberOpening() {}
 
     /**
-     * The members, of which a majority is there.
+     * Returns the members; fails if fewer than a majority can be reached.
      *
-     * @param opened takes those that were opened here, as they are
+     * @param opened receives the members opened here
      */
     public static List<NamedStore> open(List<Object> members, List<LockStore> opened) {
         List<LateMember> named = new ArrayList<>();

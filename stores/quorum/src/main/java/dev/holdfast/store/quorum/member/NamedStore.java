@@ -2,5 +2,5 @@ package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.spi.LockStore;
 
-/** The store of a member, with its name for people. */
+/** The store of a member, with a name for messages. */
 public record NamedStore(String name, LockStore store) {}

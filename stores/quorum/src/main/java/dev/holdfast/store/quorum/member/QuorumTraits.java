@@ -13,10 +13,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Traits of a quorum: what all members promise, and less. */
+/** The traits of a quorum: at most what all members support. */
 public final class QuorumTraits {
 
-    /** A claim that waits asks again about this often. */
+    /** About how often a waiting claim retries. */
     public static final Duration POLL_EVERY = Duration.ofMillis(16);
 
     private QuorumTraits() {}
