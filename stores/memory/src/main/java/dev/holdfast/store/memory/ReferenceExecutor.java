@@ -27,6 +27,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Refusals;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +52,7 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
     @Override
     public Reply openSession(OpenSession command) {
         MemorySession session = state.open(command);
-        return new Reply.SessionOpened(session.id, State.duration(session.ttl));
+        return new Reply.SessionOpened(session.id, Micros.duration(session.ttl));
     }
 
     @Override
@@ -239,9 +240,9 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
         state.pickUp(grant);
         if (command.seq() > grant.extension) {
             grant.extension = command.seq();
-            state.endAt(grant, state.now() + State.micros(command.lease()));
+            state.endAt(grant, state.now() + Micros.of(command.lease()));
         }
-        return new Reply.Extended(grant.extension, State.duration(grant.left(state.now())));
+        return new Reply.Extended(grant.extension, Micros.duration(grant.left(state.now())));
     }
 
     // Resources

@@ -9,6 +9,7 @@ import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Refusals;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -93,7 +94,7 @@ final class ReferenceReports {
                         claim.session.label,
                         claim.weight,
                         Optional.ofNullable(claim.tokens),
-                        State.duration(claim.microsLeft(state.now()))))
+                        Micros.duration(claim.microsLeft(state.now()))))
                 .toList();
     }
 

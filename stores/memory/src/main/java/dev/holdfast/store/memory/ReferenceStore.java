@@ -13,6 +13,7 @@ import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.support.Listeners;
+import dev.holdfast.spi.support.Micros;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -44,8 +45,8 @@ public final class ReferenceStore implements LockStore {
     private static final StoreTraits TRAITS = StoreTraits.of("memory")
             .with(Feature.values())
             .admitsAll()
-            .minSessionTtl(State.duration(State.MIN_TTL))
-            .ttlGranularity(State.duration(1))
+            .minSessionTtl(Micros.duration(State.MIN_TTL))
+            .ttlGranularity(Micros.duration(1))
             .fixedLease(FixedLease.NATIVE)
             .tokenSource(TokenSource.CLOCKED)
             .build();

@@ -9,9 +9,9 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Tokens;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -120,7 +120,7 @@ class State {
         // Differs from the ids of every earlier store in this JVM, provided the clock never goes back.
         SessionId id = new SessionId("m" + Long.toString(now, 36) + "-" + Long.toString(number, 36));
         MemorySession session = new MemorySession(
-                number, id, command.label(), Math.max(MIN_TTL, micros(command.ttl())), command.partition());
+                number, id, command.label(), Math.max(MIN_TTL, Micros.of(command.ttl())), command.partition());
         sessions.put(id, session);
         renew(session);
         return session;
@@ -321,7 +321,7 @@ class State {
         if (!claim.pickedUp) {
             claim.pickedUp = true;
             if (claim.hasFixedLease()) {
-                endAt(claim, now + micros(claim.lease.length()));
+                endAt(claim, now + Micros.of(claim.lease.length()));
             }
         }
     }
@@ -359,7 +359,7 @@ class State {
         if (!claim.hasFixedLease()) {
             return Optional.empty();
         }
-        return Optional.of(claim.pickedUp ? duration(claim.left(now)) : claim.lease.length());
+        return Optional.of(claim.pickedUp ? Micros.duration(claim.left(now)) : claim.lease.length());
     }
 
     Reply.Queued queued(MemoryClaim waiter) {
@@ -372,15 +372,6 @@ class State {
         if (head != waiter) {
             recheck = Math.min(recheck, head.microsLeft(now));
         }
-        return new Reply.Queued(duration(recheck));
-    }
-
-    static Duration duration(long micros) {
-        return Duration.of(micros, ChronoUnit.MICROS);
-    }
-
-    /** Rounded up, so that no lease is shorter than requested. */
-    static long micros(Duration duration) {
-        return Math.addExact(duration.toNanos(), 999) / 1_000;
+        return new Reply.Queued(Micros.duration(recheck));
     }
 }

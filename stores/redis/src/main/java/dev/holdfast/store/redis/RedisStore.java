@@ -15,6 +15,7 @@ import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.DeferredStore;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
 import dev.holdfast.store.redis.connection.ConnectionOptions;
@@ -24,7 +25,6 @@ import dev.holdfast.store.redis.connection.Passwords;
 import dev.holdfast.store.redis.connection.RedisFailures;
 import dev.holdfast.store.redis.connection.SystemTicks;
 import dev.holdfast.store.redis.script.BucketLayout;
-import dev.holdfast.store.redis.script.Micros;
 import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.store.redis.topology.ClusterTopology;
 import dev.holdfast.store.redis.topology.PrimaryLocator;
@@ -71,8 +71,8 @@ import org.slf4j.Logger;
  * </ul>
  *
  * <p>One instance has two connections: one for commands and one for messages. All instances in a process for which the
- * program provides no threads share those of the driver; the first instance starts them, and the last ends
- * them. The store never repeats requests in flight on a lost connection.
+ * program provides no threads share those of the driver; the first instance starts them, and the last ends them. The
+ * store never repeats requests in flight on a lost connection.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */

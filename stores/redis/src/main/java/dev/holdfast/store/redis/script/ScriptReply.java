@@ -12,6 +12,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Refusals;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
