@@ -4,6 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import java.time.Duration;
 
 /**
@@ -55,9 +56,7 @@ record Replicas(int count, Duration timeout) {
 
     /** The failure for a client whose session can't wait for the replicas. */
     StoreException tooSlowFor(Duration ttl) {
-        return new StoreException(
-                Reason.DENIED,
-                Effect.NONE,
+        return RedisFailures.denied(
                 "this store waits for replicas for up to " + DurationFormat.format(timeout)
                         + ", which is more than a quarter of the session ttl of " + DurationFormat.format(ttl)
                         + ": a keep-alive that waits behind that would be taken as lost; make replicaTimeout shorter,"

@@ -1,8 +1,6 @@
 package dev.holdfast.store.redis.connection;
 
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.spi.StoreException.Reason;
 import io.lettuce.core.RedisClient;
 import io.netty.util.Version;
 import java.lang.module.ModuleDescriptor;
@@ -48,9 +46,7 @@ public final class DriverVersion {
     }
 
     private static StoreException unfit(String lettuce, String netty, @Nullable LinkageError failure) {
-        return new StoreException(
-                Reason.DENIED,
-                Effect.NONE,
+        return RedisFailures.denied(
                 "the driver of this program is Lettuce " + lettuce + " with Netty " + netty + ", but " + NEEDED
                         + (failure == null ? "" : " (" + failure + ")"),
                 failure);

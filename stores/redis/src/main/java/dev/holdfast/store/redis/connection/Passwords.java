@@ -1,8 +1,6 @@
 package dev.holdfast.store.redis.connection;
 
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.spi.StoreException.Reason;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
 import java.io.IOException;
@@ -36,8 +34,8 @@ public final class Passwords {
             throw known;
         } catch (RuntimeException e) {
             // Its message may contain anything, even a secret.
-            throw denied(
-                    "whoever was asked for the password threw " + e.getClass().getName());
+            throw RedisFailures.denied(
+                    "whoever was asked for the password threw " + e.getClass().getName(), null);
         }
         return RedisCredentials.just(user, answer);
     }
@@ -47,7 +45,8 @@ public final class Passwords {
         return () -> {
             try {
                 if (Files.size(file) > LONGEST) {
-                    throw denied("the password file " + file + " is no password: it has more than 64 KiB");
+                    throw RedisFailures.denied(
+                            "the password file " + file + " is no password: it has more than 64 KiB", null);
                 }
                 String text = Files.readString(file, StandardCharsets.UTF_8);
                 int end = text.length();
@@ -56,15 +55,13 @@ public final class Passwords {
                 }
                 return text.substring(0, end).toCharArray();
             } catch (NoSuchFileException e) {
-                throw denied("there is no password file " + file);
+                throw RedisFailures.denied("there is no password file " + file, null);
             } catch (IOException | UncheckedIOException e) {
-                throw denied("the password file " + file + " can't be read: "
-                        + e.getClass().getSimpleName());
+                throw RedisFailures.denied(
+                        "the password file " + file + " can't be read: "
+                                + e.getClass().getSimpleName(),
+                        null);
             }
         };
-    }
-
-    private static StoreException denied(String why) {
-        return new StoreException(Reason.DENIED, Effect.NONE, why, null);
     }
 }

@@ -313,10 +313,7 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
                 return;
             }
             // Nothing else would ever retry.
-            LOG.error(
-                    "server={} the driver's timer failed; the JDK's is used for the next attempt",
-                    server,
-                    e);
+            LOG.error("server={} the driver's timer failed; the JDK's is used for the next attempt", server, e);
             CompletableFuture.delayedExecutor(jittered, TimeUnit.MILLISECONDS).execute(attempt);
         }
     }

@@ -6,6 +6,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.Stages;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
+import java.util.Arrays;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,7 @@ public final class RedisFailures {
 
     /** Whether the server is no longer the primary; reconnecting finds the new one. */
     public static boolean isFromReplica(StoreException failure) {
-        return has(String.valueOf(failure.getMessage()), "READONLY");
+        return hasAny(String.valueOf(failure.getMessage()), "READONLY");
     }
 
     /** The failure of a request in flight. */
@@ -42,8 +43,7 @@ public final class RedisFailures {
 
     /** The failure of a command before it was sent. */
     public static StoreException unsent(Throwable failure) {
-        return new StoreException(
-                Reason.UNAVAILABLE, Effect.NONE, "the command could not be sent: " + failure, failure);
+        return unavailable("the command could not be sent: " + failure, failure);
     }
 
     /** The failure of one command in the script. */
@@ -68,7 +68,7 @@ public final class RedisFailures {
         String why = innermost instanceof TimeoutException && innermost.getMessage() == null
                 ? "no answer in time"
                 : String.valueOf(innermost.getMessage());
-        return new StoreException(Reason.UNAVAILABLE, Effect.NONE, server + " can't be reached: " + why, cause);
+        return unavailable(server + " can't be reached: " + why, cause);
     }
 
     /** Whether the server itself answered, if only with an error. */
@@ -99,12 +99,8 @@ public final class RedisFailures {
 
     /** The failure that there is no connection, with its reason if known. */
     public static StoreException notConnected(String server, @Nullable Throwable why) {
-        return new StoreException(
-                Reason.UNAVAILABLE,
-                Effect.NONE,
-                "there is no connection to " + server + " at present"
-                        + (why == null ? "" : ": " + innermost(why).getMessage()),
-                why);
+        String reason = why == null ? "" : ": " + innermost(why).getMessage();
+        return unavailable("there is no connection to " + server + " at present" + reason, why);
     }
 
     public static StoreException timedOut(String server) {
@@ -125,7 +121,7 @@ public final class RedisFailures {
      * write of a script, so a script rejected for one of these had no effect.
      */
     private static StoreException classify(String words, Effect effect, String server, @Nullable Throwable cause) {
-        if (has(words, "HFCORRUPT") || has(words, "WRONGTYPE")) {
+        if (hasAny(words, "HFCORRUPT", "WRONGTYPE")) {
             return new StoreException(
                     Reason.CORRUPT,
                     effect,
@@ -133,47 +129,40 @@ public final class RedisFailures {
                             + " has in the place of the locks is not theirs or is damaged, and was left as it is ("
                             + words + "); what to do is in the manual, in docs/operations.md",
                     cause);
-        } else if (has(words, "NOPERM") || has(words, "no permissions") || has(words, "can't run this command")) {
+        } else if (hasAny(words, "NOPERM", "no permissions", "can't run this command")) {
             return new StoreException(
                     Reason.DENIED,
                     effect,
                     server + " does not permit this user what locks need (" + words
                             + "); the manual lists the permissions",
                     cause);
-        } else if (has(words, "WRONGPASS")
-                || has(words, "NOAUTH")
-                || has(words, "invalid password")
-                || has(words, "invalid username-password")) {
-            return new StoreException(
-                    Reason.DENIED, Effect.NONE, server + " does not accept the user or the password", cause);
-        } else if (has(words, "DB index")) {
-            return new StoreException(
-                    Reason.DENIED,
-                    Effect.NONE,
-                    server + " has no database of that number (" + words
-                            + "): by default they are 0 to 15, and 'databases' in its configuration says how many",
-                    cause);
-        } else if (has(words, "OOM ")) {
-            return new StoreException(
-                    Reason.DENIED, Effect.NONE, server + " has reached its maxmemory; give it room", cause);
-        } else if (has(words, "MISCONF") || has(words, "NOREPLICAS")) {
-            return new StoreException(
-                    Reason.DENIED, Effect.NONE, server + " takes no writes at present: " + words, cause);
+        } else if (hasAny(words, "WRONGPASS", "NOAUTH", "invalid password", "invalid username-password")) {
+            return denied(server + " does not accept the user or the password", cause);
+        } else if (hasAny(words, "DB index")) {
+            String hint = "): by default they are 0 to 15, and 'databases' in its configuration says how many";
+            return denied(server + " has no database of that number (" + words + hint, cause);
+        } else if (hasAny(words, "OOM ")) {
+            return denied(server + " has reached its maxmemory; give it room", cause);
+        } else if (hasAny(words, "MISCONF", "NOREPLICAS")) {
+            return denied(server + " takes no writes at present: " + words, cause);
         } else if (isRedirection(words)) {
-            return new StoreException(
-                    Reason.UNAVAILABLE, Effect.NONE, server + " does not serve this at present: " + words, cause);
-        } else if (has(words, "HFREPAIR")) {
-            return new StoreException(
-                    Reason.UNAVAILABLE, Effect.NONE, server + " has lost a key, which is being made again", cause);
-        } else if (has(words, "READONLY")
-                || has(words, "LOADING")
-                || has(words, "BUSY")
-                || has(words, "MASTERDOWN")
-                || has(words, "NOSCRIPT")) {
-            return new StoreException(
-                    Reason.UNAVAILABLE, Effect.NONE, server + " can't serve at present: " + words, cause);
+            return unavailable(server + " does not serve this at present: " + words, cause);
+        } else if (hasAny(words, "HFREPAIR")) {
+            return unavailable(server + " has lost a key, which is being made again", cause);
+        } else if (hasAny(words, "READONLY", "LOADING", "BUSY", "MASTERDOWN", "NOSCRIPT")) {
+            return unavailable(server + " can't serve at present: " + words, cause);
         }
         return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, server + " failed: " + words, cause);
+    }
+
+    /** The failure of something that an operator must fix; it had no effect. */
+    public static StoreException denied(String why, @Nullable Throwable cause) {
+        return new StoreException(Reason.DENIED, Effect.NONE, why, cause);
+    }
+
+    /** The failure of something that may work later; it had no effect. */
+    public static StoreException unavailable(String why, @Nullable Throwable cause) {
+        return new StoreException(Reason.UNAVAILABLE, Effect.NONE, why, cause);
     }
 
     /** A cluster node checks whether it serves the slot before any effect. */
@@ -184,8 +173,8 @@ public final class RedisFailures {
                 || words.startsWith("CLUSTERDOWN");
     }
 
-    private static boolean has(String words, String code) {
-        return words.contains(code);
+    private static boolean hasAny(String words, String... codes) {
+        return Arrays.stream(codes).anyMatch(words::contains);
     }
 
     private static Throwable innermost(Throwable failure) {

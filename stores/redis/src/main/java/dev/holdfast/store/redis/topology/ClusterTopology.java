@@ -1,7 +1,6 @@
 package dev.holdfast.store.redis.topology;
 
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
 import dev.holdfast.store.redis.connection.ReconnectingConnection;
@@ -416,8 +415,7 @@ public final class ClusterTopology implements Topology {
     /** Slots that no node serves at present keep their last node. */
     private void adopt(Slots slots) {
         if (slots.ranges().isEmpty()) {
-            throw new StoreException(
-                    Reason.UNAVAILABLE, Effect.NONE, name() + " serves no slots yet: it is not set up", null);
+            throw RedisFailures.unavailable(name() + " serves no slots yet: it is not set up", null);
         }
         for (int bucket = 0; bucket < owners.length(); bucket++) {
             Slots.Place place = slots.primaryOf(SlotHash.getSlot(layout.keys(bucket)[0]));

@@ -2,6 +2,7 @@ package dev.holdfast.store.redis.topology;
 
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import io.lettuce.core.RedisURI;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -48,11 +49,8 @@ public interface PrimaryLocator {
 
             @Override
             public StoreException replica() {
-                return new StoreException(
-                        StoreException.Reason.DENIED,
-                        StoreException.Effect.NONE,
-                        name() + " is a replica, which takes no writes: connect to the primary",
-                        null);
+                return RedisFailures.denied(
+                        name() + " is a replica, which takes no writes: connect to the primary", null);
             }
 
             @Override

@@ -1,7 +1,6 @@
 package dev.holdfast.store.redis.topology;
 
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
@@ -68,11 +67,7 @@ final class Sentinels implements PrimaryLocator {
 
     @Override
     public StoreException replica() {
-        return new StoreException(
-                Reason.UNAVAILABLE,
-                Effect.NONE,
-                "whom the Sentinels call " + name() + " is a replica at present",
-                null);
+        return RedisFailures.unavailable("whom the Sentinels call " + name() + " is a replica at present", null);
     }
 
     @Override
@@ -110,8 +105,7 @@ final class Sentinels implements PrimaryLocator {
     private StoreException unknown(@Nullable Throwable failure) {
         Throwable why = failure == null ? new IllegalStateException("The search ended without a word") : failure;
         if (String.valueOf(Stages.causeOf(why).getMessage()).contains("No such master")) {
-            return new StoreException(
-                    Reason.DENIED, Effect.NONE, "the Sentinels know no primary that is called '" + master + "'", why);
+            return RedisFailures.denied("the Sentinels know no primary that is called '" + master + "'", why);
         }
         return RedisFailures.ofOpening(why, "every Redis Sentinel that knows " + name());
     }

@@ -1,8 +1,7 @@
 package dev.holdfast.store.redis.topology;
 
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.redis.connection.RedisFailures;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -41,7 +40,8 @@ public final class ServerInfo {
     void check(String server) {
         checkVersion(server);
         if ("1".equals(facts.get("cluster_enabled"))) {
-            throw denied(server + " is a node of a Redis Cluster: connect to it by redis-cluster://");
+            throw RedisFailures.denied(
+                    server + " is a node of a Redis Cluster: connect to it by redis-cluster://", null);
         }
         checkEviction(server);
     }
@@ -54,7 +54,7 @@ public final class ServerInfo {
     void checkOfCluster(String server) {
         checkVersion(server);
         if ("0".equals(facts.get("cluster_enabled"))) {
-            throw denied(server + " is not a node of a Redis Cluster: connect to it by redis://");
+            throw RedisFailures.denied(server + " is not a node of a Redis Cluster: connect to it by redis://", null);
         }
         checkEviction(server);
     }
@@ -71,7 +71,8 @@ public final class ServerInfo {
 
     private void checkVersion(String server) {
         if (!isAtLeast(6, 2)) {
-            throw denied(server + " is " + product() + ", but locks need Redis 6.2 or newer, or Valkey");
+            throw RedisFailures.denied(
+                    server + " is " + product() + ", but locks need Redis 6.2 or newer, or Valkey", null);
         }
     }
 
@@ -85,8 +86,10 @@ public final class ServerInfo {
         } else if (policy.startsWith("allkeys-")) {
             // The store's keys never expire, so the policies that evict only expiring keys are harmless.
             if (!"0".equals(facts.get("maxmemory"))) {
-                throw denied(server + " may throw locks away when its memory is full: its maxmemory-policy is " + policy
-                        + ". Set it to noeviction, or keep locks on a server of their own");
+                throw RedisFailures.denied(
+                        server + " may throw locks away when its memory is full: its maxmemory-policy is " + policy
+                                + ". Set it to noeviction, or keep locks on a server of their own",
+                        null);
             }
             LOG.warn(
                     "server={} has the maxmemory-policy {}: with a limit to its memory it would throw locks away;"
@@ -154,9 +157,5 @@ public final class ServerInfo {
         } catch (NumberFormatException e) {
             return false;
         }
-    }
-
-    private static StoreException denied(String why) {
-        return new StoreException(Reason.DENIED, Effect.NONE, why, null);
     }
 }
