@@ -67,8 +67,8 @@ final class ClaimPoll {
         if (state instanceof Reply.Granted granted) {
             hold.refreshed(granted, sentAt);
             seen.add(hold);
-        } else if (hold.isHeld()) {
-            quorum.lost(hold);
+        } else {
+            quorum.loseIfHeld(hold);
         }
     }
 

@@ -112,8 +112,8 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         }
         session.isRetired = true;
         for (QuorumClaim claim : List.copyOf(session.claims.values())) {
-            if (claim.state == QuorumClaim.State.WAITING && claim.attempt != null) {
-                claim.attempt.abandon();
+            if (claim.state == QuorumClaim.State.WAITING) {
+                claim.abandonAttempt();
             }
         }
         return toAll(
@@ -135,16 +135,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         }
         session.isOver = true;
         var unused = toAll(session, (there, done) -> {
-            quorum.settlement.sendUntilAnswered(
-                    session,
-                    there,
-                    new Command.CloseSession(there.id),
-                    () -> {
-                        there.isOver = true;
-                        there.runDue();
-                        done.accept(null);
-                    },
-                    0);
+            quorum.memberSessions.closeAt(session, there, () -> done.accept(null));
             quorum.loop.later(
                     quorum.memberTimeoutNanos + quorum.memberTimeoutNanos / 2,
                     () -> done.accept(Quorum.failed(
@@ -153,10 +144,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         quorum.sessions.remove(session.id, session);
         for (QuorumClaim claim : List.copyOf(session.claims.values())) {
             claim.state = QuorumClaim.State.OVER;
-            QuorumClaim.Attempt attempt = claim.attempt;
-            if (attempt != null) {
-                attempt.abandon();
-            }
+            claim.abandonAttempt();
         }
         session.claims.clear();
         return future;

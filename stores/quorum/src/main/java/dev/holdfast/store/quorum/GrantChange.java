@@ -39,7 +39,11 @@ final class GrantChange {
 
     /** Answers {@link Reply.Done}. */
     static void shrink(
-            Quorum quorum, QuorumClaim claim, Command.ShrinkTo command, CompletableFuture<Reply> future, long requestedAt) {
+            Quorum quorum,
+            QuorumClaim claim,
+            Command.ShrinkTo command,
+            CompletableFuture<Reply> future,
+            long requestedAt) {
         // The client has already released it, whether or not the members get the command.
         claim.weight = Math.min(claim.weight, command.weight());
         new GrantChange(quorum, claim, future, requestedAt, hold -> new Command.ShrinkTo(hold.ref, command.weight()))
@@ -48,7 +52,11 @@ final class GrantChange {
 
     /** Answers {@link Reply.Extended}, with the lease that a majority has. */
     static void extend(
-            Quorum quorum, QuorumClaim claim, Command.Extend command, CompletableFuture<Reply> future, long requestedAt) {
+            Quorum quorum,
+            QuorumClaim claim,
+            Command.Extend command,
+            CompletableFuture<Reply> future,
+            long requestedAt) {
         new GrantChange(
                         quorum,
                         claim,
@@ -83,18 +91,12 @@ final class GrantChange {
                 newestExtension = Math.max(newestExtension, extended.seq());
                 done.add(hold);
             } else if (reply instanceof Reply.Absent) {
-                absent(hold);
+                quorum.loseIfHeld(hold);
             } else {
                 failures.add(hold.member() + ": " + (failure == null ? reply : failure.getMessage()));
             }
             quorum.loop.post(this::decide);
         });
-    }
-
-    private void absent(MemberHold hold) {
-        if (hold.isHeld()) {
-            quorum.lost(hold);
-        }
     }
 
     private void decide() {

@@ -35,7 +35,11 @@ final class KeepAliveRound {
 
     /** @param responseTimeout how long a member may take to answer, unless the time-out of all commands is shorter */
     KeepAliveRound(
-            Quorum quorum, Repairs repairs, QuorumSession session, Duration responseTimeout, CompletableFuture<Reply> future) {
+            Quorum quorum,
+            Repairs repairs,
+            QuorumSession session,
+            Duration responseTimeout,
+            CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.repairs = repairs;
         this.session = session;

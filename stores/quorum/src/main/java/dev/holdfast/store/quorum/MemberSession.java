@@ -1,5 +1,6 @@
 package dev.holdfast.store.quorum;
 
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.quorum.member.Member;
 import java.util.ArrayDeque;
@@ -75,6 +76,11 @@ final class MemberSession {
         } else {
             waiting.add(new Waiting(underEpoch, action));
         }
+    }
+
+    /** Closes it with one request, whose outcome does not matter. */
+    void close() {
+        member.ask(new Command.CloseSession(id), (reply, failure) -> {});
     }
 
     boolean isAwaited() {

@@ -79,20 +79,21 @@ final class MemberSessions {
                         session.ttl,
                         MemberIds.label(session.label, session.nonce),
                         Markers.alone(quorum.members.size()),
-                        (opened, unfit) -> reopened(session, i, opened));
+                        (opened, unfit) -> opened(session, i, opened));
             } else if (!there.isVerified) {
                 verify(session, there, unused -> {});
             }
         }
     }
 
-    private void reopened(QuorumSession session, int i, @Nullable MemberSession opened) {
+    /** Adds a session that was opened at a member, if that succeeded; closes it if it is no longer needed. */
+    static void opened(QuorumSession session, int i, @Nullable MemberSession opened) {
         session.isOpening[i] = false;
         if (opened == null) {
             return;
         }
         if (session.isOver || session.at[i] != null) {
-            opened.member.ask(new Command.CloseSession(opened.id), (closed, failure) -> {});
+            opened.close();
         } else {
             session.at[i] = opened;
         }

@@ -75,8 +75,8 @@ final class Quorum {
     boolean isCovered(QuorumClaim claim, Collection<MemberHold> holds, long confirmedSince) {
         int count = 0;
         for (MemberHold hold : holds) {
-            boolean counts =
-                    claim.isDetached() || (claim.session.isConfirmed && rules.counts(hold.session.renewedAt, confirmedSince));
+            boolean counts = claim.isDetached()
+                    || (claim.session.isConfirmed && rules.counts(hold.session.renewedAt, confirmedSince));
             count += hold.isHeld() && counts ? 1 : 0;
         }
         return count >= majority(holds.size());
@@ -106,6 +106,12 @@ final class Quorum {
         }
     }
 
+    void loseIfHeld(MemberHold hold) {
+        if (hold.isHeld()) {
+            lost(hold);
+        }
+    }
+
     void loseIfGone(QuorumClaim claim) {
         long possible = claim.holds.stream()
                 .filter(hold -> hold.isHeld() || hold.state == MemberHold.State.ASKED)
@@ -129,10 +135,7 @@ final class Quorum {
     /** Ends a claim: its holds at members are ended, and it is forgotten when that is done. */
     void drop(QuorumClaim claim) {
         claim.state = QuorumClaim.State.OVER;
-        QuorumClaim.Attempt attempt = claim.attempt;
-        if (attempt != null) {
-            attempt.abandon();
-        }
+        claim.abandonAttempt();
         for (MemberHold hold : List.copyOf(claim.holds)) {
             settlement.end(hold);
         }

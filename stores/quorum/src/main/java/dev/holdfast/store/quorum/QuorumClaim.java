@@ -121,6 +121,12 @@ final class QuorumClaim {
         return lease.binding() != Lease.Binding.SESSION;
     }
 
+    void abandonAttempt() {
+        if (attempt != null) {
+            attempt.abandon();
+        }
+    }
+
     /** The number of members that may still have some of it. */
     long countEnding() {
         return ending.stream().map(MemberHold::member).distinct().count();

@@ -214,8 +214,9 @@ final class QuorumInspection {
         }
         Map<String, Holder> joined = new LinkedHashMap<>();
         holders.forEach((key, holder) -> {
-            String claim =
-                    MemberIds.claimOf(holder.memberClaim) != 0 && repaired.contains(holder.claim()) ? holder.claim() : key;
+            String claim = MemberIds.claimOf(holder.memberClaim) != 0 && repaired.contains(holder.claim())
+                    ? holder.claim()
+                    : key;
             Holder first = joined.putIfAbsent(claim, holder);
             if (first != null) {
                 holder.sights.forEach(first::add);
@@ -327,7 +328,9 @@ final class QuorumInspection {
         Set<String> onPage = Set.copyOf(page);
         return new Reply.Inspected(
                 infos,
-                damaged.stream().filter(record -> onPage.contains(record.name())).toList(),
+                damaged.stream()
+                        .filter(record -> onPage.contains(record.name()))
+                        .toList(),
                 page.size() == rest.size() ? Optional.empty() : Optional.of(page.get(page.size() - 1)));
     }
 

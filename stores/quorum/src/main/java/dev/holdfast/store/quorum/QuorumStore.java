@@ -73,8 +73,8 @@ public final class QuorumStore implements LockStore {
         this.repairs = new Repairs(quorum);
         this.opened = List.copyOf(opened);
         for (NamedStore member : members) {
-            quorum.members.add(
-                    new Member(quorum.loop, quorum.memberTimeoutNanos, quorum.members.size(), member.store(), member.name()));
+            quorum.members.add(new Member(
+                    quorum.loop, quorum.memberTimeoutNanos, quorum.members.size(), member.store(), member.name()));
         }
         quorum.markers.members(members.size());
         this.traits = QuorumTraits.of(members.stream().map(NamedStore::store).toList());

@@ -104,10 +104,8 @@ final class SessionAudit {
             claim.repairs.forEach(hold -> known.add(hold.ref));
             for (MemberHold hold : List.copyOf(claim.holds)) {
                 known.add(hold.ref);
-                if (hold.session == there && expected.contains(hold) && hold.isHeld()) {
-                    if (!present.contains(hold.ref)) {
-                        quorum.lost(hold);
-                    }
+                if (hold.session == there && expected.contains(hold) && !present.contains(hold.ref)) {
+                    quorum.loseIfHeld(hold);
                 }
             }
             if (claim.attempt != null) {

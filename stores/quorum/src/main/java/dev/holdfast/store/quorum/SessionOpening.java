@@ -75,25 +75,13 @@ final class SessionOpening {
         }
         QuorumSession open = session;
         if (open != null) {
-            open.isOpening[member.index] = false;
-            adoptLate(open, member, there);
+            MemberSessions.opened(open, member.index, there);
         } else {
             at[member.index] = there;
             fit += there != null && unfit.isEmpty() ? 1 : 0;
         }
         // Posted, so that answers that are already queued count too.
         quorum.loop.post(this::decide);
-    }
-
-    private static void adoptLate(QuorumSession open, Member member, @Nullable MemberSession there) {
-        if (there == null) {
-            return;
-        }
-        if (open.isOver || open.at[member.index] != null) {
-            member.ask(new Command.CloseSession(there.id), (closed, failure) -> {});
-        } else {
-            open.at[member.index] = there;
-        }
     }
 
     private void decide() {
@@ -125,7 +113,7 @@ final class SessionOpening {
     private void fail(StoreException why) {
         for (MemberSession there : at) {
             if (there != null) {
-                there.member.ask(new Command.CloseSession(there.id), (closed, failure) -> {});
+                there.close();
             }
         }
         future.completeExceptionally(why);

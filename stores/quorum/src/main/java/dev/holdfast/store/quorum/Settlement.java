@@ -165,13 +165,15 @@ final class Settlement {
     }
 
     /** Sends a command about a whole session until it is answered, or the session has certainly ended there. */
-    void sendUntilAnswered(QuorumSession session, MemberSession there, Command command, Runnable whenDone, int failures) {
+    void sendUntilAnswered(
+            QuorumSession session, MemberSession there, Command command, Runnable whenDone, int failures) {
         there.member.ask(command, (reply, failure) -> {
             if (reply != null) {
                 whenDone.run();
             } else if (!isOverByNow(session, there) && isWorthRepeating(failure)) {
                 quorum.loop.later(
-                        quorum.loop.backOff(failures), () -> sendUntilAnswered(session, there, command, whenDone, failures + 1));
+                        quorum.loop.backOff(failures),
+                        () -> sendUntilAnswered(session, there, command, whenDone, failures + 1));
             }
         });
     }
