@@ -49,7 +49,7 @@ final class Client {
 
     /** What a keep-alive would find out, or a signal of the store. */
     static void lose(LocalHold hold, Loss.Cause cause) {
-        hold.resource.end(hold.grant, cause);
+        hold.claim().expire(cause);
     }
 
     /** Time that stands still, so that nothing is lost but what a test loses, and the threads of the test alone. */

@@ -256,7 +256,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Writes a number under the door's lock, which lets in the parties whose tokens are not above it. */
     CompletableFuture<Boolean> open(LocalHold lock, long number) {
-        return BarrierOpening.begin(resources.partition(opened), opened, lock.grant.session, number);
+        return BarrierOpening.begin(resources.partition(opened), opened, lock.claim().session, number);
     }
 
     @Override

@@ -17,42 +17,39 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The way to the resource of one resource for those who want it in one mode: they wait as a thread that parks or as a
- * stage. Thread-safe.
- */
+/** Acquires one resource in one mode, for threads that park or for stages. Thread-safe. */
 public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
 
     /**
-     * How long the head of the queue sleeps between two looks during another's turn: about what the system needs to
-     * wake a thread.
+     * How long the head of the queue parks between two polls during another's slice: about as long as the system needs
+     * to wake a thread.
      */
     private static final long WATCH_NANOS = 50_000;
 
     /**
      * Parks until a hold is granted.
      *
-     * @param face what the caller knows of all this: what its thread seems to park for
+     * @param blocker what the thread parks for, as in {@link LockSupport}
      * @return null if others kept the resource for all of the wait
      */
     @Nullable
-    public LocalHold await(Object face, AcquireTerms terms) throws InterruptedException {
-        return awaitObserved(face, request(terms));
+    public LocalHold await(Object blocker, AcquireTerms terms) throws InterruptedException {
+        return awaitObserved(blocker, request(terms));
     }
 
     /**
-     * As {@link #await(Object, AcquireTerms)}, and says who is in the way.
+     * As {@link #await(Object, AcquireTerms)}; a time-out says who has the resource.
      *
      * @throws LockWaitTimeoutException if others kept the resource for all of the wait
      */
-    public LocalHold awaitOrTimeOut(Object face, AcquireTerms terms) throws InterruptedException {
+    public LocalHold awaitOrTimeOut(Object blocker, AcquireTerms terms) throws InterruptedException {
         Request request = request(terms);
-        LocalHold hold = awaitObserved(face, request);
+        LocalHold hold = awaitObserved(blocker, request);
         if (hold != null) {
             return hold;
         }
-        throw request.isTry || request.overdueAfter != null
-                ? RequestCompletion.takenOrTimedOut(resources.context, request)
+        throw request.isTry() || request.wasOverdue()
+                ? request.takenOrTimedOut()
                 : resources.lookup.timedOut(
                         resources.partition(name), name, Duration.ofNanos(terms.waitNanos()), Long.MAX_VALUE);
     }
@@ -61,19 +58,19 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         resources.requireSupported(terms.lease(), name);
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
-        return new Request(mode, name, Thread.currentThread(), null, terms, false, observer);
+        return new Request(resources.context, mode, name, Thread.currentThread(), null, terms, false, observer);
     }
 
-    private @Nullable LocalHold awaitObserved(Object face, Request request) throws InterruptedException {
+    private @Nullable LocalHold awaitObserved(Object blocker, Request request) throws InterruptedException {
         AcquisitionObserver observer = request.observer;
         if (observer == null) {
-            return await(face, request);
+            return await(blocker, request);
         }
         WaitEnd end = WaitEnd.FAILED;
         LocalHold hold = null;
         try {
-            hold = await(face, request);
-            end = inVain(request.terms);
+            hold = await(blocker, request);
+            end = waitEnd(request.terms);
         } catch (InterruptedException e) {
             end = WaitEnd.CANCELLED;
             throw e;
@@ -87,20 +84,20 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         return hold;
     }
 
-    private @Nullable LocalHold await(Object face, Request request) throws InterruptedException {
+    private @Nullable LocalHold await(Object blocker, Request request) throws InterruptedException {
         try {
-            return awaitEnd(face, request);
+            return awaitEnd(blocker, request);
         } catch (Error | RuntimeException e) {
             giveUp(request);
             throw e;
         }
     }
 
-    /** The caller leaves with an exception, so that nobody would give back what it may be granted. */
+    /** The caller leaves with an exception, so it will not release a hold that it may be granted. */
     private void giveUp(Request request) {
         LocalSynchronizer resource = resources.resource(name);
         if (resource != null && !request.isDone()) {
-            Failsafe.run("the end of a wait", () -> RequestCancellation.cancel(resource, request));
+            Failsafe.run("the end of a wait", () -> resource.cancel(request));
         }
         LocalHold hold = request.isDone() ? request.hold() : null;
         if (hold != null) {
@@ -110,52 +107,49 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         }
     }
 
-    private @Nullable LocalHold awaitEnd(Object face, Request request) throws InterruptedException {
+    private @Nullable LocalHold awaitEnd(Object blocker, Request request) throws InterruptedException {
         long waitNanos = request.terms.waitNanos();
-        long deadline = resources.context.environment().monotonicNanos()
-                + RequestCompletion.limitOf(resources.context, request);
+        long deadline = resources.context.environment().monotonicNanos() + request.limitNanos();
         LocalSynchronizer resource = resources.enter(name, mode.spec(), request);
-        if (request.isAskedFor) {
+        if (request.isAskedFor()) {
             resources
                     .context
                     .spin()
                     .until(
-                            () -> request.isDone() || !request.isAskedFor,
+                            () -> request.isDone() || !request.isAskedFor(),
                             deadline - resources.context.environment().monotonicNanos());
         }
         boolean wasInterrupted = false;
-        boolean isOvertime = request.isTry;
+        boolean isOvertime = request.isTry();
         try {
             while (true) {
                 Trampoline.flush();
                 boolean isInterrupted = Thread.interrupted();
                 wasInterrupted |= isInterrupted;
                 long left = deadline - resources.context.environment().monotonicNanos();
-                // Looked at last: a lock that was waited for since then could have used up the wake-up that is meant
-                // for the parking below.
+                // Checked last: a wait for another lock in between could have consumed the wake-up that is meant for
+                // parking below.
                 if (request.isDone()) {
                     break;
                 }
                 if (isInterrupted && request.terms.isInterruptible()) {
-                    if (RequestCancellation.cancel(resource, request)) {
+                    if (resource.cancel(request)) {
                         wasInterrupted = false;
                         throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
                     }
-                } else if (left <= 0
-                        && !isOvertime
-                        && RequestCancellation.awaitAnswer(resource, request, Duration.ofNanos(waitNanos))) {
+                } else if (left <= 0 && !isOvertime && resource.awaitAnswer(request, Duration.ofNanos(waitNanos))) {
                     isOvertime = true;
-                    deadline += RequestCompletion.overtimeNanos(resources.context, request);
+                    deadline += request.overtimeNanos();
                 } else if (left <= 0) {
-                    boolean wasUnanswered = request.isTry || RequestCancellation.isUnanswered(resource, request);
-                    if (RequestCancellation.cancel(resource, request)) {
+                    boolean wasUnanswered = request.isTry() || resource.isUnanswered(request);
+                    if (resource.cancel(request)) {
                         if (wasUnanswered) {
-                            throw RequestCompletion.unanswered(resource, request);
+                            throw request.unanswered(resource.partition.wire.lastFailure());
                         }
                         return null;
                     }
                 } else {
-                    park(face, resource, request, deadline, left);
+                    park(blocker, resource, request, deadline, left);
                 }
             }
         } finally {
@@ -170,32 +164,32 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         return request.hold();
     }
 
-    private void park(Object face, LocalSynchronizer resource, Request request, long deadline, long left) {
-        if (request.isWatching) {
-            LockSupport.parkNanos(face, WATCH_NANOS);
-            HandOff.look(resource, request);
+    private void park(Object blocker, LocalSynchronizer resource, Request request, long deadline, long left) {
+        if (request.isWatching()) {
+            LockSupport.parkNanos(blocker, WATCH_NANOS);
+            resource.poll(request);
         } else if (left > TotalWait.FOREVER / 2) {
-            LockSupport.park(face);
+            LockSupport.park(blocker);
         } else {
-            resources.context.environment().parkUntil(face, deadline);
+            resources.context.environment().parkUntil(blocker, deadline);
         }
     }
 
-    /** Asks for a hold that owns itself, for a user, who is told on the callback executor; never blocks. */
+    /** Acquires a hold that owns itself; the stage completes on the callback executor. Never blocks. */
     public CompletionStage<Hold> enter(AcquireTerms terms) {
         return enter(terms, false, null);
     }
 
     /**
-     * The same for the engine itself: what depends on it runs on the thread that ends it, within the
-     * {@link Trampoline}, and waits for no code of users.
+     * The same for the engine itself: dependents run on the thread that ends it, within the {@link Trampoline}, and
+     * never wait for users' code.
      */
     public CompletableFuture<Hold> enterForEngine(AcquireTerms terms) {
         return enter(terms, true, null);
     }
 
     /**
-     * As {@link #enterForEngine(AcquireTerms)}, by a thread that may wait for the future.
+     * As {@link #enterForEngine(AcquireTerms)}, for a thread that may wait for the future.
      *
      * @param caller whether the calling thread waits, so that it may carry the command to the store
      */
@@ -207,7 +201,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
-        Request request = new Request(mode, name, waiter, future, terms, isOfEngine, observer);
+        Request request = new Request(resources.context, mode, name, waiter, future, terms, isOfEngine, observer);
         if (observer != null) {
             var unused = future.whenComplete((hold, failure) -> notify(observer, terms, hold, failure));
         }
@@ -215,8 +209,8 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
             resources.requireSupported(terms.lease(), name);
             AsyncWait.begin(resources, mode.spec(), request, future);
         } catch (Throwable t) {
-            // If it was queued before that, the hold is given back: nobody takes it from a stage that has failed.
-            RequestCompletion.tell(resources.context, request, () -> future.completeExceptionally(t));
+            // If it was queued before that, its hold is released: the stage has failed.
+            request.runForStage(() -> future.completeExceptionally(t));
         }
         return future;
     }
@@ -228,11 +222,11 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         } else if (failure instanceof CancellationException) {
             observer.notGranted(WaitEnd.CANCELLED);
         } else {
-            observer.notGranted(failure instanceof LockWaitTimeoutException ? inVain(terms) : WaitEnd.FAILED);
+            observer.notGranted(failure instanceof LockWaitTimeoutException ? waitEnd(terms) : WaitEnd.FAILED);
         }
     }
 
-    private static WaitEnd inVain(AcquireTerms terms) {
+    private static WaitEnd waitEnd(AcquireTerms terms) {
         return terms.isTry() ? WaitEnd.TAKEN : WaitEnd.TIMED_OUT;
     }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The wait of a request with a stage: a timer ends it, or whoever has the stage. Thread-safe. */
+/** The wait of a request with a stage: ended by a timer, or by the caller through the stage. Thread-safe. */
 final class AsyncWait {
     private final ClientContext context;
     private final HolderLookup lookup;
@@ -34,45 +34,45 @@ final class AsyncWait {
         this.stage = stage;
     }
 
-    /** Lets a request enter its resource, and ends it when its time is over. */
+    /** Queues a request at its resource, and ends it when its time is up. */
     static void begin(LocalResources resources, ResourceSpec spec, Request request, CompletableFuture<Hold> stage) {
         LocalSynchronizer resource = resources.enter(request.name, spec, request);
         AsyncWait wait = new AsyncWait(resources, resource, request, stage);
-        long limit = RequestCompletion.limitOf(resources.context, request);
+        long limit = request.limitNanos();
         if (limit < Long.MAX_VALUE / 4 && !request.isDone()) {
-            wait.setTimer(limit, wait::timeIsUp);
+            wait.setTimer(limit, wait::waitEnded);
         }
         var unused = stage.whenComplete((hold, failure) -> wait.end());
     }
 
-    private void timeIsUp() {
+    private void waitEnded() {
         Duration waited = Duration.ofNanos(request.terms.waitNanos());
-        if (!request.isTry && RequestCancellation.awaitAnswer(resource, request, waited)) {
-            setTimer(RequestCompletion.overtimeNanos(context, request), this::timeOut);
+        if (!request.isTry() && resource.awaitAnswer(request, waited)) {
+            setTimer(request.overtimeNanos(), this::timeOut);
         } else {
             timeOut();
         }
     }
 
     private void timeOut() {
-        boolean wasUnanswered = request.isTry || RequestCancellation.isUnanswered(resource, request);
-        if (!RequestCancellation.cancel(resource, request)) {
+        boolean wasUnanswered = request.isTry() || resource.isUnanswered(request);
+        if (!resource.cancel(request)) {
             return;
         }
         Duration waited = Duration.ofNanos(request.terms.waitNanos());
         if (wasUnanswered) {
-            tell(() -> RequestCompletion.unanswered(resource, request));
-        } else if (request.isOfEngine || request.overdueAfter != null) {
-            // The engine has more to do first, and an overtime leaves no time.
-            tell(() -> context.failures().timedOut(request.name.value(), waited));
+            fail(() -> request.unanswered(resource.partition.wire.lastFailure()));
+        } else if (request.isOfEngine() || request.wasOverdue()) {
+            // No look-up of the holder: the engine has more to do first, and an overtime leaves no time.
+            fail(() -> context.failures().timedOut(request.name.value(), waited));
         } else {
             var unused = lookup.timedOutAsync(resource.partition, request.name, waited, Long.MAX_VALUE)
-                    .thenAccept(timeout -> tell(() -> timeout));
+                    .thenAccept(timeout -> fail(() -> timeout));
         }
     }
 
-    private void tell(Supplier<RuntimeException> failure) {
-        RequestCompletion.tell(context, request, () -> stage.completeExceptionally(failure.get()));
+    private void fail(Supplier<RuntimeException> failure) {
+        request.runForStage(() -> stage.completeExceptionally(failure.get()));
     }
 
     private synchronized void setTimer(long nanos, Runnable action) {
@@ -91,9 +91,9 @@ final class AsyncWait {
             }
         }
         if (!request.isDone()) {
-            // Cancelled, or ended otherwise by whoever has the stage. If it was granted meanwhile, the completion of
-            // the request finds the stage ended and gives the hold back.
-            RequestCancellation.cancel(resource, request);
+            // The caller has cancelled or completed the stage. If the request was granted meanwhile, its completion
+            // finds the stage ended and releases the hold.
+            resource.cancel(request);
         }
     }
 }

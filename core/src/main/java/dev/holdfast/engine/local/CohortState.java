@@ -4,19 +4,22 @@ import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.spi.TokenBlock;
 import org.jspecify.annotations.Nullable;
 
-/** What a grant needs only once it is passed on within the process. Guarded by the lock of its resource. */
+/** What a grant needs only once it is handed over within the process. Guarded by the lock of its resource. */
 final class CohortState {
+
+    /** The smallest block that is requested once a lock is handed over locally. */
+    private static final int MIN_BLOCK = 32;
 
     /** When the budget is spent, in elapsed nanoseconds. */
     private long ends;
 
-    /** Whether someone waited at the store when it was last asked. */
+    /** Whether others waited at the store when it was last asked. */
     private boolean awaited;
 
-    /** A question about waiters is on its way. */
+    /** A question about waiters is in flight. */
     private boolean asking;
 
-    /** A request for more tokens is on its way. */
+    /** A request for more tokens is in flight. */
     private boolean advancing;
 
     /** When tokens were last asked for, and how many. */
@@ -24,7 +27,7 @@ final class CohortState {
 
     private int asked;
 
-    /** The last block was smaller than what was asked for: the store's clock gives the rest only in time. */
+    /** The last block was smaller than requested: the store's clock gives only so many tokens a second. */
     private boolean isScarce;
 
     /** The store gives this grant no more tokens. */
@@ -62,35 +65,35 @@ final class CohortState {
         isLast |= wasLast;
     }
 
-    /** A token is used; more than can be counted are as good as that many. */
+    /** Counts a used token, up to the largest number. */
     void use() {
         if (used < Integer.MAX_VALUE) {
             used++;
         }
     }
 
-    /** Notes that so many tokens are asked for. */
+    /** Notes a request for tokens. */
     void ask(int tokens, long at) {
         advancing = true;
         asked = tokens;
         askedAt = at;
     }
 
-    /** Notes how many came of it, and whether someone waits at the store. */
+    /** Notes how many tokens came, and whether others wait at the store. */
     void got(long tokens, boolean isAwaited) {
         isScarce = tokens < asked;
         awaited = isAwaited;
     }
 
-    /** For how long to leave the store alone, if it is asked once in such a time where tokens are scarce. */
-    long patience(long now, long pace) {
-        return isScarce ? Math.max(0, askedAt + pace - now) : 0;
+    /** The pause before the next request for tokens: none, or until an interval has passed if tokens are scarce. */
+    long pauseNanos(long now, long interval) {
+        return isScarce ? Math.max(0, askedAt + interval - now) : 0;
     }
 
     /**
-     * Notes a question whether someone waits, if it is due: the budget is spent, and nobody is known to wait.
+     * Notes the question whether others wait, if it is due: the budget is spent, and none are known to wait.
      *
-     * @return whether it is to be asked now
+     * @return whether to ask now
      */
     boolean askIfDue(long now) {
         boolean isDue = now - ends >= 0 && !awaited && !asking;
@@ -98,12 +101,17 @@ final class CohortState {
         return isDue;
     }
 
+    /** The size of the next block to request, after this many tokens were used. */
+    static int blockAfter(int used) {
+        return (int) Math.min(TokenBlock.MAX_SIZE, Math.max(MIN_BLOCK, 2L * used));
+    }
+
     /** The question has no answer. */
     void askFailed() {
         asking = false;
     }
 
-    /** Takes the answer to the question whether someone waits: if nobody does, the budget begins anew. */
+    /** Takes the answer to the question whether others wait: if none do, the budget starts again. */
     void answer(boolean isAwaited, long endsAnew) {
         asking = false;
         awaited = isAwaited;

@@ -7,7 +7,7 @@ import dev.holdfast.spi.CallerMode;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** A hold as the engine itself uses it: every hold of this client on one name is one. */
+/** A hold as the engine uses it; each hold of this client on one name is one. */
 public interface HoldHandle extends Hold {
 
     /** The same hold. */
@@ -16,11 +16,11 @@ public interface HoldHandle extends Hold {
     }
 
     /**
-     * As {@link #onLost}, for a reaction of the engine: it runs at once, before any listener, on the thread that finds
-     * the loss, and so waits for no code of users. It must neither block nor call any.
+     * As {@link #onLost}, for a reaction of the engine: it runs before any listener, on the thread that finds the loss,
+     * so it never waits for users' code. It must neither block nor call users' code.
      */
     void whenLost(Consumer<Loss> reaction);
 
-    /** As {@link #releaseAsync()}, for the engine: completed on the thread that learns of the end. */
+    /** As {@link #releaseAsync()}, for the engine: completed on the thread that finds the end. */
     CompletableFuture<ReleaseOutcome> giveBack(CallerMode caller);
 }

@@ -5,8 +5,8 @@ import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 
 /**
- * What a kind of resource asks of the local tier: whose holds share a grant, which requests a grant serves, and when it
- * goes back to the store. Stateless. The base is the policy of a mutex; other kinds override where they differ.
+ * The rules of one kind of resource in the local tier: which holds share a grant, which requests a grant serves, and when
+ * it is yielded. Stateless. The base class is the policy of a mutex; other kinds override the differences.
  */
 class KindPolicy {
     private static final KindPolicy MUTEX = new KindPolicy();
@@ -27,71 +27,71 @@ class KindPolicy {
         };
     }
 
-    /** Whether users say how much there is of such a resource. */
+    /** Whether users declare the capacity. */
     boolean isCapacityDeclared() {
         return false;
     }
 
-    /** Whether local holds may stand beside each other under one grant. */
+    /** Whether local holds may share a grant. */
     boolean isShared() {
         return false;
     }
 
-    /** Whether holds of a weight stand beside others under one grant. */
+    /** Whether holds of this weight share a grant. */
     boolean isShare(int weight, int capacity) {
         return false;
     }
 
-    /** Whether threads share a grant as readers, and a hold that excludes all others is that of a writer. */
+    /** Whether threads share a grant as readers, and a hold that excludes all others is a writer's. */
     boolean hasReaders() {
         return false;
     }
 
-    /** Whether this process may have several grants at a time that others may use. */
+    /** Whether this process may have several grants at a time that serve any request. */
     boolean hasSeveralGrants() {
         return false;
     }
 
-    /** Whether a grant is a pass: it serves only the requests that waited here while it waited at the store. */
+    /** Whether a grant is a pass: it serves only requests that waited here while its claim waited at the store. */
     boolean grantsPasses() {
         return false;
     }
 
-    /** Whether a request may go past those that wait here for more. */
+    /** Whether a request may pass those in the queue that ask for more. */
     boolean isBarging(Order order) {
         return false;
     }
 
-    /** Whether a grant goes back to the store after it has served one request, whatever its budget. */
+    /** Whether a grant is yielded after it has served one request, regardless of its budget. */
     boolean servesOnce(long cohortBudgetNanos) {
         return cohortBudgetNanos == 0;
     }
 
     /**
-     * Whether a grant that serves no single request serves one of this weight.
+     * Whether a grant that is not bound to a request serves one of this weight.
      *
      * @param number the place of the request among all that were queued here
      */
     boolean suits(Claim grant, int weight, long number) {
-        return weight == grant.weight;
+        return weight == grant.weight();
     }
 
     /**
-     * Whether a grant keeps this process from asking for another: it will serve who asks, or has to go first.
+     * Whether a grant prevents another claim: it will serve the request, or has to end first.
      *
      * @param weight what the grant has of the capacity
-     * @param standsApart whether the grant, or what is asked for, is for a single request that shares with nobody here
+     * @param standsApart whether the grant, or the other claim, is for a single request that does not share it
      */
     boolean precludesAnother(int weight, boolean standsApart) {
         return true;
     }
 
-    /** Whether a grant of this weight allows for more than those who share it need. */
+    /** Whether a grant of this weight is more than readers need. */
     boolean exceedsShares(int weight) {
         return false;
     }
 
-    /** Whether the request for which a claim was made may be served by another grant before. */
+    /** Whether another grant may serve the request for which a claim was made. */
     boolean claimsMayBecomeUnwanted() {
         return false;
     }
@@ -119,7 +119,7 @@ class KindPolicy {
 
         @Override
         boolean suits(Claim grant, int weight, long number) {
-            return weight <= grant.weight;
+            return weight <= grant.weight();
         }
 
         @Override
@@ -188,7 +188,7 @@ class KindPolicy {
     }
 
     private static final class Election extends KindPolicy {
-        /** Each term is a grant of its own at the store: else observers would not know of it. */
+        /** Each term is a grant of its own at the store; otherwise observers would not see it. */
         @Override
         boolean servesOnce(long cohortBudgetNanos) {
             return true;

@@ -7,6 +7,7 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.FixedLeaseState;
+import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
@@ -20,14 +21,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** Changes the lease of a hold that has one of its own. */
+/** Changes the lease of a hold that has one of its fixedLease. */
 public final class LeaseExtension {
 
     public static final Duration SHORTEST = Duration.ofMillis(200);
 
     private LeaseExtension() {}
 
-    /** Waits for the store's answer, and for the end of a doubt. */
+    /** Extends a lease. Waits for the store's answer, and for the end of a doubt. */
     public static void extend(LocalHold hold, Duration lease) {
         check(lease);
         hold.ensureLive();
@@ -42,10 +43,10 @@ public final class LeaseExtension {
         throwIfLost(hold);
     }
 
-    /** As {@link #extend}, for who can't wait: a doubt counts as a failure to answer. */
+    /** As {@link #extend}, without waiting: a doubt counts as a failure to answer. */
     public static CompletionStage<Void> extendAsync(LocalHold hold, Duration lease) {
         check(lease);
-        hold.resource.partition.validity.expireIfDue(hold.grant);
+        hold.resource().partition.validity.expireIfDue(hold.claim());
         throwIfLost(hold);
         if (!hold.isLive()) {
             throw unanswered(hold, null);
@@ -55,7 +56,7 @@ public final class LeaseExtension {
                 throw failed(hold, failure);
             }
             noteRemoval(hold, reply);
-            hold.resource.partition.validity.expireIfDue(hold.grant);
+            hold.resource().partition.validity.expireIfDue(hold.claim());
             throwIfLost(hold);
             return null;
         });
@@ -69,37 +70,39 @@ public final class LeaseExtension {
     }
 
     private static CompletableFuture<Reply> ask(LocalHold hold, Duration lease, CallerMode caller) {
-        LocalGrant grant = hold.grant;
-        FixedLeaseState own = Objects.requireNonNull(grant.own, "only a hold with a lease of its own is extendable");
-        ClientContext context = grant.partition().context;
-        long margin =
-                context.rules().margin(lease.toNanos(), grant.partition().wire.p99RoundTrip());
+        Claim grant = hold.claim();
+        Partition partition = hold.resource().partition;
+        FixedLeaseState fixedLease =
+                Objects.requireNonNull(grant.fixedLease, "only a hold with a lease of its own is extendable");
+        ClientContext context = partition.context;
+        long margin = context.rules().margin(lease.toNanos(), partition.wire.p99RoundTrip());
         long seq;
         grant.lock().lock();
         try {
-            seq = ++own.extensions;
-            // Before it is sent: from then on the store may count the shorter lease.
+            seq = ++fixedLease.extensions;
+            // Set before the command is sent: from then on the store may count the shorter lease.
             long shortened = context.clock().now() + lease.toNanos() - margin;
-            if (shortened - own.deadline < 0) {
-                own.deadline = shortened;
+            if (shortened - fixedLease.deadline < 0) {
+                fixedLease.deadline = shortened;
             }
-            own.extend(lease.toNanos());
+            fixedLease.extend(lease.toNanos());
         } finally {
             grant.lock().unlock();
         }
-        grant.partition().validity.watchLease(grant, own);
+        partition.validity.watchLease(grant, fixedLease);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         long steps = context.clock().steps();
-        // Repeated under the same number, it takes effect once, and the answer is the same.
+        // A retry has the same number, so it takes effect once, and has the same answer.
         long within = context.options().storeTimeout().toNanos();
         Command extend = new Command.Extend(grant.ref, seq, lease);
-        grant.partition().wire.sendWithin(extend, caller, within, new CommandSender.Answer() {
+        partition.wire.sendWithin(extend, caller, within, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Extended extended && extended.seq() == seq) {
                     extended(
+                            partition,
                             grant,
-                            own,
+                            fixedLease,
                             seq,
                             lease,
                             context.rules()
@@ -122,28 +125,34 @@ public final class LeaseExtension {
     }
 
     private static void extended(
-            Claim grant, FixedLeaseState own, long seq, Duration lease, long deadline, long steps) {
-        ClientContext context = grant.partition().context;
+            Partition partition,
+            Claim grant,
+            FixedLeaseState fixedLease,
+            long seq,
+            Duration lease,
+            long deadline,
+            long steps) {
+        ClientContext context = partition.context;
         grant.lock().lock();
         try {
-            boolean isNewest = seq == own.extensions;
-            // An answer that comes after the deadline does not bring back what was lost.
+            boolean isNewest = seq == fixedLease.extensions;
+            // An answer after the deadline does not restore what was lost.
             if (isNewest
-                    && grant.state == Claim.State.HELD
-                    && context.rules().mayRenew(context.clock().now(), own.deadline)) {
-                own.deadline = deadline;
-                own.extended(lease.toNanos(), context.clock().now(), grant.session.goneAt());
-                own.clearedSteps = Math.max(own.clearedSteps, steps);
+                    && grant.isHeld()
+                    && context.rules().mayRenew(context.clock().now(), fixedLease.deadline)) {
+                fixedLease.deadline = deadline;
+                fixedLease.extended(lease.toNanos(), context.clock().now(), grant.session.goneAt());
+                fixedLease.clearedSteps = Math.max(fixedLease.clearedSteps, steps);
             }
         } finally {
             grant.lock().unlock();
         }
-        grant.partition().validity.watchLease(grant, own);
+        partition.validity.watchLease(grant, fixedLease);
     }
 
     private static void noteRemoval(LocalHold hold, Reply reply) {
         if (reply instanceof Reply.Absent) {
-            hold.resource.end(hold.grant, Loss.Cause.REMOVED);
+            hold.claim().expire(Loss.Cause.REMOVED);
         }
     }
 
@@ -155,7 +164,7 @@ public final class LeaseExtension {
     }
 
     private static RuntimeException failed(LocalHold hold, @Nullable Throwable cause) {
-        ClientContext context = hold.resource.partition.context;
+        ClientContext context = hold.resource().partition.context;
         if (context.isClosing()) {
             throwIfLost(hold);
             return context.failures().closed();
@@ -164,7 +173,7 @@ public final class LeaseExtension {
     }
 
     private static StoreUnavailableException unanswered(LocalHold hold, @Nullable Throwable cause) {
-        String store = hold.resource.partition.context.product();
+        String store = hold.resource().partition.context.product();
         return new StoreUnavailableException(
                 "The lease of '" + hold.name() + "' (token " + hold.rawToken()
                         + ") may or may not have been changed: the store " + store

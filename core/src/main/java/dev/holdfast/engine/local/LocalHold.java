@@ -13,6 +13,8 @@ import dev.holdfast.engine.execution.LossListeners;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.observe.AcquisitionObserver;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.GrantValidity;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.StoreException;
@@ -25,21 +27,21 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is
- * decided by its resource.
+ * A hold of one owner under a grant, and the handle of its outermost acquisition. Its resource decides whether it is
+ * live.
  */
 public class LocalHold extends OwnedHold {
 
-    /** Of all nested acquisitions, so that none is made for each; no user gets it. */
+    /** Shared by all nested releases; users never see this object. */
     private static final CompletableFuture<ReleaseOutcome> STILL_HELD =
             CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);
 
-    public final LocalResource resource;
-    public final LocalGrant grant;
+    private final HoldIssuer issuer;
+    private final Grant grant;
     private final long token;
     private final boolean isExtendable;
 
-    /** It stands beside others under its grant. Guarded by the lock of the resource. */
+    /** It shares its grant. Guarded by the lock of the resource. */
     private boolean isShare;
 
     /**
@@ -50,20 +52,20 @@ public class LocalHold extends OwnedHold {
 
     private final @Nullable AcquisitionObserver observer;
 
-    /** Given back. Written under the lock of the resource. */
+    /** It was released. Written under the lock of the resource. */
     private volatile boolean isOver;
 
     /** Set once, when the hold is lost; read by anyone. Written under the lock of the resource. */
     private volatile @Nullable Loss loss;
 
-    /** Why the store has not confirmed the release so far; null while nothing has gone wrong. */
+    /** Why the store has not confirmed the release; null while nothing has failed. */
     volatile @Nullable StoreException notReleased;
 
     /** The end of the outermost release. Guarded by the lock of the resource. */
     private @Nullable CompletableFuture<ReleaseOutcome> release;
 
     /** Guarded by the lock of the resource. */
-    private @Nullable UserStage<ReleaseOutcome> toldOfRelease;
+    private @Nullable UserStage<ReleaseOutcome> userRelease;
 
     /** Guarded by the lock of the resource. */
     private @Nullable LossListeners listeners;
@@ -71,9 +73,9 @@ public class LocalHold extends OwnedHold {
     /** The outermost acquisition was for writing. */
     private final boolean isWriteHandle;
 
-    public LocalHold(LocalResource resource, LocalGrant grant, Request request, long token) {
-        super(request.owner, resource.policy.hasReaders() && !request.isShare());
-        this.resource = resource;
+    public LocalHold(HoldIssuer issuer, Grant grant, Request request, long token) {
+        super(request.owner, issuer.resource().policy.hasReaders() && !request.isShare());
+        this.issuer = issuer;
         this.grant = grant;
         this.isShare = request.isShare();
         this.isWriteHandle = writeDepth() > 0;
@@ -85,7 +87,37 @@ public class LocalHold extends OwnedHold {
         this.isExtendable = request.terms.isExtendable();
     }
 
-    /** Whether it stands beside others under its grant. Called under the lock of the resource. */
+    public final Resource resource() {
+        return issuer.resource();
+    }
+
+    public final HoldIssuer issuer() {
+        return issuer;
+    }
+
+    final Grant grant() {
+        return grant;
+    }
+
+    /** The claim that was granted. */
+    public final Claim claim() {
+        return grant.claim;
+    }
+
+    private ClientContext context() {
+        return issuer.resource().context();
+    }
+
+    private GrantValidity validity() {
+        return issuer.resource().partition.validity;
+    }
+
+    /** Whether its owner is a thread that has died. */
+    boolean isOrphan() {
+        return owner != null && !owner.isAlive();
+    }
+
+    /** Whether it shares its grant. Called under the lock of the resource. */
     boolean isShare() {
         return isShare;
     }
@@ -95,7 +127,7 @@ public class LocalHold extends OwnedHold {
         isShare = true;
     }
 
-    /** Its owner has given it back. Called under the lock of the resource. */
+    /** Its owner has released it. Called under the lock of the resource. */
     void end() {
         isOver = true;
     }
@@ -106,7 +138,7 @@ public class LocalHold extends OwnedHold {
 
     @Override
     public String name() {
-        return resource.name.value();
+        return resource().name.value();
     }
 
     @Override
@@ -117,30 +149,30 @@ public class LocalHold extends OwnedHold {
 
     @Override
     public String holdId() {
-        return idOf(grant.ref);
+        return idOf(grant.ref());
     }
 
-    /** Of all grants there ever were, this one: by the claim that it answers. */
+    /** The id of a grant: that of its claim, which is unique for ever. */
     public static String idOf(ClaimRef grant) {
         return grant.claim() + "@" + grant.session().value();
     }
 
     /** The token, or an exception if the hold is lost. */
     public long token() {
-        resource.partition.validity.expireIfDue(grant);
+        validity().expireIfDue(grant.claim);
         Loss lost = loss;
         if (lost != null) {
             throw new LockLostException(lost);
         }
-        if (resource.partition.validity.isPast(grant)) {
-            // Another thread has found that first, and is on its way to tell.
+        if (validity().isPast(grant.claim)) {
+            // Another thread has found that first, and is about to report it.
             throw lostException(Loss.Cause.EXPIRED);
         }
         return shownToken();
     }
 
     public long shownToken() {
-        return resource.partition.context.rules().shownToken(token, grant.tokenCursor());
+        return context().rules().shownToken(token, grant.tokenCursor());
     }
 
     public long rawToken() {
@@ -152,9 +184,9 @@ public class LocalHold extends OwnedHold {
         return !isClosed && isLive();
     }
 
-    /** Whether the share is good now: neither released nor lost, past its deadline or in doubt. */
+    /** Whether it is good now: neither released nor lost, past its deadline or in doubt. */
     public boolean isLive() {
-        return loss == null && !isOver && resource.partition.validity.isGood(grant);
+        return loss == null && !isOver && validity().isGood(grant.claim);
     }
 
     @Override
@@ -176,14 +208,14 @@ public class LocalHold extends OwnedHold {
 
     /** Waits while the hold is in doubt; throws if it is lost or closed. */
     public void awaitCertainty() throws InterruptedException {
-        DoubtMonitor doubts = resource.partition.context.doubts();
+        DoubtMonitor doubts = context().doubts();
         for (long seen = doubts.news(); !isLive(); seen = doubts.news()) {
-            resource.partition.validity.expireIfDue(grant);
+            validity().expireIfDue(grant.claim);
             if (loss != null) {
                 throw lostException(Loss.Cause.EXPIRED);
             }
             requireOpen(isOver);
-            resource.partition.validity.resolveDoubt(grant);
+            validity().resolveDoubt(grant.claim);
             doubts.awaitNews(seen, liveFor().toNanos());
         }
     }
@@ -202,13 +234,13 @@ public class LocalHold extends OwnedHold {
         if (loss != null || isOver) {
             return Duration.ZERO;
         }
-        return Duration.ofNanos(Math.max(
-                0, grant.deadline() - resource.partition.context.clock().now()));
+        return Duration.ofNanos(
+                Math.max(0, grant.claim.deadline() - context().clock().now()));
     }
 
     @Override
     public Duration effectiveLease() {
-        return Duration.ofNanos(grant.leaseNanos());
+        return Duration.ofNanos(grant.claim.leaseNanos());
     }
 
     @Override
@@ -223,36 +255,37 @@ public class LocalHold extends OwnedHold {
     }
 
     /**
-     * Names a listener, or a reaction, for as long as a handle is open; tells it at once if the hold is lost already.
+     * Adds a listener, or a reaction of the engine, for as long as a handle is open; calls it at once if the hold is
+     * lost already.
      */
-    public void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> told, boolean isReaction) {
+    public void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> listener, boolean isReaction) {
         Loss lost;
-        resource.lock.lock();
+        resource().lock();
         try {
             lost = loss;
             if (lost == null && !isHandleClosed) {
                 if (listeners == null) {
                     listeners = new LossListeners();
                 }
-                listeners.add(handle, told, isReaction);
+                listeners.add(handle, listener, isReaction);
             }
         } finally {
-            resource.lock.unlock();
+            resource().unlock();
         }
         if (lost != null) {
-            LossListeners.tell(told, isReaction, lost, resource.partition.context.callbacks());
+            LossListeners.tell(listener, isReaction, lost, context().callbacks());
         }
     }
 
-    /** A handle was closed while the hold goes on under another: its listeners are not told any more. */
+    /** A handle was closed while the hold continues under another: its listeners are removed. */
     public void stopListening(Hold handle) {
-        resource.lock.lock();
+        resource().lock();
         try {
             if (listeners != null) {
                 listeners.remove(handle);
             }
         } finally {
-            resource.lock.unlock();
+            resource().unlock();
         }
     }
 
@@ -265,32 +298,32 @@ public class LocalHold extends OwnedHold {
     public void extendLease(Duration lease) {
         if (!isExtendable) {
             throw new IllegalStateException(
-                    "The hold on '" + resource.name + "' has no fixed lease: it is renewed until it is closed");
+                    "The hold on '" + resource().name + "' has no fixed lease: it is renewed until it is closed");
         }
         LeaseExtension.extend(this, lease);
     }
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return told(giveBack(CallerMode.ASYNC));
+        return userStage(giveBack(CallerMode.ASYNC));
     }
 
-    /** The end of a release as users see it: the outermost one is told by the same stage to all who ask. */
-    public CompletionStage<ReleaseOutcome> told(CompletableFuture<ReleaseOutcome> end) {
+    /** The stage of a release for users: all callers get the same stage for the outermost one. */
+    public CompletionStage<ReleaseOutcome> userStage(CompletableFuture<ReleaseOutcome> end) {
         UserStage<ReleaseOutcome> outermost;
-        resource.lock.lock();
+        resource().lock();
         try {
             if (end != release) {
                 return end.minimalCompletionStage();
             }
-            if (toldOfRelease == null) {
-                toldOfRelease = new UserStage<>();
+            if (userRelease == null) {
+                userRelease = new UserStage<>();
             }
-            outermost = toldOfRelease;
+            outermost = userRelease;
         } finally {
-            resource.lock.unlock();
+            resource().unlock();
         }
-        return outermost.of(end, resource.partition.context.callbacks());
+        return outermost.of(end, context().callbacks());
     }
 
     @Override
@@ -313,9 +346,9 @@ public class LocalHold extends OwnedHold {
         return outcome;
     }
 
-    /** Waits for the end of a release and turns what is not good into an exception. */
+    /** Waits for the end of a release, and throws unless the hold was released. */
     public void finish(CompletableFuture<ReleaseOutcome> end) {
-        ClientContext context = resource.partition.context;
+        ClientContext context = context();
         ReleaseOutcome outcome;
         try {
             context.spin().until(end::isDone, Long.MAX_VALUE);
@@ -329,7 +362,7 @@ public class LocalHold extends OwnedHold {
         requireGood(outcome);
     }
 
-    /** Turns an outcome that is not good into an exception. */
+    /** Throws unless the hold was released. */
     public void requireGood(ReleaseOutcome outcome) {
         if (outcome == ReleaseOutcome.LOST) {
             throw lostException(Loss.Cause.REMOVED);
@@ -340,52 +373,52 @@ public class LocalHold extends OwnedHold {
     }
 
     /**
-     * How the grant is left at the store, to end there by itself, when this hold has ended; null if it is to be
-     * released there. Called under the lock of the resource; what it answers runs without.
+     * Leaves the grant at the store, where it ends with its own lease, when this hold has ended; null if the grant is
+     * to be released. Called under the lock of the resource; the action runs without it.
      */
     protected @Nullable Runnable leaving(CallerMode caller, CompletableFuture<ReleaseOutcome> stage) {
         return null;
     }
 
-    /** Makes sure that one caller closes the handle, whatever threads try. */
+    /** Closes the handle; true for the first caller only. */
     private boolean markClosed() {
         if (owner != null) {
             boolean isFirst = !isClosed;
             isClosed = true;
             return isFirst;
         }
-        resource.lock.lock();
+        resource().lock();
         try {
             boolean isFirst = !isClosed;
             isClosed = true;
             return isFirst;
         } finally {
-            resource.lock.unlock();
+            resource().unlock();
         }
     }
 
     /**
-     * Gives back one acquisition; the last one ends the hold, and the last one for writing makes it a read hold. Called
-     * by the owner.
+     * Ends one acquisition. The last one ends the hold, and the last one for writing makes it a read hold. Called by the
+     * owner.
      */
     public CompletableFuture<ReleaseOutcome> letGo(CallerMode caller, boolean isWrite) {
         if (exit(isWrite)) {
-            resource.downgrade(this);
+            issuer.downgrade(this);
         }
         if (isEntered()) {
             return loss == null ? STILL_HELD : CompletableFuture.completedFuture(ReleaseOutcome.LOST);
         }
         isClosed = true;
-        CompletableFuture<ReleaseOutcome> stage = resource.release(this, caller);
+        CompletableFuture<ReleaseOutcome> stage = issuer.release(this, caller);
         if (observer != null) {
-            tellReleased(stage, observer);
+            observeRelease(stage, observer);
         }
         return stage;
     }
 
-    private static void tellReleased(CompletableFuture<ReleaseOutcome> stage, AcquisitionObserver observer) {
+    private static void observeRelease(CompletableFuture<ReleaseOutcome> stage, AcquisitionObserver observer) {
         if (stage.isDone() && !stage.isCompletedExceptionally()) {
-            // Handed over in memory: no stage is made that would be complete at once.
+            // Handed over in memory: avoids a dependent stage.
             observer.released(stage.join());
         } else {
             var unused = stage.thenAccept(observer::released);
@@ -394,7 +427,7 @@ public class LocalHold extends OwnedHold {
 
     public void requireOpen(boolean closed) {
         if (closed) {
-            throw new IllegalStateException("The hold on '" + resource.name + "' was closed");
+            throw new IllegalStateException("The hold on '" + resource().name + "' was closed");
         }
     }
 
@@ -403,37 +436,37 @@ public class LocalHold extends OwnedHold {
         return loss;
     }
 
-    /** Notes the end of the hold that its owner did not ask for. Called once, under the lock of the resource. */
-    void lose(Loss lost, DeferredActions out) {
+    /** Notes the loss. Called once, under the lock of the resource. */
+    void lose(Loss lost, DeferredActions deferred) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
-        Callbacks callbacks = resource.partition.context.callbacks();
-        LossListeners told = listeners;
+        Callbacks callbacks = context().callbacks();
+        LossListeners lossListeners = listeners;
         listeners = null;
-        if (told != null) {
-            told.tellReactions(lost, callbacks, out);
+        if (lossListeners != null) {
+            lossListeners.tellReactions(lost, callbacks, deferred);
         }
         if (observer != null) {
-            out.add(() -> observer.lost(lost));
+            deferred.add(() -> observer.lost(lost));
         }
-        if (told != null) {
-            told.tellListeners(lost, callbacks, out);
+        if (lossListeners != null) {
+            lossListeners.tellListeners(lost, callbacks, deferred);
         }
     }
 
     /**
-     * Whether it is lost, and surely over at the store too, whose clock may be slower. Called under the lock of the
-     * resource.
+     * Whether it is lost, and has certainly ended at the store too, whose clock may be slower. Called under the lock of
+     * the resource.
      */
     boolean hasEndedAtStore(long now) {
         Loss lost = loss;
         if (lost == null) {
             return false;
         }
-        return lost.cause() == Loss.Cause.REMOVED || grant.isOverAtStoreBy(now);
+        return lost.cause() == Loss.Cause.REMOVED || grant.claim.hasEndedAtStore(now);
     }
 
-    /** The stage of the outermost release, made if need be. Called under the lock of the resource. */
+    /** The stage of the outermost release. Called under the lock of the resource. */
     CompletableFuture<ReleaseOutcome> releaseStage() {
         CompletableFuture<ReleaseOutcome> stage = release;
         if (stage == null) {
@@ -444,44 +477,43 @@ public class LocalHold extends OwnedHold {
     }
 
     private CompletableFuture<ReleaseOutcome> ended() {
-        resource.lock.lock();
+        resource().lock();
         try {
-            // A hold that owns itself has no other handles, and whoever closed it may not have come as far as its
-            // depth.
+            // A hold that owns itself has no other handles; the thread that closed it may not have changed the depth
+            // yet.
             return owner != null && isEntered()
                     ? CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD)
                     : releaseStage();
         } finally {
-            resource.lock.unlock();
+            resource().unlock();
         }
     }
 
-    /** The store has taken it away, as its answer to the release shows. */
+    /** The store's answer to the release shows that the grant was removed before. */
     void noteRemoval() {
-        resource.partition.context.noteLoss(
-                new Loss(name(), resource.partition.context.product(), token, Loss.Cause.REMOVED));
+        context().noteLoss(new Loss(name(), context().product(), token, Loss.Cause.REMOVED));
     }
 
-    /** The exception for its loss, of a cause unless that is known already. */
+    /** The exception for its loss, with this cause if no other is known. */
     public RuntimeException lostException(Loss.Cause unlessKnown) {
         Loss known = loss;
         return new LockLostException(
-                known != null ? known : new Loss(name(), resource.partition.context.product(), token, unlessKnown));
+                known != null ? known : new Loss(name(), context().product(), token, unlessKnown));
     }
 
     /** The exception for a release that the store has not confirmed. */
     public RuntimeException unconfirmedException() {
-        return resource.partition.context.failures().unconfirmed(name(), token, effectiveLease(), notReleased);
+        return context().failures().unconfirmed(name(), token, effectiveLease(), notReleased);
     }
 
-    /** What it is now, without the store. */
+    /** Its present state in a word, without asking the store. */
     public String state() {
         return isHeld() ? "held" : loss != null ? "lost" : isClosed || isOver ? "released" : "in doubt";
     }
 
     @Override
     public String toString() {
-        return "Hold[" + resource.name + ", token " + shownToken() + ", " + state() + ", "
-                + resource.partition.context.product() + "]";
+        return "Hold[" + resource().name + ", token " + shownToken() + ", " + state() + ", "
+                + context().product() + "]";
     }
 }

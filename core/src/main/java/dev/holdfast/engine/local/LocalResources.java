@@ -31,7 +31,7 @@ public final class LocalResources implements SessionUser {
     public final ClientContext context;
     public final HolderLookup lookup;
     private final Partitions partitions;
-    /** By the number of the partition of the store; null where none was ever used. */
+    /** By the number of the partition; null for a partition that was never used. */
     private final AtomicReferenceArray<ConcurrentMap<ResourceName, LocalSynchronizer>> resources;
 
     public LocalResources(Partitions partitions) {
@@ -106,8 +106,8 @@ public final class LocalResources implements SessionUser {
         return present == null ? List.of() : present.values();
     }
 
-    /** The exception for another declaration of a name that this process uses already. */
-    public RuntimeException usedOtherwise(LocalResource other) {
+    /** The exception for a declaration of a name that this process uses with another one. */
+    public RuntimeException usedOtherwise(Resource other) {
         ResourceSpec spec = other.spec;
         String words = spec.order() + " " + spec.kind();
         return new LockMismatchException(
@@ -141,7 +141,7 @@ public final class LocalResources implements SessionUser {
 
     @Override
     public void opened(Partition partition) {
-        each(partition, "a lock under a new session", LocalSynchronizer::goOn);
+        each(partition, "a lock under a new session", LocalSynchronizer::resume);
     }
 
     @Override
@@ -149,14 +149,14 @@ public final class LocalResources implements SessionUser {
         each(
                 partition,
                 "the end of waiting",
-                resource -> RequestCancellation.failThoseBefore(
-                        resource, attempt, () -> context.storeFailure(resource.name.value(), failure)));
+                resource ->
+                        resource.failQueuedBefore(attempt, () -> context.storeFailure(resource.name.value(), failure)));
     }
 
     @Override
     public void renewed(Partition partition) {
-        each(partition, "a look after owners", ResourceMaintenance::checkOwners);
-        each(partition, "the end of a doubt", ResourceMaintenance::goOnAfterDoubt);
+        each(partition, "a look after owners", LocalSynchronizer::checkOwners);
+        each(partition, "the end of a doubt", LocalSynchronizer::resumeAfterDoubt);
     }
 
     @Override
@@ -169,16 +169,12 @@ public final class LocalResources implements SessionUser {
         each(
                 partition,
                 "the end of waiting",
-                resource -> RequestCancellation.failAll(
-                        resource, () -> context.storeFailure(resource.name.value(), failure)));
+                resource -> resource.failAll(() -> context.storeFailure(resource.name.value(), failure)));
     }
 
     @Override
     public void shut(Partition partition) {
-        each(
-                partition,
-                "the end of a lock",
-                resource -> ResourceMaintenance.shut(resource, context.failures()::closed));
+        each(partition, "the end of a lock", resource -> resource.shut(context.failures()::closed));
     }
 
     @Override
@@ -195,12 +191,12 @@ public final class LocalResources implements SessionUser {
     @Override
     public boolean knows(ClaimRef ref) {
         LocalSynchronizer resource = resource(ref.resource());
-        return resource != null && ResourceMaintenance.knows(resource, ref);
+        return resource != null && resource.knows(ref);
     }
 
     @Override
     public void audit(Partition partition, Audit audit) {
-        each(partition, "the audit of a lock", resource -> ResourceMaintenance.audit(resource, audit));
+        each(partition, "the audit of a lock", resource -> resource.audit(audit));
     }
 
     private void each(Partition partition, String what, Consumer<LocalSynchronizer> action) {

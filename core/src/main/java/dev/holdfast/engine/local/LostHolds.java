@@ -10,19 +10,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds of a resource that were lost and that their owners have not closed. Each is added and removed in the same
- * time however many there are: all permits of a process may be lost at once. Guarded by the lock of the resource.
+ * The lost holds of a resource that their owners have not closed. Adding and removing takes constant time: all permits of
+ * a process may be lost at once. Guarded by the lock of the resource.
  */
 final class LostHolds {
 
-    /** Of all resources without any, which are almost all. Never added to. */
+    /** Shared by all resources without lost holds, which are almost all. Never added to. */
     static final LostHolds NONE = new LostHolds();
 
-    /** By their owners: see {@link OwnedHold#key()}. Oldest first. */
+    /** By owner, see {@link OwnedHold#key()}; oldest first. */
     private final Map<Object, LocalHold> holds = new LinkedHashMap<>();
 
     /** How many there are under each grant. */
-    private final Map<LocalGrant, Integer> counts = new HashMap<>();
+    private final Map<Grant, Integer> counts = new HashMap<>();
 
     boolean isEmpty() {
         return holds.isEmpty();
@@ -40,17 +40,17 @@ final class LostHolds {
 
     void add(LocalHold hold) {
         if (holds.put(hold.key(), hold) != hold) {
-            counts.merge(hold.grant, 1, Integer::sum);
+            counts.merge(hold.grant(), 1, Integer::sum);
         }
     }
 
     void remove(LocalHold hold) {
         if (holds.remove(hold.key(), hold)) {
-            counts.computeIfPresent(hold.grant, (grant, count) -> count == 1 ? null : count - 1);
+            counts.computeIfPresent(hold.grant(), (grant, count) -> count == 1 ? null : count - 1);
         }
     }
 
-    /** The lost hold of a thread; null if it has none, and for no thread. */
+    /** The lost hold of a thread; null if it has none, or if there is no thread. */
     @Nullable
     LocalHold of(@Nullable Thread owner) {
         return owner == null ? null : holds.get(owner);
@@ -58,12 +58,10 @@ final class LostHolds {
 
     /** The lost holds whose owners are threads that have died. */
     List<LocalHold> ofTheDead() {
-        return holds.values().stream()
-                .filter(hold -> hold.owner != null && !hold.owner.isAlive())
-                .toList();
+        return holds.values().stream().filter(LocalHold::isOrphan).toList();
     }
 
-    /** Removes those that own themselves and have nothing left at the store: nobody has to close such a hold. */
+    /** Removes the holds that own themselves and have ended at the store: those need not be closed. */
     void removeEnded(long now) {
         for (LocalHold hold : new ArrayList<>(holds.values())) {
             if (hold.owner == null && hold.hasEndedAtStore(now)) {
@@ -73,11 +71,11 @@ final class LostHolds {
     }
 
     /** Whether there is one under a grant. */
-    boolean hasUnder(LocalGrant grant) {
+    boolean hasUnder(Grant grant) {
         return counts.containsKey(grant);
     }
 
     void addRefs(Set<ClaimRef> refs) {
-        counts.keySet().forEach(grant -> refs.add(grant.ref));
+        counts.keySet().forEach(grant -> refs.add(grant.ref()));
     }
 }

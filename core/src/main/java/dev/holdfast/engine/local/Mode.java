@@ -5,12 +5,12 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceSpec;
 
 /**
- * What one face of a resource asks of it.
+ * How a resource is acquired: as a mutex, as one side of a read-write lock, or for some permits.
  *
  * @param spec what the resource is
  * @param weight how much of the capacity is asked for
- * @param isOwned whether a hold belongs to the thread that asked, which then may ask again; else it belongs to itself
- * @param isShare whether holds of this mode stand beside others under one grant
+ * @param isOwned whether a hold belongs to the thread that asked, which may enter again; otherwise it owns itself
+ * @param isShare whether holds of this mode share a grant
  * @param holds makes the holds
  */
 public record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isShare, HoldFactory holds) {
@@ -20,7 +20,7 @@ public record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isSha
     /** Makes the hold of a request that is granted, under the lock of its resource. */
     @FunctionalInterface
     public interface HoldFactory {
-        LocalHold make(LocalResource resource, LocalGrant grant, Request request, long token);
+        LocalHold make(HoldIssuer issuer, Grant grant, Request request, long token);
     }
 
     private Mode(ResourceSpec spec, int weight, boolean isOwned, HoldFactory holds) {

@@ -28,13 +28,13 @@ abstract class OwnedHold implements HoldHandle {
         this.writeDepth = isWrite ? 1 : 0;
     }
 
-    /** Who has it, for look-up. */
+    /** Its key in maps of holds: the owner, or the hold itself. */
     Object key() {
         return owner == null ? this : owner;
     }
 
     /**
-     * Makes sure that the calling thread may release it.
+     * Checks that the calling thread may release it.
      *
      * @throws NotOwnerException if it belongs to another
      */
@@ -59,7 +59,7 @@ abstract class OwnedHold implements HoldHandle {
         return writeDepth;
     }
 
-    /** How often it was acquired for anything else, and not released. */
+    /** How often it was acquired otherwise, and not released. */
     public int shareDepth() {
         return depth - writeDepth;
     }
@@ -80,10 +80,10 @@ abstract class OwnedHold implements HoldHandle {
     }
 
     /**
-     * Counts one acquisition less.
+     * Counts the end of an acquisition.
      *
-     * @return whether that was the last one for writing, and others are left
-     * @throws NotOwnerException if there is none
+     * @return whether it was the last one for writing, and others are left
+     * @throws NotOwnerException if none is left
      */
     boolean exit(boolean isWrite) {
         if (depth <= 0 || (isWrite && writeDepth <= 0)) {

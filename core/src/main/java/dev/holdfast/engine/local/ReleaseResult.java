@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the store's answer to a release into what its owner is told, at the latest when the store time-out is over.
- * Used by one thread after another.
+ * Turns the store's answer to a release into its outcome, at the latest at the store time-out. Used by one thread after
+ * another.
  */
 final class ReleaseResult implements ReleaseRetrier.Done {
 
@@ -21,14 +21,14 @@ final class ReleaseResult implements ReleaseRetrier.Done {
     private final CompletableFuture<ReleaseOutcome> stage;
 
     /**
-     * Set by the first failure: before it there is an answer on its way, which comes or fails well within the time-out.
+     * Set by the first failure. Before that an answer is in flight, which arrives or fails well within the time-out.
      */
     private Environment.@Nullable Timer alarm;
 
     /**
      * Begins with the release.
      *
-     * @param inDoubt whether the hold was in doubt when it was released: then only the store's word makes it good
+     * @param inDoubt whether the hold was in doubt when it was released: then only the store's answer confirms it
      * @param since when it was released
      */
     ReleaseResult(LocalHold hold, boolean inDoubt, long since, CompletableFuture<ReleaseOutcome> stage) {
@@ -44,7 +44,7 @@ final class ReleaseResult implements ReleaseRetrier.Done {
             alarm.cancel();
         }
         if (reply instanceof Reply.Absent && isFirst) {
-            // Nobody but us could have released it, and we had not yet: it was taken away.
+            // Only this client releases it, and had not done so before: it was removed.
             hold.noteRemoval();
             stage.complete(ReleaseOutcome.LOST);
         } else if (inDoubt && !(reply instanceof Reply.Released)) {
@@ -56,7 +56,7 @@ final class ReleaseResult implements ReleaseRetrier.Done {
 
     @Override
     public void delayed(StoreException failure) {
-        ClientContext context = hold.resource.partition.context;
+        ClientContext context = hold.resource().context();
         long left = since
                 + context.options().storeTimeout().toNanos()
                 - context.clock().now();

@@ -1,185 +1,228 @@
 package dev.holdfast.engine.local;
 
+import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.session.Claim;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The local requests that wait at a resource, first in, first out; linked through the requests themselves. Guarded by
- * the lock of the resource.
- */
+/** The local requests that wait for a resource, first in, first out. Guarded by the lock of the resource. */
 final class RequestQueue {
 
-    /** The queue of a resource where nobody waits: most resources of held locks have no other. Never appended to. */
+    /** The queue of a resource without waiters, such as most held locks. Never appended to. */
     static final RequestQueue NONE = new RequestQueue();
 
-    private @Nullable Request head;
-    private @Nullable Request tail;
+    /** The place of a request in the queue. */
+    static final class Place {
+        private final RequestQueue queue;
+        private final Request request;
+        private @Nullable Place previous;
+        private @Nullable Place next;
+
+        private Place(RequestQueue queue, Request request, @Nullable Place previous) {
+            this.queue = queue;
+            this.request = request;
+            this.previous = previous;
+        }
+    }
+
+    private @Nullable Place head;
+    private @Nullable Place tail;
     private long numbers;
     private int size;
 
-    /** How many don't wait, and have no claim that goes past the one that waits. */
+    /** The number of tries without a barging claim. */
     private int idleTries;
 
+    /** Requests up to this number are no newcomers any more. */
+    private long newcomersAfter;
+
     /**
-     * Those whose time is up, in the order in which that was noted; null before the first. None had an answer of the
-     * store by then, so the numbers of answers that they came after only rise.
+     * Requests whose time is up, in that order; null before the first. None had an answer of the store by then, so the
+     * numbers of answers before them only increase.
      */
     private @Nullable Set<Request> overdue;
 
-    /** The number up to which requests are no newcomers any more. */
-    private long newcomersAfter;
+    /** Requests with a barging claim that have left since the last call of {@link #takeLeft}; null before the first. */
+    private @Nullable List<Request> left;
 
-    /** This queue, or a new one if this is none. */
+    /** This queue, or a new one if this is the empty constant. */
     RequestQueue orNew() {
         return this == NONE ? new RequestQueue() : this;
     }
 
     @Nullable
     Request head() {
-        return head;
+        return head == null ? null : head.request;
     }
 
     @Nullable
     Request tail() {
-        return tail;
+        return tail == null ? null : tail.request;
     }
 
     boolean isEmpty() {
         return head == null;
     }
 
-    /** How many wait. */
-    int size() {
-        return size;
-    }
-
-    /** Whether there are some that don't wait, and have no claim that goes past the one that waits. */
-    boolean hasIdleTries() {
-        return idleTries > 0;
-    }
-
-    /** A request that waits has a claim that goes past the one that waits. */
-    void noteBarging(Request request) {
-        idleTries -= request.isTry ? 1 : 0;
-    }
-
-    /** A request has no claim any more that goes past the one that waits. */
-    void noteBargingEnded(Request request) {
-        idleTries += request.isQueued && request.isTry ? 1 : 0;
-    }
-
-    private static boolean isIdleTry(Request request) {
-        return request.isTry && request.barging == null;
+    /** Whether nothing is lost if a new queue replaces this one. */
+    boolean isDisposable() {
+        return head == null && left == null;
     }
 
     boolean hasSeveral() {
         return head != tail;
     }
 
+    int size() {
+        return size;
+    }
+
     /** The number of the newest request that was ever queued. */
-    long newest() {
+    long newestNumber() {
         return numbers;
     }
 
     void append(Request request) {
-        request.number = ++numbers;
-        request.isQueued = true;
+        Place place = new Place(this, request, tail);
+        request.enqueued(place, ++numbers);
         size++;
         idleTries += isIdleTry(request) ? 1 : 0;
-        request.previous = tail;
         if (tail == null) {
-            head = request;
+            head = place;
         } else {
-            tail.next = request;
+            tail.next = place;
         }
-        tail = request;
-    }
-
-    /** Puts a request back that was at the head. */
-    void prepend(Request request) {
-        request.isQueued = true;
-        size++;
-        idleTries += isIdleTry(request) ? 1 : 0;
-        request.next = head;
-        if (head == null) {
-            tail = request;
-        } else {
-            head.previous = request;
-        }
-        head = request;
+        tail = place;
     }
 
     void remove(Request request) {
-        if (!request.isQueued) {
+        Place place = request.place();
+        if (place == null) {
             return;
         }
-        request.isQueued = false;
+        request.dequeued();
         size--;
         idleTries -= isIdleTry(request) ? 1 : 0;
-        if (request.barging != null) {
-            request.barging.left(request);
+        if (request.bargingClaim() != null) {
+            if (left == null) {
+                left = new ArrayList<>();
+            }
+            left.add(request);
         }
-        if (request.previous == null) {
-            head = request.next;
+        if (place.previous == null) {
+            head = place.next;
         } else {
-            request.previous.next = request.next;
+            place.previous.next = place.next;
         }
-        if (request.next == null) {
-            tail = request.previous;
+        if (place.next == null) {
+            tail = place.previous;
         } else {
-            request.next.previous = request.previous;
+            place.next.previous = place.previous;
         }
-        request.previous = null;
-        request.next = null;
         if (overdue != null) {
             overdue.remove(request);
         }
     }
 
-    /** The oldest request behind the head that has come since the last call, with all that follow it; null if none. */
-    @Nullable
-    Request takeNewcomers() {
-        Request oldest = null;
-        for (Request last = tail; last != null && last != head && last.number > newcomersAfter; last = last.previous) {
+    /** Whether a request matches. */
+    boolean has(Predicate<Request> condition) {
+        for (Place place = head; place != null; place = place.next) {
+            if (condition.test(place.request)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Ends the requests that match. */
+    void end(Predicate<Request> condition, Consumer<Request> end) {
+        for (Place place = head; place != null; place = place.next) {
+            if (condition.test(place.request)) {
+                remove(place.request);
+                end.accept(place.request);
+            }
+        }
+    }
+
+    // ---- Barging
+
+    /** Whether there are tries without a barging claim. */
+    boolean hasIdleTries() {
+        return idleTries > 0;
+    }
+
+    private static boolean isIdleTry(Request request) {
+        return request.isTry() && request.bargingClaim() == null;
+    }
+
+    /** A claim passes the waiting one for a request; null when it has ended. */
+    static void setBargingClaim(Request request, @Nullable Claim claim) {
+        boolean wasIdle = isIdleTry(request);
+        request.setBargingClaim(claim);
+        Place place = request.place();
+        if (place != null && wasIdle != isIdleTry(request)) {
+            place.queue.idleTries += wasIdle ? -1 : 1;
+        }
+    }
+
+    /** Does something with each request behind the head that was queued since the last call, oldest first. */
+    void takeNewcomers(Consumer<Request> action) {
+        Place oldest = null;
+        for (Place last = tail;
+                last != null && last != head && last.request.number() > newcomersAfter;
+                last = last.previous) {
             oldest = last;
         }
         newcomersAfter = numbers;
-        return oldest;
+        for (Place place = oldest; place != null; place = place.next) {
+            action.accept(place.request);
+        }
     }
 
-    /** Lets all that wait be newcomers again. */
-    void renew() {
+    /** Makes all requests newcomers again. */
+    void renewNewcomers() {
         newcomersAfter = 0;
     }
 
-    /** The time of a request that waits is up: it ends with the next answer of the store. */
+    /** The requests with a barging claim that have left since the last call. */
+    List<Request> takeLeft() {
+        if (left == null) {
+            return List.of();
+        }
+        List<Request> taken = left;
+        left = null;
+        return taken;
+    }
+
+    // ---- Overdue requests
+
+    /** The time of a request is up: it ends with the next answer of the store. */
     void noteOverdue(Request request, Duration waited) {
-        request.overdueAfter = waited;
+        request.noteOverdue(waited);
         if (overdue == null) {
             overdue = new LinkedHashSet<>();
         }
         overdue.add(request);
     }
 
-    /** The one whose time was up first; null if there is none. */
-    @Nullable
-    Request firstOverdue() {
-        return overdue == null || overdue.isEmpty() ? null : overdue.iterator().next();
-    }
-
-    /** Whether a request waits that a claim could serve. */
-    boolean hasOneFor(LocalClaim claim) {
-        Request only = claim.boundTo();
-        if (only != null) {
-            return only.isQueued;
-        }
-        for (Request request = head; request != null; request = request.next) {
-            if (claim.suits(request)) {
-                return true;
+    /**
+     * Ends the overdue requests that have had an answer. Each of them came after as many answers as the one before it, or
+     * more, so this never visits one that stays: thousands whose waits end together don't visit each other.
+     */
+    void endOverdue(Predicate<Request> isUnanswered, DeferredActions deferred) {
+        while (overdue != null && !overdue.isEmpty()) {
+            Request first = overdue.iterator().next();
+            if (isUnanswered.test(first)) {
+                return;
             }
+            remove(first);
+            first.refuse(null, deferred);
         }
-        return false;
     }
 }

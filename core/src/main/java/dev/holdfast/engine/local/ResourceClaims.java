@@ -1,415 +1,697 @@
 package dev.holdfast.engine.local;
 
+import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.ClaimListener;
 import dev.holdfast.engine.session.FixedLeaseState;
+import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Reply;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How this process stands at the store for one resource: the claim that is on its way to a grant, and the grants that
- * are passed on. All methods are called under the lock of the resource; what leaves it goes to the deferred actions.
+ * What this process asked of the store for one resource: the claim that waits in the store's queue, the claims that pass
+ * it, and lost holds whose grants may still be there. Turns answers into {@link Grants}. All methods are called under the
+ * lock of the resource; what leaves it goes to the deferred actions.
  */
-final class ResourceClaims extends ResourceGrants {
+final class ResourceClaims {
 
-    /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
-    private @Nullable LocalClaim claim;
+    /**
+     * A claim without a grant.
+     *
+     * @param only the only request that it serves; null if it serves the first that it suits
+     * @param isBarging whether it passes the main claim: it is tried once, and takes no place in the store's queue
+     * @param replaced the grant that it replaces by a yield, until that is answered
+     */
+    record Pending(
+            @Nullable Request only,
+            boolean isBarging,
+            @Nullable Grant replaced) implements Claim.Attachment {}
 
-    /** The claims that go past it. */
-    private BargingClaims barging = BargingClaims.NONE;
+    private final ClaimListener listener;
 
+    /** They also know the resource: a field less in each held lock. */
+    private final Grants grants;
+
+    /** The claim with a place in the store's queue, or on its way there; at most one for each process. */
+    private @Nullable Claim main;
+
+    /** The claims that pass it, oldest first. */
+    private Set<Claim> barging = Set.of();
+
+    private LostHolds lostHolds = LostHolds.NONE;
+
+    /** How often the store has reported the state of a claim. */
     private long answers;
 
-    ResourceClaims(LocalResource resource) {
-        super(resource);
+    ResourceClaims(ClaimListener listener, Grants grants) {
+        this.listener = listener;
+        this.grants = grants;
     }
 
+    private Resource resource() {
+        return grants.resource();
+    }
+
+    private Partition partition() {
+        return grants.resource().partition;
+    }
+
+    // ---- What there is
+
+    /** Whether nothing of the resource is at the store, as far as this process knows. */
     boolean isNone() {
-        return claim == null && barging.isEmpty() && isWithoutGrants();
+        return main == null && barging.isEmpty() && grants.isEmpty() && lostHolds.isEmpty();
     }
 
-    /** Whether a claim may be made for a request: one is enough, and where one grant serves all, it is enough. */
+    /** Whether a claim may be made for a request: one is enough, and so is one grant that serves all requests. */
     boolean mayAsk(Request request) {
-        return claim == null && !isBarging(request) && (resource.policy.hasSeveralGrants() || !hasOneBefore(request));
+        return main == null
+                && request.bargingClaim() == null
+                && (resource().policy.hasSeveralGrants() || !hasGrantBefore(request));
     }
 
-    /** Whether the store has not said anything yet to what was asked of it last. */
-    boolean isAsking() {
-        return claim != null && claim.state == Claim.State.SENT;
-    }
-
-    /** Whether the claim that is on its way waits in the store's queue. */
-    boolean isWaiting() {
-        return claim != null && claim.state == Claim.State.QUEUED;
-    }
-
-    /** Whether there is a grant that will serve a request too, or that has to go first. */
-    private boolean hasOneBefore(Request request) {
+    /** Whether a grant will serve a request too, or has to end first. */
+    private boolean hasGrantBefore(Request request) {
         boolean wantsItsOwn = request.isShare() && request.hasOwnLease();
-        for (LocalGrant held = firstGrant(); held != null; held = held.nextGrant) {
-            if (resource.policy.precludesAnother(held.weight, held.isBound() || wantsItsOwn)) {
+        for (Grant grant = grants.first(); grant != null; grant = grant.next) {
+            if (resource().policy.precludesAnother(grant.claim.weight(), grant.isBound() || wantsItsOwn)) {
                 return true;
             }
         }
         return false;
     }
 
-    /** How often the store has told the state of a claim of this process; -1 if the newest it told still holds. */
+    /** Whether the main claim has no answer yet. */
+    boolean isAsking() {
+        return main != null && main.isSent();
+    }
+
+    /** Whether the main claim waits in the store's queue. */
+    boolean isWaiting() {
+        return main != null && main.isQueued();
+    }
+
+    /** How often the store has reported the state of a claim; -1 if the newest report still applies. */
     long answers() {
         return isUnanswered() ? answers : -1;
     }
 
-    /** Whether the store has said nothing to what was asked of it since it had told so many states. */
+    /** Whether the store has reported nothing since it had given this many answers. */
     boolean isUnansweredSince(long answersBefore) {
         return answers == answersBefore && isUnanswered();
     }
 
     private boolean isUnanswered() {
-        if (!isWithoutGrants() && (claim == null || !resource.policy.hasSeveralGrants())) {
+        if (!grants.isEmpty() && (main == null || !resource().policy.hasSeveralGrants())) {
             return false;
         }
-        return claim == null || !claim.wasAnswered;
+        return main == null || !main.wasAnswered();
     }
 
-    /** The claim or grant of this identity, if it is here. */
-    @Override
+    /** The claim or grant of this identity; null if it is not here. */
     @Nullable
-    LocalGrant find(ClaimRef ref) {
-        if (claim != null && claim.ref.equals(ref)) {
-            return claim;
+    Claim find(ClaimRef ref) {
+        if (main != null && main.ref.equals(ref)) {
+            return main;
         }
-        LocalClaim past = barging.find(ref);
-        return past == null ? super.find(ref) : past;
+        for (Claim claim : barging) {
+            if (claim.ref.equals(ref)) {
+                return claim;
+            }
+        }
+        Grant grant = grants.find(ref);
+        return grant == null ? null : grant.claim;
     }
 
-    @Override
+    /** Collects all that may be at the store. */
     void addRefs(Set<ClaimRef> refs) {
-        if (claim != null) {
-            refs.add(claim.ref);
+        if (main != null) {
+            refs.add(main.ref);
         }
-        barging.addRefs(refs);
-        super.addRefs(refs);
+        barging.forEach(claim -> refs.add(claim.ref));
+        grants.addRefs(refs);
+        lostHolds.addRefs(refs);
+    }
+
+    private static @Nullable Pending pendingOf(Claim claim) {
+        return claim.attachment() instanceof Pending pending ? pending : null;
+    }
+
+    private static @Nullable Grant grantOf(Claim claim) {
+        return claim.attachment() instanceof Grant grant ? grant : null;
+    }
+
+    /** Whether a grant of a pending claim would serve a request. */
+    boolean suits(Claim claim, Pending pending, Request request) {
+        if (pending.only() != null || request.hasOwnLease()) {
+            return pending.only() == request;
+        }
+        return resource().policy.suits(claim, request.weight(), request.number());
     }
 
     // ---- Asking
 
-    /** Makes a claim for a request, and asks the store for it. */
-    void ask(Session session, Request first, RequestQueue queue, DeferredActions out) {
-        LocalClaim fresh = newClaim(session, first, first.hasOwnLease() || first.isTry, queue);
-        claim = fresh;
-        int tokens = tokensToAsk(queue);
-        CallerMode caller = first.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
-        out.add(() -> resource.partition.driver.acquire(fresh, tokens, caller));
+    /** Makes a claim for a request, and sends it. */
+    void ask(Session session, Request first, RequestQueue queue, DeferredActions deferred) {
+        Request only = first.hasOwnLease() || first.isTry() ? first : null;
+        Claim fresh = newClaim(session, first, new Pending(only, false, null), queue);
+        main = fresh;
+        send(fresh, grants.tokensToAsk(queue), first.callerMode(), deferred);
     }
 
-    /** Whether a claim is on its way for this request that goes past the one that waits. */
-    boolean isBarging(Request request) {
-        return request.barging != null;
-    }
-
-    /**
-     * Asks the store for a request that is behind the claim that waits, if there may be room for it: for one that
-     * waits, only if it asks for less, so that those who ask for as much pass what there is from one to the next in
-     * memory.
-     */
-    void barge(Request request, RequestQueue queue, DeferredActions out) {
-        LocalClaim waiting = claim;
-        if (waiting == null
-                || !waiting.session.isAlive()
-                || (!request.isTry && request.weight() >= waiting.weight)
-                || isBarging(request)) {
-            return;
-        }
-        LocalClaim fresh = newClaim(waiting.session, request, true, queue);
-        fresh.isBarging = true;
-        barging = barging.orNew();
-        barging.add(request, fresh);
-        queue.noteBarging(request);
-        CallerMode caller = request.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
-        out.add(() -> resource.partition.driver.acquire(fresh, 1, caller));
-    }
-
-    /** Whether the store has said, since a request for a pass came, that it has to wait. */
-    boolean mustWait(Request request) {
-        return claim != null && claim.state == Claim.State.QUEUED && claim.covers(request.number);
-    }
-
-    /**
-     * Asks whether the pass claim still waits at the store, if requests have come since that was known: then it is
-     * theirs too, and else they need another. Without that they would have to ask after the latch has opened, which may
-     * be set anew by then.
-     */
-    void cover(RequestQueue queue, DeferredActions out) {
-        LocalClaim waiting = claim;
-        Request newest = queue.tail();
-        if (waiting == null
-                || newest == null
-                || waiting.state != Claim.State.QUEUED
-                || waiting.isCovering
-                || waiting.covers(newest.number)) {
-            return;
-        }
-        waiting.isCovering = true;
-        CallerMode caller = newest.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
-        out.add(() -> resource.partition.driver.cover(waiting, caller));
-    }
-
-    /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
-    void giveWay(LocalGrant held, Request first, RequestQueue queue, DeferredActions out) {
-        if (claim != null || first.isTry || !held.session.isAlive()) {
-            giveBack(held, out);
-            return;
-        }
-        LocalClaim fresh = newClaim(held.session, first, first.hasOwnLease(), queue);
-        int tokens = tokensToAsk(queue);
-        fresh.replace(held);
-        claim = fresh;
-        out.add(() -> resource.partition.driver.giveWay(fresh, tokens));
-    }
-
-    private LocalClaim newClaim(Session session, Request first, boolean isOwn, RequestQueue queue) {
-        LocalClaim fresh = new LocalClaim(
-                resource,
-                resource.partition.nextRef(resource.name, session),
+    private Claim newClaim(Session session, Request request, Pending pending, RequestQueue queue) {
+        boolean isTry =
+                pending.isBarging() || (pending.only() != null && pending.only().isTry());
+        Claim fresh = new Claim(
+                listener,
+                partition().nextRef(resource().name, session),
                 session,
-                first.terms.lease(),
-                isOwn ? first : null,
-                first.weight(),
-                queue.newest());
-        fresh.settledAt = resource.partition.context.clock().now();
+                new Claim.Terms(
+                        request.terms.lease(),
+                        request.weight(),
+                        isTry ? Waiting.TRY : Waiting.QUEUE,
+                        queue.newestNumber(),
+                        pending.replaced() == null ? null : pending.replaced().ref()),
+                resource().now());
+        fresh.attach(pending);
         return fresh;
     }
 
-    // ---- What the store says
+    private void send(Claim claim, int tokens, CallerMode caller, DeferredActions deferred) {
+        deferred.add(() -> partition().driver.acquire(claim, tokens, caller));
+    }
+
+    /** Each request that was queued since the last call asks the store past the main claim, once. */
+    void bargeNewcomers(RequestQueue queue, DeferredActions deferred) {
+        queue.takeNewcomers(request -> barge(request, queue, deferred));
+    }
 
     /**
-     * The store has granted a claim, or confirmed a grant.
-     *
-     * @return whether it is a fresh grant, to be {@linkplain #take taken}
+     * Asks the store for a request behind the main claim, if there may be room for it. One that waits does so only if it
+     * asks for less: requests for as much hand over what there is in memory.
      */
-    boolean granted(LocalClaim of, Reply.Granted reply, DeferredActions out) {
-        answers++;
-        if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
-            of.confirm(reply, resource.now() + resource.partition.context.cohortBudgetNanos());
-            return false;
+    private void barge(Request request, RequestQueue queue, DeferredActions deferred) {
+        Claim waiting = main;
+        if (waiting == null
+                || !waiting.session.isAlive()
+                || (!request.isTry() && request.weight() >= waiting.weight())
+                || request.bargingClaim() != null) {
+            return;
         }
-        endReplaced(of);
-        if (of.isDead || !resource.partition.validity.mayBecomeHold(of)) {
-            kill(of, out);
-            return false;
+        Claim fresh = newClaim(waiting.session, request, new Pending(request, true, null), queue);
+        if (barging.isEmpty()) {
+            barging = new LinkedHashSet<>();
         }
-        return true;
+        barging.add(fresh);
+        RequestQueue.setBargingClaim(request, fresh);
+        send(fresh, 1, request.callerMode(), deferred);
     }
 
-    /** Takes a fresh grant. */
-    void take(LocalClaim of, Reply.Granted reply, RequestQueue queue) {
-        noLongerAsksFor(of);
-        of.state = Claim.State.HELD;
-        of.open();
-        of.adopt(reply.tokens());
-        addGrant(of);
+    /** Whether the store has said, since a request for a pass was queued, that it has to wait. */
+    boolean mustWait(Request request) {
+        return isWaiting() && main != null && main.covers(request.number());
+    }
+
+    /**
+     * Asks whether the pass claim still waits at the store, if requests were queued since that was known: then it serves
+     * them too, and otherwise they need another. If they asked later, the latch might have been set again by then.
+     */
+    void cover(RequestQueue queue, DeferredActions deferred) {
+        Claim waiting = main;
+        Request newest = queue.tail();
+        if (waiting != null
+                && newest != null
+                && waiting.isQueued()
+                && !waiting.covers(newest.number())
+                && waiting.beginCovering()) {
+            CallerMode caller = newest.callerMode();
+            long newestNumber = queue.newestNumber();
+            deferred.add(() -> partition().driver.cover(waiting, newestNumber, caller));
+        }
+    }
+
+    /** Exchanges a grant for a place at the tail of the store's queue, in one step. A try only releases it. */
+    void yieldGrant(Grant grant, Request first, RequestQueue queue, DeferredActions deferred) {
+        if (main != null || first.isTry() || !grant.claim.session.isAlive()) {
+            giveBack(grant, deferred);
+            return;
+        }
+        Request only = first.hasOwnLease() ? first : null;
+        Claim fresh = newClaim(grant.claim.session, first, new Pending(only, false, grant), queue);
+        int tokens = grants.tokensToAsk(queue);
+        grant.claim.beginYield();
+        main = fresh;
+        send(fresh, tokens, CallerMode.ASYNC, deferred);
+    }
+
+    // ---- Answers
+
+    /** The request that a grant of this claim serves wherever it stands in the queue; null if it serves the first. */
+    @Nullable
+    Request servedOutOfOrder(Claim claim) {
+        Pending pending = pendingOf(claim);
+        if (pending != null) {
+            return pending.isBarging() ? pending.only() : null;
+        }
+        Grant grant = grantOf(claim);
+        return grant != null && grant.isIdle() ? grant.only() : null;
+    }
+
+    /**
+     * The store has granted a claim, or confirmed its grant.
+     *
+     * @return the grant; null if the claim can't become one
+     */
+    @Nullable
+    Grant granted(Claim claim, Reply.Granted reply, RequestQueue queue, DeferredActions deferred) {
+        answers++;
+        Grant present = grantOf(claim);
+        if (present != null) {
+            present.confirm(reply);
+            return present;
+        }
+        Pending pending = pendingOf(claim);
+        if (pending != null) {
+            endReplaced(pending);
+        }
+        if (pending == null || !partition().validity.mayBecomeHold(claim)) {
+            kill(claim, deferred);
+            return null;
+        }
+        loseExcludedBy(claim, deferred);
+        return take(claim, pending, reply, queue);
+    }
+
+    /** The store has admitted a claim: grants that leave no room for it have ended there. */
+    private void loseExcludedBy(Claim admitted, DeferredActions deferred) {
+        if (!grants.isEmpty() && !resource().policy.hasSeveralGrants()) {
+            for (Grant grant : grants.all()) {
+                if ((long) grant.claim.weight() + admitted.weight()
+                        > resource().spec.capacity()) {
+                    lose(grant, Loss.Cause.REMOVED, deferred);
+                }
+            }
+        }
+    }
+
+    private Grant take(Claim claim, Pending pending, Reply.Granted reply, RequestQueue queue) {
+        noLongerPending(claim);
+        // Without its own lease it serves whichever request is first from now on.
+        Grant grant = new Grant(claim, resource(), claim.fixedLease == null ? null : pending.only());
+        claim.attach(grant);
+        claim.hold();
+        grant.adopt(reply.tokens());
+        grants.add(grant);
         if (queue.hasSeveral() || reply.awaited()) {
-            of.begin(new CohortState(resource.now() + resource.partition.context.cohortBudgetNanos(), reply.awaited()));
+            grant.begin(new CohortState(resource().now() + resource().context().cohortBudgetNanos(), reply.awaited()));
         }
+        return grant;
     }
 
-    /** A claim stands in the store's queue. */
-    void queued(LocalClaim of, DeferredActions out) {
+    /** A claim waits in the store's queue. */
+    void queued(Claim claim, DeferredActions deferred) {
         answers++;
-        endReplaced(of);
-        if (of.isDead) {
-            kill(of, out);
-        } else if (of.state == Claim.State.SENT) {
-            of.state = Claim.State.QUEUED;
+        Pending pending = pendingOf(claim);
+        if (pending != null && pending.replaced() != null) {
+            endReplaced(pending);
+            claim.attach(new Pending(pending.only(), pending.isBarging(), null));
+        }
+        if (claim.isDead()) {
+            kill(claim, deferred);
+        } else {
+            claim.queue();
         }
     }
 
     /**
      * A claim was not made, and will not be.
      *
-     * @return whether the resource waited for it
+     * @return what was known of it; null if the resource did not wait for it
      */
-    boolean refused(LocalClaim of, DeferredActions out) {
+    @Nullable
+    Pending refused(Claim claim, DeferredActions deferred) {
         answers++;
-        boolean wasOurs = claim == of || barging.contains(of);
-        LocalGrant replaced = of.takeReplaced();
-        forget(of);
-        if (replaced != null && replaced.state == Claim.State.YIELDING) {
-            // All or nothing: the grant stayed.
-            giveBack(replaced, out);
+        Pending pending = pendingOf(claim);
+        forget(claim);
+        if (pending != null) {
+            // A yield is all or nothing: the store has kept the grant.
+            releaseReplaced(pending, deferred);
         }
-        return wasOurs;
+        return pending;
     }
 
-    /** The store does not know a claim that it had queued. */
-    void vanished(LocalClaim of) {
-        if (of.state == Claim.State.QUEUED) {
-            // Queued again under a new id, at the tail.
-            forget(of);
+    private void releaseReplaced(Pending pending, DeferredActions deferred) {
+        Grant replaced = pending.replaced();
+        if (replaced != null && replaced.claim.isYielding()) {
+            giveBack(replaced, deferred);
         }
     }
 
-    private void endReplaced(LocalClaim of) {
-        LocalGrant replaced = of.takeReplaced();
-        if (replaced != null) {
-            forget(replaced);
+    private void endReplaced(Pending pending) {
+        if (pending.replaced() != null) {
+            forget(pending.replaced().claim);
         }
     }
 
-    // ---- Ending
-
-    /** Ends a grant at the store. */
-    void giveBack(LocalGrant held, DeferredActions out) {
-        giveBack(held, CallerMode.ASYNC, ReleaseRetrier.NOBODY, out);
-    }
-
-    /** Ends a grant at the store, for somebody who is told its answer. */
-    void giveBack(LocalGrant held, CallerMode caller, ReleaseRetrier.Done done, DeferredActions out) {
-        forget(held);
-        settle(held, new Command.Release(held.ref), caller, done, out);
-    }
-
-    /** Nothing is believed of it here any more. */
-    void forget(LocalGrant over) {
-        over.state = Claim.State.OVER;
-        over.isDead = true;
-        if (drop(over)) {
-            // Who waited until now waited for this process's own holds.
-            answers++;
-        }
-        noLongerAsksFor(over);
-    }
-
-    private void noLongerAsksFor(LocalGrant of) {
-        if (claim == of) {
-            claim = null;
-        }
-        Request barged = barging.remove(of);
-        if (barged != null) {
-            resource.bargesNoLonger(barged);
-            if (barging.isEmpty()) {
-                barging = BargingClaims.NONE;
-            }
+    /** The store does not know a claim: a grant is lost, and a waiting claim is made again at the tail. */
+    void vanished(Claim claim, DeferredActions deferred) {
+        Grant grant = grantOf(claim);
+        if (grant != null && claim.isHeld()) {
+            lose(grant, Loss.Cause.REMOVED, deferred);
+        } else if (claim.isQueued()) {
+            forget(claim);
         }
     }
+
+    /** The store has answered a request for more tokens; null if it has no more. */
+    void advanced(Claim claim, Reply.@Nullable Advanced reply) {
+        Grant grant = grantOf(claim);
+        if (grant != null) {
+            grant.replenish(reply);
+        }
+    }
+
+    void pollFailed(Claim claim) {
+        Grant grant = grantOf(claim);
+        if (grant != null) {
+            grant.pollFailed();
+        }
+    }
+
+    // ---- Claims that no request wants
 
     /**
-     * Withdraws the claim if no request is left that it could serve, and those that go past it for requests that are
-     * over.
+     * Withdraws the main claim if it can serve no request in the queue, and barging claims whose requests have ended.
      *
-     * @return whether the claim was withdrawn
+     * @return whether the main claim was withdrawn
      */
-    boolean dropUnwanted(RequestQueue queue, DeferredActions out) {
-        barging.takeUnwanted().forEach(past -> kill(past, out));
-        LocalClaim waiting = claim;
-        // One that is to replace a grant waits for the answer first: until then both are at stake.
-        if (waiting == null || waiting.isReplacing() || isWanted(queue)) {
+    boolean dropUnwanted(RequestQueue queue, DeferredActions deferred) {
+        for (Request request : queue.takeLeft()) {
+            Claim claim = request.bargingClaim();
+            if (claim != null && request.isDone()) {
+                kill(claim, deferred);
+            }
+        }
+        Claim waiting = main;
+        if (waiting == null || isReplacing(waiting) || isWanted(queue)) {
             return false;
         }
-        kill(waiting, out);
+        kill(waiting, deferred);
         return true;
     }
 
-    /** Whether the claim that is on its way, if there is one, serves a request that waits. */
+    /** Whether a claim replaces a grant: it stays until its answer, because both are at stake. */
+    private static boolean isReplacing(Claim claim) {
+        Pending pending = pendingOf(claim);
+        return pending != null && pending.replaced() != null;
+    }
+
+    /** Whether the main claim, if there is one, serves a request in the queue. */
     boolean isWanted(RequestQueue queue) {
-        LocalClaim waiting = claim;
+        Claim waiting = main;
         Request first = queue.head();
         if (waiting == null || first == null) {
             return waiting == null;
         }
-        // Where weights differ, one that is not for the head would keep it from asking for what it needs; and one that
-        // waits to be alone may wait longer than a reader has to.
-        return (resource.spec.capacity() > 1 && !waiting.isBound())
-                ? waiting.weight == first.weight() && waiting.suits(first)
-                : queue.hasOneFor(waiting);
+        Pending pending = pendingOf(waiting);
+        if (pending == null) {
+            throw new IllegalStateException("the claim " + waiting.ref + " waits for nothing");
+        }
+        Request only = pending.only();
+        if (only != null) {
+            return only.isQueued();
+        }
+        // Where weights differ, a claim that does not suit the head would keep it from asking for what it needs. One
+        // for
+        // the whole capacity may also wait longer than a reader has to.
+        return resource().spec.capacity() > 1
+                ? waiting.weight() == first.weight() && suits(waiting, pending, first)
+                : queue.has(request -> suits(waiting, pending, request));
     }
 
     /**
-     * Nobody wants this claim: it is withdrawn at once, or as soon as its outcome is known. From here on it never
-     * becomes a hold.
+     * No request wants this claim: it never becomes a hold, and is withdrawn now, or as soon as its outcome is known.
      */
-    private void kill(LocalClaim unwanted, DeferredActions out) {
-        boolean isKnown = unwanted.state != Claim.State.SENT || unwanted.wasAnswered;
-        unwanted.isDead = true;
-        noLongerAsksFor(unwanted);
-        if (isKnown) {
-            unwanted.state = Claim.State.OVER;
-        }
+    private void kill(Claim unwanted, DeferredActions deferred) {
+        boolean isKnown = unwanted.isOutcomeKnown();
+        unwanted.kill();
+        noLongerPending(unwanted);
+        unwanted.attach(null);
         if (!isKnown) {
-            // An audit may find it at the store before its own answer is there; it must not take it for a ghost then,
-            // for a withdrawal before the epoch is raised could come before the claim.
-            resource.partition.retrier.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
-        } else if (resource.partition.context.rules().returnsUnwantedGrants()) {
-            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), out);
+            // An audit may find it at the store before its own answer arrives, and must not take it for an orphan: a
+            // withdrawal before the epoch is raised could arrive before the claim.
+            partition().retrier.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
+        } else if (resource().context().rules().returnsUnwantedGrants()) {
+            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), deferred);
         }
     }
 
-    /** The outcome of a dead claim's sending can't change any more: it is withdrawn now. */
-    void withdraw(LocalClaim dead, DeferredActions out) {
-        LocalGrant replaced = dead.takeReplaced();
+    /** The outcome of a dead claim can no longer change: it is withdrawn now. */
+    void withdraw(Claim dead, DeferredActions deferred) {
+        Pending pending = pendingOf(dead);
         forget(dead);
-        if (dead.wasNeverMade) {
-            resource.partition.retrier.retract(dead.ref);
+        if (dead.wasNeverMade()) {
+            partition().retrier.retract(dead.ref);
         } else {
-            settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), out);
+            settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), deferred);
         }
-        if (replaced != null && replaced.state == Claim.State.YIELDING) {
-            giveBack(replaced, out);
+        if (pending != null) {
+            releaseReplaced(pending, deferred);
         }
     }
 
-    /**
-     * Looks after the claims that are on their way and hang on a session: one about which nothing has come or gone for
-     * too long is asked for again, and one that waits is polled.
-     */
-    void lookAfterClaims(Session session, long quietBefore, DeferredActions out) {
-        if (claim != null) {
-            lookAfter(claim, session, quietBefore, out);
+    private void noLongerPending(Claim claim) {
+        if (main == claim) {
+            main = null;
         }
-        barging.all().forEach(past -> lookAfter(past, session, quietBefore, out));
+        if (!barging.isEmpty() && barging.remove(claim)) {
+            Pending pending = pendingOf(claim);
+            if (pending != null && pending.only() != null) {
+                RequestQueue.setBargingClaim(pending.only(), null);
+            }
+            if (barging.isEmpty()) {
+                barging = Set.of();
+            }
+        }
     }
 
-    private void lookAfter(LocalClaim present, Session session, long quietBefore, DeferredActions out) {
-        if (present.session != session) {
+    /** This process expects nothing of a claim or grant any more. */
+    private void forget(Claim claim) {
+        claim.end();
+        if (claim.fixedLease != null && claim.fixedLease.expiry != null) {
+            claim.fixedLease.expiry.cancel();
+        }
+        Grant grant = grantOf(claim);
+        if (grant != null && grants.end(grant)) {
+            // Requests that waited until now waited for the holds of this process.
+            answers++;
+        }
+        noLongerPending(claim);
+        claim.attach(null);
+    }
+
+    // ---- Ending grants
+
+    /** Releases a grant. */
+    void giveBack(Grant grant, DeferredActions deferred) {
+        giveBack(grant, CallerMode.ASYNC, ReleaseRetrier.NOBODY, deferred);
+    }
+
+    /** Releases a grant, and reports the store's answer. */
+    void giveBack(Grant grant, CallerMode caller, ReleaseRetrier.Done done, DeferredActions deferred) {
+        forget(grant.claim);
+        settle(grant.claim, new Command.Release(grant.ref()), caller, done, deferred);
+    }
+
+    /** A grant is left at the store, and ends there with its own lease. */
+    void leave(Grant grant) {
+        forget(grant.claim);
+    }
+
+    /** Releases part of a grant. Its weight changes before the store knows, so that no more than that is used. */
+    void shrink(Grant grant, int weight, DeferredActions deferred) {
+        Claim claim = grant.claim;
+        if (claim.weight() > weight) {
+            claim.shrinkTo(weight);
+            FixedLeaseState outliving = claim.outlivingLease();
+            deferred.add(() -> partition()
+                    .retrier
+                    .settle(
+                            new Command.ShrinkTo(claim.ref, weight),
+                            claim.session,
+                            outliving,
+                            CallerMode.ASYNC,
+                            ReleaseRetrier.NOBODY));
+        }
+    }
+
+    private void settle(Claim claim, Command.OnClaim command, DeferredActions deferred) {
+        settle(claim, command, CallerMode.ASYNC, ReleaseRetrier.NOBODY, deferred);
+    }
+
+    /** Settles the end of a claim at the store, once. */
+    private void settle(
+            Claim claim,
+            Command.OnClaim command,
+            CallerMode caller,
+            ReleaseRetrier.Done done,
+            DeferredActions deferred) {
+        if (claim.beginSettling()) {
+            partition().retrier.announce(command);
+            FixedLeaseState outliving = claim.outlivingLease();
+            deferred.add(() -> partition().retrier.settle(command, claim.session, outliving, caller, done));
+        }
+    }
+
+    // ---- Losses
+
+    /** The client has found that a grant has ended. Returns whether it was still here. */
+    boolean expire(Claim claim, Loss.Cause cause, DeferredActions deferred) {
+        Grant grant = grantOf(claim);
+        boolean isLoss = grant != null && claim.isHeld() && grants.has(grant);
+        if (isLoss && grant != null) {
+            lose(grant, cause, deferred);
+        }
+        return isLoss;
+    }
+
+    /** Ends a grant and the holds under it as lost. */
+    void lose(Grant grant, Loss.Cause cause, DeferredActions deferred) {
+        List<LocalHold> holds = grant.holds();
+        forget(grant.claim);
+        if (holds.isEmpty()) {
+            settle(grant.claim, new Command.Release(grant.ref()), deferred);
             return;
         }
-        if (present.state == Claim.State.SENT && present.settledAt - quietBefore < 0) {
-            out.add(() -> resource.partition.driver.recover(present));
-        } else if (present.state == Claim.State.QUEUED) {
-            out.add(() -> resource.partition.poller.keep(present));
+        // The grant stays at the store until its owners have closed their holds: a slow owner keeps its margin.
+        lostHolds = lostHolds.orNew();
+        holds.forEach(lostHolds::add);
+        holds.forEach(hold -> lose(hold, cause, deferred));
+    }
+
+    private void lose(LocalHold hold, Loss.Cause cause, DeferredActions deferred) {
+        grants.removeHold(hold.grant(), hold);
+        Loss loss = new Loss(resource().name.value(), resource().context().product(), hold.rawToken(), cause);
+        hold.lose(loss, deferred);
+        deferred.add(() -> resource().context().noteLoss(loss));
+    }
+
+    /** The lost hold of a thread that it has not closed. */
+    @Nullable
+    LocalHold lostHoldOf(@Nullable Thread owner) {
+        return lostHolds.of(owner);
+    }
+
+    /**
+     * The owner of a lost hold has closed it; with the last one of its grant, what may be left at the store is released.
+     *
+     * @param leaving leaves the grant at the store instead; null to release it
+     */
+    void closeLost(LocalHold hold, @Nullable Runnable leaving, DeferredActions deferred) {
+        lostHolds.remove(hold);
+        lostHolds = lostHolds.orNone();
+        if (leaving != null) {
+            deferred.add(leaving);
+        } else if (!lostHolds.hasUnder(hold.grant())) {
+            settle(hold.grant().claim, new Command.Release(hold.grant().ref()), deferred);
         }
     }
 
-    /** Retired first: a late duplicate of the claim that came between would stand there for the rest of the ttl. */
-    private void withdrawOnceRetired(LocalClaim over, DeferredActions out) {
-        Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
-        over.isSettling = true;
-        resource.partition.retrier.announce(command);
-        FixedLeaseState outliving = over.outliving();
-        out.add(() -> over.session.afterRetirement(() -> resource.partition.retrier.settle(
-                command, over.session, outliving, CallerMode.ASYNC, ReleaseRetrier.NOBODY)));
-    }
-
-    /** All claims of a session that are on their way are over; its grants are lost by the resource. */
-    void sessionOver(Session session, DeferredActions out) {
-        LocalClaim waiting = claim;
-        if (waiting != null && waiting.session == session) {
-            // It is lost with the others.
-            var unused = waiting.takeReplaced();
-            forget(waiting);
-            withdrawOnceRetired(waiting, out);
-        }
-        for (LocalClaim past : barging.all()) {
-            if (past.session == session) {
-                forget(past);
-                withdrawOnceRetired(past, out);
+    /** The owner of a live hold has died: it is lost, unless its lease is detached, which outlives its owner. */
+    void ownerDied(LocalHold orphan, DeferredActions deferred) {
+        Grant grant = orphan.grant();
+        if (grant.claim.isHeld() && !grant.claim.isDetached()) {
+            lose(orphan, Loss.Cause.OWNER_DIED, deferred);
+            if (grant.isIdle()) {
+                giveBack(grant, deferred);
             }
+        }
+    }
+
+    boolean hasLostHolds() {
+        return !lostHolds.isEmpty();
+    }
+
+    /** Closes lost holds whose owners have died, and drops those without an owner that have ended at the store. */
+    void closeAbandoned(DeferredActions deferred) {
+        for (LocalHold orphan : lostHolds.ofTheDead()) {
+            closeLost(orphan, null, deferred);
+        }
+        lostHolds.removeEnded(resource().now());
+        lostHolds = lostHolds.orNone();
+    }
+
+    // ---- Sessions and audits
+
+    /** All claims and grants of a session have ended. */
+    void sessionOver(Session session, Loss.Cause cause, DeferredActions deferred) {
+        if (main != null && main.session == session) {
+            withdrawAfterSession(main, deferred);
+        }
+        for (Claim claim : List.copyOf(barging)) {
+            if (claim.session == session) {
+                withdrawAfterSession(claim, deferred);
+            }
+        }
+        for (Grant grant : grants.all()) {
+            if (grant.claim.session == session && !grant.claim.isDetached()) {
+                lose(grant, cause, deferred);
+            }
+        }
+    }
+
+    /** The retrier sends this once the session is retired: before that, a late claim could arrive after it. */
+    private void withdrawAfterSession(Claim claim, DeferredActions deferred) {
+        forget(claim);
+        settle(claim, new Command.Withdraw(claim.ref, Command.Sending.REPEAT), deferred);
+    }
+
+    /**
+     * Compares what the store has with what this process expects.
+     *
+     * @return whether a grant was lost
+     */
+    boolean audit(SessionUser.Audit audit, DeferredActions deferred) {
+        addRefs(audit.known());
+        if (main != null) {
+            checkProgress(main, audit, deferred);
+        }
+        barging.forEach(claim -> checkProgress(claim, audit, deferred));
+        boolean isLoss = false;
+        for (Grant grant : grants.all()) {
+            Claim claim = grant.claim;
+            if (claim.session == audit.session()
+                    && claim.isHeld()
+                    && !claim.hasCommandInFlight()
+                    && claim.isUntouchedSince(audit.startedAt())
+                    && !audit.present().contains(claim.ref)) {
+                lose(grant, Loss.Cause.REMOVED, deferred);
+                isLoss = true;
+            }
+        }
+        return isLoss;
+    }
+
+    /** Sends a claim again about which nothing was sent or answered for too long, and polls one that waits. */
+    private void checkProgress(Claim claim, SessionUser.Audit audit, DeferredActions deferred) {
+        if (claim.session != audit.session()) {
+            return;
+        }
+        if (claim.isSent() && claim.isUntouchedSince(audit.quietBefore())) {
+            deferred.add(() -> partition().driver.recover(claim));
+        } else if (claim.isQueued()) {
+            deferred.add(() -> partition().poller.keep(claim));
         }
     }
 }

@@ -11,8 +11,8 @@ public final class TaskWhileHeld {
     private TaskWhileHeld() {}
 
     /**
-     * Runs a task under a hold, interrupts it at the loss, and closes the hold. The loss is thrown before all else;
-     * what the task threw is suppressed in that.
+     * Runs a task under a hold, interrupts it at a loss, and closes the hold. A loss takes precedence: the exception of
+     * the task is suppressed in it.
      */
     public static <T extends @Nullable Object, E extends Exception> T run(HoldHandle hold, LockedTask<T, E> task)
             throws E {

@@ -9,8 +9,8 @@ import dev.holdfast.NotOwnerException;
 import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.HoldIssuer;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.engine.local.LocalResource;
 import dev.holdfast.engine.local.TaskWhileHeld;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
@@ -33,7 +33,7 @@ public final class EngineLock implements DistributedLock {
     private final Acquirer acquirer;
 
     /** The resource that was used last, to spare a look-up; it may have been discarded since. */
-    private @Nullable LocalResource lastResource;
+    private @Nullable HoldIssuer lastResource;
 
     public EngineLock(Acquirer acquirer) {
         this.acquirer = acquirer;
@@ -80,7 +80,7 @@ public final class EngineLock implements DistributedLock {
             return new NestedHold(outer, isWriteSide());
         }
         LocalHold hold = acquirer.awaitOrTimeOut(this, terms);
-        lastResource = hold.resource;
+        lastResource = hold.issuer();
         return hold;
     }
 
@@ -161,7 +161,7 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public boolean isHeldByCurrentThread() {
-        LocalResource local = local();
+        HoldIssuer local = local();
         LocalHold live = local == null ? null : local.liveHoldOf(Thread.currentThread());
         return live != null && countOf(live) > 0 && live.isLive();
     }
@@ -183,18 +183,18 @@ public final class EngineLock implements DistributedLock {
 
     // ---- Implementation
 
-    private @Nullable LocalResource local() {
-        LocalResource last = lastResource;
-        if (last != null && last.current != null) {
+    private @Nullable HoldIssuer local() {
+        HoldIssuer last = lastResource;
+        if (last != null && last.isHeldExclusively()) {
             return last;
         }
-        LocalResource present = acquirer.resources().resource(resource());
+        HoldIssuer present = acquirer.resources().resource(resource());
         lastResource = present;
         return present;
     }
 
     private @Nullable LocalHold holdOfCaller() {
-        LocalResource local = local();
+        HoldIssuer local = local();
         return local == null ? null : local.holdOf(Thread.currentThread());
     }
 
@@ -203,13 +203,13 @@ public final class EngineLock implements DistributedLock {
         if (terms.isInterruptible() && Thread.interrupted()) {
             throw new InterruptedException("interrupted before asking for lock '" + resource() + "'");
         }
-        LocalResource local = local();
+        HoldIssuer local = local();
         LocalHold hold = local == null ? null : local.liveHoldOf(Thread.currentThread());
         if (hold == null) {
             return null;
         }
-        if (!hold.resource.spec.equals(spec())) {
-            throw acquirer.resources().usedOtherwise(hold.resource);
+        if (!hold.resource().spec.equals(spec())) {
+            throw acquirer.resources().usedOtherwise(hold.resource());
         }
         if (isWriteSide() && hold.writeDepth() == 0) {
             throw new IllegalStateException("Lock '" + resource()
@@ -240,7 +240,7 @@ public final class EngineLock implements DistributedLock {
     private @Nullable LocalHold await(AcquireTerms terms) throws InterruptedException {
         LocalHold hold = acquirer.await(this, terms);
         if (hold != null) {
-            lastResource = hold.resource;
+            lastResource = hold.issuer();
         }
         return hold;
     }

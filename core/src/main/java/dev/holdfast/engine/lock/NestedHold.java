@@ -82,7 +82,7 @@ public final class NestedHold implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return outer.told(giveBack(CallerMode.ASYNC));
+        return outer.userStage(giveBack(CallerMode.ASYNC));
     }
 
     @Override
@@ -109,6 +109,7 @@ public final class NestedHold implements HoldHandle {
     @Override
     public String toString() {
         return "Hold[" + name() + ", token " + outer.shownToken() + ", nested, "
-                + (isClosed ? "released" : outer.state()) + ", " + outer.resource.partition.context.product() + "]";
+                + (isClosed ? "released" : outer.state()) + ", "
+                + outer.resource().partition.context.product() + "]";
     }
 }

@@ -7,11 +7,11 @@ import dev.holdfast.LockMismatchException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Permits;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
-import dev.holdfast.engine.local.RequestCompletion;
 import dev.holdfast.engine.session.EpochGuardedCall;
 import dev.holdfast.engine.wire.ResourceInspection;
 import dev.holdfast.spi.CallerMode;
@@ -22,10 +22,14 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** The semaphore of one name. Turns calls into requests or commands. Immutable. */
@@ -157,14 +161,11 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     private Optional<ResourceInfo> look() {
         context.requireOpen();
-        Optional<ResourceInfo> found = RequestCompletion.await(
-                context,
+        Optional<ResourceInfo> found = await(ResourceInspection.askWithin(
+                resources.partition(name).wire,
                 name,
-                ResourceInspection.askWithin(
-                        resources.partition(name).wire,
-                        name,
-                        CallerMode.BLOCKING,
-                        context.options().storeTimeout()));
+                CallerMode.BLOCKING,
+                context.options().storeTimeout()));
         found.map(ResourceInfo::declared)
                 .filter(declared -> !declared.equals(spec))
                 .ifPresent(declared -> {
@@ -187,12 +188,8 @@ public final class EngineSemaphore implements DistributedSemaphore {
             throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
         }
         context.requireOpen();
-        Reply reply = RequestCompletion.await(
-                context,
-                name,
-                EpochGuardedCall.ask(
-                        resources.partition(name),
-                        (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
+        Reply reply = await(EpochGuardedCall.ask(
+                resources.partition(name), (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
         if (reply instanceof Reply.Refused refused) {
             throw new LockMismatchException(name.value(), context.product(), refused.detail());
         }
@@ -210,7 +207,22 @@ public final class EngineSemaphore implements DistributedSemaphore {
                         new Command.Release(claim),
                         CallerMode.BLOCKING,
                         context.options().storeTimeout().toNanos());
-        return RequestCompletion.await(context, name, answer) instanceof Reply.Released;
+        return await(answer) instanceof Reply.Released;
+    }
+
+    /** Waits for the store's answer, and turns its failure into the exception for users. */
+    private <T> T await(CompletableFuture<T> answer) {
+        Duration storeTimeout = context.options().storeTimeout();
+        try {
+            return Uninterruptibles.uninterruptibly(answer, 2 * storeTimeout.toNanos());
+        } catch (TimeoutException e) {
+            throw context.failures().unanswered(name.value(), storeTimeout.multipliedBy(2), null);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StoreException failure) {
+                throw context.storeFailure(name.value(), failure);
+            }
+            throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
+        }
     }
 
     @Override

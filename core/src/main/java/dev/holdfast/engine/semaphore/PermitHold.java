@@ -1,9 +1,9 @@
 package dev.holdfast.engine.semaphore;
 
 import dev.holdfast.Permits;
-import dev.holdfast.engine.local.LocalGrant;
+import dev.holdfast.engine.local.Grant;
+import dev.holdfast.engine.local.HoldIssuer;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.engine.local.LocalResource;
 import dev.holdfast.engine.local.Request;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
@@ -20,8 +20,8 @@ public final class PermitHold extends LocalHold implements Permits {
     /** Null until it is first requested. */
     private volatile @Nullable String permitId;
 
-    PermitHold(LocalResource resource, LocalGrant grant, Request request, long token) {
-        super(resource, grant, request, token);
+    PermitHold(HoldIssuer issuer, Grant grant, Request request, long token) {
+        super(issuer, grant, request, token);
         this.permits = request.weight();
     }
 
@@ -34,8 +34,8 @@ public final class PermitHold extends LocalHold implements Permits {
     public String permitId() {
         String known = permitId;
         if (known == null) {
-            resource.name(this);
-            known = grant.ref.claim() + BEFORE_SESSION + grant.ref.session().value();
+            issuer().name(this);
+            known = claim().ref.claim() + BEFORE_SESSION + claim().ref.session().value();
             permitId = known;
         }
         return known;
@@ -43,8 +43,8 @@ public final class PermitHold extends LocalHold implements Permits {
 
     @Override
     public String toString() {
-        return "Permits[" + permits + " of " + resource.name + ", token " + shownToken() + ", " + state() + ", "
-                + resource.partition.context.product() + "]";
+        return "Permits[" + permits + " of " + resource().name + ", token " + shownToken() + ", " + state() + ", "
+                + resource().partition.context.product() + "]";
     }
 
     /**

@@ -20,29 +20,28 @@ import org.slf4j.LoggerFactory;
 
 /*
  * Compares, once per ttl and after each fail-over of the store, what the store records under the session with what the
- * client believes. A grant that was settled before the audit began, that nothing was asked about since, and that the
- * store does not have was removed behind our back: it is lost. A claim that the store has and that the client neither
- * has nor is ending is a ghost: it is withdrawn, for else its own live session renews it for ever. One that was
- * released while the answer was on its way looks like that too, so a second audit must find the claim again. So is one
- * whose next step got lost in this client: that nothing has been sent or heard about a claim for far longer than any
- * pause and any time-out shows that.
+ * client knows. A grant that was settled before the audit began, that no command was sent about since, and that the
+ * store does not have, was removed: it is lost. A claim that the store has and that the client neither has nor is ending
+ * is an orphan. It is withdrawn; otherwise its own live session would renew it for ever. A claim released while the
+ * answer was in flight looks like an orphan too, so a second audit must find it again. A claim whose next step got lost
+ * in this client is also withdrawn: about it nothing was sent or answered for far longer than any pause or time-out.
  */
 
 /** Audits the session of a partition. Runs one at a time. */
 public final class Auditor {
     private static final Logger log = LoggerFactory.getLogger(Auditor.class);
 
-    /** The most claims in a page. A store whose server is held up by large answers gives fewer. */
+    /** The most claims in a page. A store may return fewer, if large answers would block its server. */
     private static final int PAGE = 10_000;
 
-    /** More than the longest pause of all that is repeated. */
+    /** More than the longest pause between retries. */
     private static final long PAUSES_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final Partition partition;
     private final ClientContext context;
     private final AtomicBoolean isRunning = new AtomicBoolean();
 
-    /** Whether an audit has yet to begin that does not wait for its time. */
+    /** Whether an audit is to begin before its regular time. */
     private final AtomicBoolean isUrgent = new AtomicBoolean();
 
     private volatile long lastRun;
@@ -62,8 +61,8 @@ public final class Auditor {
     }
 
     /**
-     * Begins an audit now, or when the one that runs has ended, since that may have been answered before; repeats it
-     * while the store can't be asked.
+     * Begins an audit now, or when the running one has ended, which may have been answered before. Retries it while the
+     * store is unavailable.
      */
     void runNow() {
         isUrgent.set(true);
@@ -78,7 +77,7 @@ public final class Auditor {
         isUrgent.set(false);
         Session session = partition.keeper.current();
         if (session == null || context.isClosing()) {
-            // Another session has nothing to lose yet.
+            // A new session has no claims yet.
             end();
             return;
         }
@@ -95,18 +94,18 @@ public final class Auditor {
 
     private void run(Session session, long now, Consumer<StoreException> failed) {
         lastRun = now;
-        // Claims that are made from here on have greater numbers, and are no business of this audit.
+        // Later claims have greater numbers, and are not audited.
         long newest = partition.newestClaim();
         ask(session, present -> compare(session, present, now, newest, failed), failed);
     }
 
-    /** Ends the audit that runs; one that was asked for meanwhile begins. */
+    /** Ends the running audit, and begins one that was requested meanwhile. */
     private void end() {
         isRunning.set(false);
         runUrgent(0);
     }
 
-    /** Asks for all claims of the session, page by page; what is to be done then goes on or ends the audit. */
+    /** Reads all claims of the session, page by page, and passes them on. */
     private void ask(Session session, Consumer<Set<ClaimRef>> then, Consumer<StoreException> failed) {
         page(session, Optional.empty(), new HashSet<>(), then, failed);
     }
@@ -150,9 +149,9 @@ public final class Auditor {
         long quietBefore =
                 startedAt - session.ttlNanos - context.options().storeTimeout().toNanos() - PAUSES_NANOS;
         Set<ClaimRef> known = new HashSet<>();
-        partition.tell(
+        partition.notifyUsers(
                 user -> user.audit(partition, new SessionUser.Audit(session, present, known, startedAt, quietBefore)));
-        Set<ClaimRef> strangers = new HashSet<>();
+        Set<ClaimRef> orphans = new HashSet<>();
         for (ClaimRef ref : present) {
             if (ref.claim() > newest || known.contains(ref)) {
                 continue;
@@ -162,21 +161,21 @@ public final class Auditor {
                         "resource={} claim={} was forgotten on its way to its end; it is withdrawn",
                         ref.resource(),
                         ref.claim());
-                // What was sent of it last is perhaps not answered yet.
+                // Its newest command may not be answered yet.
                 partition.keeper.afterRaise(session, session.epoch, () -> withdraw(ref, session));
             } else if (!partition.isKnown(ref)) {
-                strangers.add(ref);
+                orphans.add(ref);
             }
         }
-        if (strangers.isEmpty()) {
+        if (orphans.isEmpty()) {
             end();
         } else {
-            ask(session, again -> withdrawGhosts(session, strangers, again), failed);
+            ask(session, again -> withdrawOrphans(session, orphans, again), failed);
         }
     }
 
-    private void withdrawGhosts(Session session, Set<ClaimRef> strangers, Set<ClaimRef> present) {
-        for (ClaimRef ref : strangers) {
+    private void withdrawOrphans(Session session, Set<ClaimRef> orphans, Set<ClaimRef> present) {
+        for (ClaimRef ref : orphans) {
             if (present.contains(ref)) {
                 log.warn(
                         "resource={} claim={} the store has a claim that nobody here asked for; it is withdrawn",

@@ -3,268 +3,485 @@ package dev.holdfast.engine.session;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Lease;
-import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim on its way through the store, from the first sending to its end; a granted one is a grant. Guarded by
- * {@link #lock()}, but for what is volatile. What follows from an answer is decided by its resource, which is asked by
- * the abstract methods.
+ * A claim at the store, from its first sending to its end. It records what was sent and answered; its
+ * {@linkplain ClaimListener listener} decides what follows. Guarded by the lock of its resource, except for what is
+ * volatile or never changes.
  */
-public abstract class Claim {
+public final class Claim {
     public enum State {
         /** Sent, and not yet answered; the outcome may be unknown. */
         SENT,
         /** In the store's queue. */
         QUEUED,
-        /** Granted, and with its resource. */
+        /** Granted, and accepted by its resource. */
         HELD,
-        /** Granted; a yield is under way, and no local hold is made before it is answered. */
+        /** Granted; a yield is in flight, and no local hold is made before its answer. */
         YIELDING,
-        /** Not ours any more: released, withdrawn, refused, or lost. */
+        /** Released, withdrawn, refused, or lost. */
         OVER
     }
 
-    /** Why a claim was not granted, and whom that concerns. */
+    /** Why a claim was not granted, which decides which requests end. */
     public enum Denial {
         /** Others have or want the resource. */
         TAKEN,
-        /** It asks for more than there is: so do requests for as much or more. */
+        /** It asks for more than there is: requests for as much or more end. */
         TOO_HEAVY,
-        /** It was not made, for a reason that holds for every claim of its resource. */
+        /** It was not made, for a reason that applies to every claim of its resource. */
         REFUSED,
-        /** The store does not answer, for a reason that holds for every claim of its resource. */
+        /** The store does not answer, for a reason that applies to every claim of its resource. */
         UNREACHABLE
     }
 
+    /**
+     * What a claim asks for.
+     *
+     * @param weight how much of the capacity
+     * @param waiting whether it queues at the store, or is tried once
+     * @param newestRequest the newest request of its resource, for a pass: see {@link Claim#covers}
+     * @param replaces the grant that it replaces by a yield; null if there is none
+     */
+    public record Terms(
+            Lease lease,
+            int weight,
+            Waiting waiting,
+            long newestRequest,
+            @Nullable ClaimRef replaces) {}
+
+    /** What its listener knows about it: what waits for it, or the grant that it has become. */
+    public interface Attachment {}
+
     public final ClaimRef ref;
     public final Session session;
-    final Lease lease;
 
-    /** What is known of its own lease; null if it has only the session's. */
-    public final @Nullable FixedLeaseState own;
+    /** Its own lease; null if it has only the session's. Most claims have none, and keep nothing for it. */
+    public final @Nullable FixedLeaseState fixedLease;
 
-    /** Goes past the claim that waits here: it is tried once, and takes no place in the store's queue. */
-    public boolean isBarging;
+    private final ClaimListener listener;
+    private final @Nullable ClaimRef replaces;
+    private final boolean isTry;
+
+    private @Nullable Attachment attachment;
+    private volatile State state = State.SENT;
 
     /** How much of the capacity it asks for, or has. Lowered before the store is told to. */
-    public int weight;
+    private int weight;
+
+    /** No request wants it: it is withdrawn as soon as its outcome allows. Never becomes false again. */
+    private boolean isDead;
+
+    /** The withdrawal or release is with the release retrier. */
+    private boolean isSettling;
 
     /**
-     * A pass claim serves only requests that waited here while it waited at the store, for others may have come after
-     * the latch was set anew: their numbers go up to this. At first those that were there when the claim was sent, and
-     * from then on those that were there when a poll was sent that found it waiting.
+     * What was pushed against it; null if nothing ever was. From then on a pushed grant is polled before it is
+     * believed. Written under the lock.
+     */
+    private volatile @Nullable PendingRevocation pendingRevocation;
+
+    // ---- Its commands, for the driver and the audit
+
+    private int sendings;
+
+    /** Failures in a row. */
+    private int failures;
+
+    private int commandsInFlight;
+
+    /** When the newest command about it was sent or answered. */
+    private long touchedAt;
+
+    private boolean wasAnswered;
+
+    /** Its only sending had no effect, so there is nothing to withdraw. */
+    private boolean wasNeverMade;
+
+    /** A signal about it arrived before the answer that it is queued, so that answer is not the newest. */
+    private boolean isOvertaken;
+
+    /** It has been in the store's queue. Guarded by the lock of the poller. */
+    private boolean hasWaited;
+
+    // ---- Passes
+
+    /**
+     * A pass serves only requests that waited here while its claim waited at the store: others may have come after
+     * the latch was set again. Their numbers go up to this.
      */
     private long newestServed;
 
-    /** A poll is on its way that may let it serve more requests; until it is answered, a pass is kept for them. */
-    public boolean isCovering;
+    /** A poll is in flight that may let it serve more requests; until it is answered, a pass is kept for them. */
+    private boolean isCovering;
 
     /** How often in a row such a poll has failed. */
-    int coverFailures;
+    private int coverFailures;
 
-    public volatile State state = State.SENT;
-
-    /** Nobody wants it any more: it is withdrawn as soon as its outcome allows. Never turns false again. */
-    public boolean isDead;
-
-    /** Something was pushed about it before the answer whether it waits, which is thus not the newest. */
-    boolean isOvertaken;
-
-    /** The store has answered something about it. */
-    public boolean wasAnswered;
-
-    /** The withdrawal or release is with the release retrier. */
-    public boolean isSettling;
-
-    /**
-     * What was pushed against it; null if nothing ever was. What is pushed from then on is polled before it is
-     * believed. Set under the lock of the resource.
-     */
-    volatile @Nullable PendingRevocation contradiction;
-
-    /** What the store said of those who have the resource, when it refused this claim; for people. */
-    public @Nullable String refusal;
-
-    /** Its only sending had no effect, so that there is nothing to withdraw. */
-    public boolean wasNeverMade;
-
-    /** Failures in a row. */
-    int failures;
-
-    /** When the newest command about it was sent or answered; and how many are on their way. For the audit. */
-    public long settledAt;
-
-    public int underWay;
-
-    /** How often it was sent. */
-    int sendings;
-
-    /** When to poll it at the latest, while it is queued, and from when on it goes along with others. */
-    long pollBy;
-
-    long pollFrom;
-
-    public Claim(ClaimRef ref, Session session, Lease lease, int weight, long newestServed) {
+    public Claim(ClaimListener listener, ClaimRef ref, Session session, Terms terms, long now) {
+        this.listener = listener;
         this.ref = ref;
         this.session = session;
-        this.lease = lease;
-        this.own = lease.binding() == Lease.Binding.SESSION
-                ? null
-                : new FixedLeaseState(lease.length().toNanos());
-        this.weight = weight;
-        this.newestServed = newestServed;
+        this.fixedLease = terms.lease().binding() == Lease.Binding.SESSION ? null : new FixedLeaseState(terms.lease());
+        this.weight = terms.weight();
+        this.isTry = terms.waiting() == Waiting.TRY;
+        this.newestServed = terms.newestRequest();
+        this.replaces = terms.replaces();
+        this.touchedAt = now;
     }
 
-    // ---- What its resource tells
+    // ---- What it asks for
 
-    /** The partition of the store that it belongs to. */
-    public abstract Partition partition();
+    ClaimListener listener() {
+        return listener;
+    }
 
     /** The lock that guards it. */
-    public abstract ReentrantLock lock();
+    public ReentrantLock lock() {
+        return listener.guard();
+    }
 
-    public abstract ResourceSpec spec();
+    ResourceSpec spec() {
+        return listener.spec();
+    }
 
-    /** Whether it was made for somebody who does not wait. */
-    public abstract boolean isTry();
+    Lease lease() {
+        return fixedLease == null ? Lease.SESSION : fixedLease.lease;
+    }
 
-    /** The grant that it replaces by a yield, until that is answered. */
-    public abstract @Nullable ClaimRef replacedRef();
+    Waiting waiting() {
+        return isTry ? Waiting.TRY : Waiting.QUEUE;
+    }
 
-    /** The number of the newest request that waits for its resource. */
-    public abstract long newestRequest();
+    /** The grant that it replaces by a yield. */
+    @Nullable
+    ClaimRef replaces() {
+        return replaces;
+    }
 
-    // ---- What its resource does about an answer, under the lock
+    /** How much of the capacity it asks for, or has. */
+    public int weight() {
+        return weight;
+    }
 
-    /** It was granted. */
-    public abstract void granted(Reply.Granted reply, DeferredActions out);
+    /** It keeps only part of its weight. */
+    public void shrinkTo(int less) {
+        weight = less;
+    }
 
-    /** It stands in the store's queue. */
-    public abstract void queued(DeferredActions out);
+    @Nullable
+    public Attachment attachment() {
+        return attachment;
+    }
+
+    public void attach(@Nullable Attachment next) {
+        attachment = next;
+    }
+
+    /** Changes something under the lock, and does afterwards what follows from it. */
+    void step(Consumer<DeferredActions> change) {
+        DeferredActions deferred = new DeferredActions();
+        lock().lock();
+        try {
+            change.accept(deferred);
+        } finally {
+            lock().unlock();
+            deferred.send();
+        }
+    }
+
+    // ---- Its life
+
+    public State state() {
+        return state;
+    }
+
+    public boolean isSent() {
+        return state == State.SENT;
+    }
+
+    public boolean isQueued() {
+        return state == State.QUEUED;
+    }
+
+    public boolean isHeld() {
+        return state == State.HELD;
+    }
+
+    public boolean isYielding() {
+        return state == State.YIELDING;
+    }
+
+    /** The store has queued it. */
+    public void queue() {
+        if (state == State.SENT) {
+            state = State.QUEUED;
+        }
+    }
+
+    /** Its resource has accepted the grant. */
+    public void hold() {
+        state = State.HELD;
+    }
+
+    /** Its grant is being exchanged for a place in the store's queue. */
+    public void beginYield() {
+        state = State.YIELDING;
+    }
+
+    /** Nothing is believed of it any more. */
+    public void end() {
+        state = State.OVER;
+        isDead = true;
+    }
+
+    /** No request wants it. If its outcome is known, it ends with this; otherwise with the outcome. */
+    public void kill() {
+        isDead = true;
+        if (isOutcomeKnown()) {
+            state = State.OVER;
+        }
+    }
+
+    public boolean isDead() {
+        return isDead;
+    }
+
+    /** Whether the store has said what became of its first sending. */
+    public boolean isOutcomeKnown() {
+        return state != State.SENT || wasAnswered;
+    }
+
+    public boolean wasNeverMade() {
+        return wasNeverMade;
+    }
 
     /**
-     * It was not granted, and what waits for it fails, or some of it.
+     * Its withdrawal or release begins.
      *
-     * @param why the failure; null if others have or want the resource, which is none
+     * @return false if it began before
      */
-    public abstract void notGranted(Denial how, @Nullable Supplier<RuntimeException> why, DeferredActions out);
+    public boolean beginSettling() {
+        boolean isFirst = !isSettling;
+        isSettling = true;
+        return isFirst;
+    }
 
-    /** The store does not know it. */
-    public abstract void vanished(DeferredActions out);
+    boolean isSettling() {
+        return isSettling;
+    }
 
-    /** A fresh token block; or none, where the store has no more. */
-    public abstract void advanced(Reply.@Nullable Advanced reply, DeferredActions out);
-
-    /** It is dead, and can have no effect any more. */
-    public abstract void withdraw(DeferredActions out);
-
-    /** A question about it has failed. */
-    public abstract void pollFailed();
-
-    /** Does what the present state asks for, after anything has changed. */
-    public abstract void react(DeferredActions out);
-
-    // ---- What its resource does without the lock
-
-    /** Does something under the lock, and what follows from it afterwards. */
-    public abstract void step(Consumer<DeferredActions> what);
-
-    /** Ends a grant for a cause that the client found. */
-    public abstract void end(Loss.Cause cause);
-
-    // ---- Its course
+    // ---- Its commands
 
     /** It is about to be sent, for the first time or again. */
     void beginSending(long now) {
         sendings++;
         wasNeverMade = false;
-        underWay++;
-        settledAt = now;
+        commandsInFlight++;
+        touchedAt = now;
     }
 
-    /** It was waiting at the store when these requests waited here. */
-    void cover(long newest) {
-        newestServed = Math.max(newestServed, newest);
+    int sendings() {
+        return sendings;
     }
+
+    int failures() {
+        return failures;
+    }
+
+    void countFailure() {
+        failures++;
+    }
+
+    /** The store has answered a command about it. */
+    void noteAnswer(long now) {
+        endCommand(now);
+        wasAnswered = true;
+        failures = 0;
+    }
+
+    /**
+     * A command about it has ended without an answer that counts.
+     *
+     * @param hadNoEffect whether the command certainly had no effect
+     */
+    void noteFailure(boolean hadNoEffect, long now) {
+        endCommand(now);
+        wasNeverMade = hadNoEffect && sendings == 1;
+    }
+
+    void endCommand(long now) {
+        commandsInFlight = Math.max(0, commandsInFlight - 1);
+        touchedAt = now;
+    }
+
+    /** A command about it was sent or answered. */
+    void touch(long now) {
+        touchedAt = now;
+    }
+
+    /** Whether the store has answered anything about it. */
+    public boolean wasAnswered() {
+        return wasAnswered;
+    }
+
+    /** Whether nothing about it was sent or answered since a time. */
+    public boolean isUntouchedSince(long time) {
+        return touchedAt - time < 0;
+    }
+
+    public boolean hasCommandInFlight() {
+        return commandsInFlight > 0;
+    }
+
+    /** A signal about it arrived. Notes whether that was before the first answer. */
+    void noteSignal() {
+        isOvertaken = state == State.SENT;
+    }
+
+    /** Whether a signal has overtaken the answer that it is queued; not again afterwards. */
+    boolean takeOvertaken() {
+        boolean was = isOvertaken;
+        isOvertaken = false;
+        return was;
+    }
+
+    /** Notes that it is in the store's queue; whether it is for the first time. Called under the lock of the poller. */
+    boolean beginWaiting() {
+        boolean isFirst = !hasWaited;
+        hasWaited = true;
+        return isFirst;
+    }
+
+    // ---- Passes
 
     /** Whether a request of this number waited here while this claim waited at the store. */
     public boolean covers(long number) {
         return number <= newestServed;
     }
 
-    /** Whether only its own lease ends it, once it is granted. */
-    public boolean isDetached() {
-        return lease.binding() == Lease.Binding.DETACHED;
+    /**
+     * A poll begins that may let it serve more requests.
+     *
+     * @return false if one is in flight
+     */
+    public boolean beginCovering() {
+        boolean isFirst = !isCovering;
+        isCovering = true;
+        return isFirst;
     }
 
-    /** The lease of its own that may last beyond its session; null if none does. */
-    @Nullable
-    public FixedLeaseState outliving() {
-        return isDetached() ? own : null;
+    public boolean isCovering() {
+        return isCovering;
     }
 
-    // ---- What the store said
+    /** The poll has shown that it was waiting at the store while these requests waited here. */
+    void cover(long newestRequest) {
+        newestServed = Math.max(newestServed, newestRequest);
+    }
 
-    /** A signal speaks against it. Called under the lock of the resource. */
-    void contradict() {
-        PendingRevocation present = contradiction;
+    /** The poll is answered. */
+    void endCovering() {
+        isCovering = false;
+        coverFailures = 0;
+    }
+
+    /** The poll will be repeated. */
+    void repeatCovering() {
+        isCovering = false;
+    }
+
+    /** Counts a failed poll; returns how many failed before it. */
+    int countCoverFailure() {
+        return coverFailures++;
+    }
+
+    // ---- Signals against it
+
+    /** A signal says that it was revoked. */
+    void revocationSignalled() {
+        PendingRevocation present = pendingRevocation;
         if (present == null) {
             present = new PendingRevocation();
-            contradiction = present;
+            pendingRevocation = present;
         }
-        present.hear();
+        present.add();
     }
 
-    /** How much has been pushed against it: to be noted before the store is asked. */
-    long contradictions() {
-        PendingRevocation present = contradiction;
-        return present == null ? 0 : present.heard();
+    /** How many signals there were against it: to be noted before the store is asked. */
+    long revocationSignals() {
+        PendingRevocation present = pendingRevocation;
+        return present == null ? 0 : present.count();
     }
 
-    /** The store has confirmed the grant, asked when so much had been pushed against it. */
-    void settleContradictions(long heardWhenAsked) {
-        PendingRevocation present = contradiction;
+    /** The store has confirmed the grant, asked after so many signals. */
+    void settleRevocations(long countWhenAsked) {
+        PendingRevocation present = pendingRevocation;
         if (present != null) {
-            present.settle(heardWhenAsked);
+            present.settle(countWhenAsked);
         }
     }
 
-    /** Whether what was pushed against it has not been looked into. */
-    boolean isContradicted() {
-        PendingRevocation present = contradiction;
+    /** Whether there was a signal against it that the store was not asked about. */
+    boolean isRevocationPending() {
+        PendingRevocation present = pendingRevocation;
         return present != null && present.isOpen();
+    }
+
+    /** Whether there was ever a signal against it. */
+    boolean hasRevocationSignals() {
+        return pendingRevocation != null;
+    }
+
+    // ---- Its leases
+
+    /** Whether only its own lease ends it, once it is granted. */
+    public boolean isDetached() {
+        return fixedLease != null && fixedLease.lease.binding() == Lease.Binding.DETACHED;
+    }
+
+    /** The lease of its own that may last beyond its session; null if it has none. */
+    @Nullable
+    public FixedLeaseState outlivingLease() {
+        return isDetached() ? fixedLease : null;
     }
 
     /** How long it lasts without renewal, once it is granted. */
     public long leaseNanos() {
         long ofSession = session.ttlNanos;
-        if (own == null) {
+        if (fixedLease == null) {
             return ofSession;
         }
-        return isDetached() ? own.lengthNanos : Math.min(own.lengthNanos, ofSession);
+        return isDetached() ? fixedLease.lengthNanos : Math.min(fixedLease.lengthNanos, ofSession);
     }
 
-    /** Whether its lease is surely over at the store too, whose clock may be slower. */
-    public boolean isOverAtStoreBy(long now) {
-        return (!isDetached() && session.isOverBy(now)) || (own != null && own.isPastBy(now));
+    /** The client has found that the grant has ended. Called without the lock. */
+    public void expire(Loss.Cause cause) {
+        listener.expired(this, cause);
+    }
+
+    /** Whether its lease has certainly ended at the store too, whose clock may be slower. */
+    public boolean hasEndedAtStore(long now) {
+        return (!isDetached() && session.hasEndedAtStore(now))
+                || (fixedLease != null && fixedLease.hasEndedAtStore(now));
     }
 
     /** When a hold under it must end, by the present leases. */
     public long deadline() {
         long ofSession = session.deadline;
-        if (own == null) {
+        if (fixedLease == null) {
             return ofSession;
         }
-        long ofOwn = own.deadline;
+        long ofFixedLease = fixedLease.deadline;
         if (isDetached() && state == State.HELD) {
-            return ofOwn;
+            return ofFixedLease;
         }
-        return ofOwn - ofSession < 0 ? ofOwn : ofSession;
+        return ofFixedLease - ofSession < 0 ? ofFixedLease : ofSession;
     }
 }

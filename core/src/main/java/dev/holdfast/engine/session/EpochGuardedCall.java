@@ -12,9 +12,9 @@ import dev.holdfast.spi.StoreException.Reason;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Brings a command that changes a resource itself to an end, under one session: it carries the session's epoch, so that
- * it takes no effect after that was raised. Sends it again if another had raised the epoch, and raises it before a
- * failure of unknown effect is told. Callers hold no lock of the engine.
+ * Sends a command that changes a resource itself, under one session. It carries the session's epoch, so it has no effect
+ * after the epoch was raised. If another call raised the epoch, the command is sent again; if its effect is unknown, the
+ * epoch is raised before the failure is reported. Callers hold no lock of the engine.
  */
 public final class EpochGuardedCall implements CommandSender.Answer {
 
@@ -24,7 +24,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
         Command make(SessionId session, long epoch);
     }
 
-    /** Takes what becomes of a call: one of these, once, without any lock. */
+    /** Receives the outcome of a call: one of these methods is called, once, without any lock. */
     public interface Outcome {
         /** The store answered. */
         void replied(Reply reply);
@@ -32,7 +32,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
         /** The session has ended before the command took effect. */
         void sessionEnded();
 
-        /** The store failed; the command takes no effect from here on, or none once its session is retired. */
+        /** The store failed; the command has no effect from now on, or none once its session is retired. */
         void failed(StoreException failure);
     }
 
@@ -41,7 +41,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
     private final Maker maker;
     private final Outcome outcome;
 
-    // Only one sending is under way at a time.
+    // Only one sending is in flight at a time.
     private volatile long epoch;
     private volatile int stale;
 
@@ -58,8 +58,8 @@ public final class EpochGuardedCall implements CommandSender.Answer {
     }
 
     /**
-     * Sends a command under the present session, or the next, and again while the store is unavailable, within the
-     * store time-out. The command must have the same effect when it is carried out twice.
+     * Sends a command under the present session, or the next, and retries it while the store is unavailable, within the
+     * store time-out. The command must be idempotent.
      *
      * @return a future that ends with the reply, or fails with a {@link StoreException}
      */
@@ -73,7 +73,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
         private final long until;
         private final CompletableFuture<Reply> answer = new CompletableFuture<>();
 
-        // Only one sending is under way at a time.
+        // Only one sending is in flight at a time.
         private volatile int failures;
 
         Repeated(Partition partition, Maker maker) {

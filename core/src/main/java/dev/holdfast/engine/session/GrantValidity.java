@@ -6,9 +6,9 @@ import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.time.ElapsedClock;
 
 /*
- * A grant is good until the deadline of its lease, as long as the session that it hangs on is alive and nothing puts it
- * in doubt: a step of the wall clock, or a signal of the store that speaks against it, until the store was asked after
- * that. The session's side of this is the keeper's; here it is joined with what the grant has of its own.
+ * A grant is good until the deadline of its lease, while its session is alive and nothing puts it in doubt. A step of
+ * the wall clock puts it in doubt, and so does a signal that it was revoked, until the store has answered a later
+ * question. The keeper decides this for the session; this class adds the grant's own lease and signals.
  */
 /** Decides whether grants of one partition of the store may be relied on. Thread-safe. */
 public final class GrantValidity {
@@ -24,7 +24,7 @@ public final class GrantValidity {
         this.rules = context.rules();
     }
 
-    /** Whether a hold under this grant is good now; tells its loss if it finds it. Called without any lock. */
+    /** Whether a hold under this grant is good now; ends it if its deadline has passed. Called without any lock. */
     public boolean isGood(Claim grant) {
         long now = clock.now();
         if (!rules.isGood(now, grant.deadline())) {
@@ -34,7 +34,7 @@ public final class GrantValidity {
         return isBacked(grant) && !inDoubt(grant);
     }
 
-    /** Whether a grant can't be good any more, told or not. */
+    /** Whether a grant can no longer be good, though its loss may not be reported yet. */
     public boolean isPast(Claim grant) {
         return !isBacked(grant) || !rules.isGood(clock.now(), grant.deadline());
     }
@@ -50,48 +50,49 @@ public final class GrantValidity {
         return grant.session.isAlive() && rules.isGood(clock.now(), grant.deadline());
     }
 
-    /** Whether a grant may go on when its hold is given up. May be called under the lock of its resource. */
-    public boolean mayPassOn(Claim grant) {
+    /** Whether a grant may outlast the release of its hold. May be called under the lock of its resource. */
+    public boolean mayOutlastHold(Claim grant) {
         return rules.mayPassOn(clock.now(), grant.deadline());
     }
 
-    /** Whether the session that a grant hangs on is alive, if it hangs on one. */
+    /** Whether the session that a grant depends on is alive, if it depends on one. */
     private static boolean isBacked(Claim grant) {
-        return grant.session.isAlive() || (grant.isDetached() && grant.state == Claim.State.HELD);
+        return grant.session.isAlive() || (grant.isDetached() && grant.isHeld());
     }
 
     private boolean inDoubt(Claim grant) {
         return (!grant.isDetached() && partition.keeper.inDoubt(grant.session))
-                || grant.isContradicted()
-                || (grant.own != null && rules.stepsRaiseDoubt() && grant.own.clearedSteps != clock.steps());
+                || grant.isRevocationPending()
+                || (grant.fixedLease != null
+                        && rules.stepsRaiseDoubt()
+                        && grant.fixedLease.clearedSteps != clock.steps());
     }
 
     /** Ends a grant whose deadline has passed. Called without any lock. */
     public void expireIfDue(Claim grant) {
         partition.keeper.check(grant.session);
-        FixedLeaseState own = grant.own;
-        if (own != null && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), own.deadline)) {
-            grant.end(Loss.Cause.LEASE_ENDED);
+        FixedLeaseState fixedLease = grant.fixedLease;
+        if (fixedLease != null && grant.isHeld() && !rules.isGood(clock.now(), fixedLease.deadline)) {
+            grant.expire(Loss.Cause.LEASE_ENDED);
         }
     }
 
     /**
-     * Expires a grant when its own lease should have ended, and looks in between, for timers stand still while the
-     * machine is suspended.
+     * Expires a grant when its own lease ends. Checks more often than that: timers stop while the machine is suspended.
      */
-    public void watchLease(Claim grant, FixedLeaseState own) {
-        long soon = context.options().keepAliveEvery().toNanos() / KeepAliveTimers.LOOKS_PER_KEEP_ALIVE;
+    public void watchLease(Claim grant, FixedLeaseState fixedLease) {
+        long soon = context.options().keepAliveEvery().toNanos() / KeepAliveTimers.CHECKS_PER_KEEP_ALIVE;
         grant.lock().lock();
         try {
-            if (own.expiry != null) {
-                own.expiry.cancel();
+            if (fixedLease.expiry != null) {
+                fixedLease.expiry.cancel();
             }
-            if (grant.state == Claim.State.HELD) {
-                long left = own.deadline - clock.now();
-                own.expiry = context.environment().schedule(Math.min(left, soon), () -> {
+            if (grant.isHeld()) {
+                long left = fixedLease.deadline - clock.now();
+                fixedLease.expiry = context.environment().schedule(Math.min(left, soon), () -> {
                     expireIfDue(grant);
-                    askIfDue(grant, own);
-                    watchLease(grant, own);
+                    pollIfDue(grant, fixedLease);
+                    watchLease(grant, fixedLease);
                 });
             }
         } finally {
@@ -99,24 +100,25 @@ public final class GrantValidity {
         }
     }
 
-    /** Asks the store once in a ttl for a grant that outlives its session, whose audits don't tell of it then. */
-    private void askIfDue(Claim grant, FixedLeaseState own) {
+    /** Polls once per ttl a grant that outlives its session: audits of a session don't cover it then. */
+    private void pollIfDue(Claim grant, FixedLeaseState fixedLease) {
         long now = clock.now();
         if (grant.isDetached()
-                && now - own.toldAt >= context.options().sessionTtl().toNanos()) {
-            own.toldAt = now;
+                && now - fixedLease.confirmedAt
+                        >= context.options().sessionTtl().toNanos()) {
+            fixedLease.confirmedAt = now;
             partition.driver.poll(grant);
         }
     }
 
-    /** Asks the store because a grant is in doubt. Called without any lock. */
+    /** Asks the store about a grant in doubt. Called without any lock. */
     public void resolveDoubt(Claim grant) {
         if (partition.keeper.inDoubt(grant.session)) {
             partition.keeper.askInDoubt(grant.session);
         }
-        FixedLeaseState own = grant.own;
-        if (own != null && own.clearedSteps != clock.steps() && own.askedSteps != clock.steps()) {
-            own.askedSteps = clock.steps();
+        FixedLeaseState fixedLease = grant.fixedLease;
+        if (fixedLease != null && fixedLease.clearedSteps != clock.steps() && fixedLease.askedSteps != clock.steps()) {
+            fixedLease.askedSteps = clock.steps();
             partition.driver.poll(grant);
         }
     }

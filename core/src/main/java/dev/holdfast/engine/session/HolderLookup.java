@@ -15,10 +15,9 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks the store once who holds a resource for which a caller has waited in vain, so that its exception names the
- * holder. The caller has nothing at stake any more, so it waits for the answer no longer than a fraction of the second
- * by which a timed wait may be late, and no longer than it has waited. Callers whose waits end together share one
- * question. Thread-safe.
+ * Asks the store once who holds a resource after a wait for it has timed out, so that the exception names the holder.
+ * The caller waits for the answer no longer than a fraction of the second by which a timed wait may be late, and no
+ * longer than it had waited. Waits that end at the same time share one question. Thread-safe.
  */
 public final class HolderLookup {
 
@@ -27,7 +26,7 @@ public final class HolderLookup {
 
     private final ClientContext context;
 
-    /** The questions that have no answer yet; each ends, and leaves. */
+    /** The questions without an answer; each is removed when it ends. */
     private final ConcurrentMap<ResourceName, CompletableFuture<Optional<LockInfo>>> underWay =
             new ConcurrentHashMap<>();
 
@@ -35,14 +34,14 @@ public final class HolderLookup {
         this.context = context;
     }
 
-    /** The exception for a wait that is over, with the holder if the store tells it in time. */
+    /** The exception for a wait that has timed out, with the holder if the store answers in time. */
     public RuntimeException timedOut(Partition partition, ResourceName name, Duration waited, long mostNanos) {
         CompletableFuture<Optional<LockInfo>> answer = ask(partition, name);
         boolean isAnswered = BoundedWait.await(context.environment(), answer, limit(waited, mostNanos));
         return timedOut(partition, name, waited, isAnswered ? answer.join() : Optional.empty());
     }
 
-    /** The same without blocking: ends with the exception, and in time. */
+    /** The same without blocking: completes with the exception, and in time. */
     public CompletableFuture<RuntimeException> timedOutAsync(
             Partition partition, ResourceName name, Duration waited, long mostNanos) {
         CompletableFuture<Optional<LockInfo>> bounded = new CompletableFuture<>();
@@ -64,7 +63,7 @@ public final class HolderLookup {
         return context.failures().timedOut(name.value(), waited, found, own == null ? "" : own.id.value());
     }
 
-    /** Ends with what is recorded; empty if that can't be had. Never fails. */
+    /** Completes with the store's record; empty if there is none or the store does not answer. Never fails. */
     private CompletableFuture<Optional<LockInfo>> ask(Partition partition, ResourceName name) {
         if (context.isClosing() || partition.wire.silentFor() > 0) {
             return CompletableFuture.completedFuture(Optional.empty());
@@ -74,7 +73,7 @@ public final class HolderLookup {
         if (other != null) {
             return other;
         }
-        // Not on this thread, which keeps to its bound.
+        // Not on this thread: a store that blocks would break its bound.
         var unused = ResourceInspection.ask(partition.wire, name, CallerMode.ASYNC)
                 .thenApply(found -> found.map(context.views()::of))
                 .exceptionally(failure -> Optional.empty())

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When the keeper of a session acts by itself: sends the next keep-alive, checks the deadline, or tries again after a
- * failure. Guarded by the lock of the keeper.
+ * The timers of a session: the next keep-alive, the next check of the deadline, and the pause after a failure. Guarded by
+ * the lock of the keeper.
  */
 final class KeepAliveTimers {
 
@@ -18,28 +18,28 @@ final class KeepAliveTimers {
 
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    static final int LOOKS_PER_KEEP_ALIVE = 3;
+    static final int CHECKS_PER_KEEP_ALIVE = 3;
 
     /**
-     * A keep-alive without an answer is repeated after this part of the ttl: less than a third, also when it is noticed
-     * late by a quarter of that. After the regular interval, this leaves a quarter of the ttl for the repetition, or a
-     * tenth if slow round trips make the margin as large as it can be.
+     * A keep-alive without an answer is retried after this fraction of the ttl: less than a third, even if the timer is
+     * late by a quarter of that. After the regular interval, this leaves a quarter of the ttl for the retry, or a tenth
+     * if slow round trips make the margin as large as it can be.
      */
-    private static final int PATIENCES_PER_TTL = 4;
+    private static final int TIMEOUTS_PER_TTL = 4;
 
     private final Environment environment;
     private final ClientOptions options;
 
     private int failures;
 
-    /** How many sessions in a row the store has ended as soon as they were there. */
+    /** How many sessions in a row the store has ended shortly after it opened them. */
     private int briefInRow;
 
     /** The next session is opened after a pause. */
     private boolean isPausing;
 
     private Environment.@Nullable Timer renewal;
-    private Environment.@Nullable Timer watch;
+    private Environment.@Nullable Timer check;
 
     KeepAliveTimers(Environment environment, ClientOptions options) {
         this.environment = environment;
@@ -47,13 +47,13 @@ final class KeepAliveTimers {
     }
 
     /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
-    static Duration patience(Duration ttl) {
-        return ttl.dividedBy(PATIENCES_PER_TTL);
+    static Duration responseTimeout(Duration ttl) {
+        return ttl.dividedBy(TIMEOUTS_PER_TTL);
     }
 
     /**
-     * The interval between keep-alives of a session with this ttl. A store that lengthens the ttl is asked less often,
-     * in proportion.
+     * The interval between keep-alives of a session with this ttl. If the store lengthens the ttl, it grows in
+     * proportion.
      */
     long keepAliveNanos(long grantedTtl) {
         long interval = options.keepAliveEvery().toNanos();
@@ -63,25 +63,24 @@ final class KeepAliveTimers {
 
     // ---- The timers of the session
 
-    /** Renews the session after a delay, and not when that was planned before. */
+    /** Renews the session after a delay, instead of at the time that was scheduled before. */
     void renewIn(long delay, Runnable renew) {
         cancel(renewal);
         renewal = environment.scheduleRenewal(delay, renew);
     }
 
     /** Checks the session at its deadline, and before. */
-    void watchIn(long left, Runnable check) {
-        cancel(watch);
-        // Timers stand still while the machine is suspended: a look in between finds soon after it that time has
-        // passed.
-        long soon = options.keepAliveEvery().toNanos() / LOOKS_PER_KEEP_ALIVE;
-        watch = environment.scheduleRenewal(Math.min(left, soon), check);
+    void checkIn(long left, Runnable action) {
+        cancel(check);
+        // Timers stop while the machine is suspended: a check in between soon finds that time has passed.
+        long soon = options.keepAliveEvery().toNanos() / CHECKS_PER_KEEP_ALIVE;
+        check = environment.scheduleRenewal(Math.min(left, soon), action);
     }
 
-    /** Neither renews the session nor checks it any more. */
+    /** Stops renewing and checking the session. */
     void cancel() {
         cancel(renewal);
-        cancel(watch);
+        cancel(check);
     }
 
     private static void cancel(Environment.@Nullable Timer timer) {
@@ -107,11 +106,11 @@ final class KeepAliveTimers {
     }
 
     /**
-     * Begins the pause before the next session is opened: none, or longer and longer where the store ends each as soon
-     * as it is used.
+     * Begins the pause before the next session is opened: none, or a growing one if the store ends each session shortly
+     * after it opened it.
      *
-     * @param lastedNanos for how long the session lasted that has ended
-     * @return its length; 0 for none
+     * @param lastedNanos how long the ended session lasted
+     * @return the length of the pause; 0 for none
      */
     long beginPause(long lastedNanos) {
         boolean wasBrief = lastedNanos < Backoff.RESEND.nanosAfter(briefInRow + 1);

@@ -23,15 +23,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this client has to do with one partition of its store: the way there, the session, and what looks after its
- * claims. Most stores have one partition. Where there are more, each is judged by itself: that one does not answer says
- * nothing of the others.
+ * One partition of the store as this client uses it: the sender of its commands, its session, and the parts that manage
+ * its claims. Most stores have one partition. The state of one says nothing about the others.
  *
- * <p>It stays for the life of the client once it was needed; the session does not, if nothing of the partition is used.
+ * <p>Once created, it lasts as long as the client. Its session ends when nothing of the partition is used.
  * Thread-safe.
  */
 public final class Partition {
-    /** What waits for a session: goes on when there is one, or when none could be had just now. */
+    /** A wait for a session: one action runs when there is a session, the other when none could be opened. */
     private record Wait(Runnable ready, Runnable failed) {}
 
     public final ClientContext context;
@@ -48,7 +47,7 @@ public final class Partition {
     private final Queue<Wait> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicLong claims = new AtomicLong();
     private final AtomicBoolean closeEnded = new AtomicBoolean();
-    /** Somebody has asked for the session since the last look whether it is needed. */
+    /** The session was requested since the last check whether it is needed. */
     private volatile boolean isWanted;
 
     /**
@@ -72,7 +71,7 @@ public final class Partition {
                 context.clock(),
                 context.observers(),
                 context.options().storeTimeout().dividedBy(2),
-                KeepAliveTimers.patience(context.options().sessionTtl()));
+                KeepAliveTimers.responseTimeout(context.options().sessionTtl()));
         retrier = new ReleaseRetrier(wire, context.environment(), context.clock());
         keeper = new SessionKeeper(this);
         driver = new ClaimDriver(this);
@@ -84,8 +83,8 @@ public final class Partition {
     // ---- The session
 
     /**
-     * The session that is alive, or null while there is none. Who asks is about to send something under it, so it is
-     * not given up as idle.
+     * The session that is alive, or null while there is none. The caller is about to send a command under it, so it
+     * does not count as idle.
      */
     @Nullable
     public Session session() {
@@ -101,19 +100,19 @@ public final class Partition {
         }
     }
 
-    /** Has one action run once there is a session, or the other if none can be had just now. */
+    /** Runs one action once there is a session, or the other if none can be opened now. */
     public void awaitSession(Runnable ready, Runnable failed) {
         waiting.add(new Wait(ready, failed));
         needSession(CallerMode.ASYNC);
         if (keeper.current() != null) {
-            goOn(true);
+            resumeWaiters(true);
         } else if (context.isClosing()) {
-            goOn(false);
+            resumeWaiters(false);
         }
     }
 
-    private void goOn(boolean isReady) {
-        // Who has to wait again comes later.
+    private void resumeWaiters(boolean isReady) {
+        // Those that have to wait again are added to the queue, and are not resumed twice.
         List<Wait> present = new ArrayList<>();
         for (Wait wait = waiting.poll(); wait != null; wait = waiting.poll()) {
             present.add(wait);
@@ -122,8 +121,8 @@ public final class Partition {
     }
 
     /**
-     * A session that nothing needs costs the store a keep-alive now and then: where there are many partitions, it is
-     * ended.
+     * Whether the session is to be ended because nothing needs it. Only where there are many partitions: each session
+     * costs the store keep-alives.
      */
     boolean mayRest() {
         boolean wasWanted = isWanted;
@@ -142,10 +141,10 @@ public final class Partition {
     }
 
     /**
-     * How long to wait rather than so long, so that partitions whose time has come at about the same moment are renewed
-     * at the same, and their keep-alives leave together: up to a quarter less of an interval, and never more.
+     * Shortens a delay by up to a quarter of the interval, so that partitions that are due at about the same time are
+     * renewed together.
      */
-    long together(long delay) {
+    long alignedDelay(long delay) {
         long grain = context.options().keepAliveEvery().toNanos() / 4;
         if (!isOneOfSeveral || delay <= grain) {
             return delay;
@@ -153,7 +152,7 @@ public final class Partition {
         return delay - Math.floorMod(context.clock().now() + delay, grain);
     }
 
-    /** Whether it answers as far as is known, and holds of its session may be relied on. */
+    /** Whether its newest commands were answered, and holds of its session are not in doubt. */
     public boolean isUndisturbed(Session session) {
         return wire.silentFor() == 0 && !keeper.inDoubt(session);
     }
@@ -169,53 +168,53 @@ public final class Partition {
         return claims.get();
     }
 
-    /** Whether a claim is believed by anybody here, or its end is on its way. */
+    /** Whether a claim is one of this client's, or its end is in flight. */
     boolean isKnown(ClaimRef ref) {
         return retrier.isPending(ref) || users.get().stream().anyMatch(user -> user.knows(ref));
     }
 
-    /** A number that no other client draws, for all that can be known: not even one with the same randomness. */
+    /** A number that no other client draws, as far as can be known: not even one with the same randomness. */
     public long uniqueLong() {
         Session present = keeper.current();
         long own = present == null ? 0 : present.id.value().hashCode() * 0x9e3779b97f4a7c15L;
         return context.environment().randomLong() ^ own;
     }
 
-    /** What the store has acknowledged may be missing: audits the session as soon as possible. */
+    /** The store may have lost what it has acknowledged: audits the session as soon as possible. */
     void auditNow() {
         auditor.runNow();
     }
 
     // ---- Trouble
 
-    /** This partition could not be asked. If it has been silent for too long, what waits for it fails. */
+    /** A command of this partition failed. If the partition has been silent for too long, its waiters fail. */
     public void troubled(StoreException failure) {
         if (isSilent()) {
-            tell(user -> user.silent(this, failure));
+            notifyUsers(user -> user.silent(this, failure));
         }
     }
 
-    /** Whether it has answered nothing for as long as anybody waits. */
+    /** Whether it has answered nothing for the store time-out. */
     public boolean isSilent() {
         return wire.silentFor() >= context.options().storeTimeout().toNanos();
     }
 
-    /** Tells the users of the sessions something; what one of them throws does not keep it from the others. */
-    void tell(Consumer<SessionUser> news) {
+    /** Notifies the users of the sessions; an exception of one does not affect the others. */
+    void notifyUsers(Consumer<SessionUser> news) {
         users.get().forEach(user -> Failsafe.run("news of a session", () -> news.accept(user)));
     }
 
-    /** Tells listeners what becomes of the session. */
+    /** Reports an event of the session to listeners. */
     void observe(SessionEvent.Type what) {
         context.observers().session(what, number);
     }
 
-    // ---- What the keeper tells, without any lock
+    // ---- Notifications of the keeper, without any lock
 
-    /** A session is there: what waits for one may go on. */
+    /** A session was opened: its waiters resume. */
     void opened() {
-        tell(user -> user.opened(this));
-        goOn(true);
+        notifyUsers(user -> user.opened(this));
+        resumeWaiters(true);
     }
 
     /** All holds of a session are lost. */
@@ -226,27 +225,27 @@ public final class Partition {
         } else {
             session.retired();
         }
-        tell(user -> user.over(this, session, cause));
+        notifyUsers(user -> user.over(this, session, cause));
         context.doubts().signalNews();
     }
 
     /**
-     * A session could not be opened just now.
+     * A session could not be opened.
      *
-     * @param attempt how many times one had been asked for, this one included
+     * @param attempt the number of this attempt
      */
     void notOpened(StoreException failure, long attempt) {
         if (failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT) {
-            tell(user -> user.refused(this, failure, attempt));
+            notifyUsers(user -> user.refused(this, failure, attempt));
         }
-        goOn(false);
+        resumeWaiters(false);
         troubled(failure);
     }
 
     /** A keep-alive was acknowledged. */
     void renewed(Session session) {
         context.doubts().signalNews();
-        tell(user -> user.renewed(this));
+        notifyUsers(user -> user.renewed(this));
         auditor.runIfDue(session);
         observe(SessionEvent.Type.RENEWED);
     }
@@ -254,21 +253,22 @@ public final class Partition {
     // ---- The end
 
     /**
-     * No new session, no more renewals: all that waits fails, what is held is lost. Tells the session, if there is one
-     * to end.
+     * Stops opening and renewing sessions: waiters fail, holds are lost.
+     *
+     * @return the session to end; null if there is none
      */
     @Nullable
     public Session shut() {
         Session session = keeper.close();
-        tell(user -> user.shut(this));
-        goOn(false);
+        notifyUsers(user -> user.shut(this));
+        resumeWaiters(false);
         if (session != null && session.isAlive()) {
             observe(SessionEvent.Type.CLOSED);
         }
         return session == null || session.state == Session.State.ENDED ? null : session;
     }
 
-    /** Nothing is sent any more; whether that was the first time. */
+    /** Stops sending commands; whether it was called for the first time. */
     public boolean endClose(ReleaseRetrier.Closing how) {
         boolean isFirst = closeEnded.compareAndSet(false, true);
         if (isFirst) {

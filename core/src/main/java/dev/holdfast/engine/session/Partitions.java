@@ -27,7 +27,7 @@ public final class Partitions {
         users = List.of(all);
     }
 
-    /** The users of the sessions, in the order in which they are told. */
+    /** The users of the sessions, in the order of their notification. */
     List<SessionUser> users() {
         return users;
     }
@@ -63,7 +63,7 @@ public final class Partitions {
             return partitions.get(number);
         }
         if (context.isClosing()) {
-            // The close may have looked before it was there.
+            // The close may have missed it.
             var unused = fresh.shut();
             var unusedEnd = fresh.endClose(ReleaseRetrier.Closing.CONFIRMED);
         }

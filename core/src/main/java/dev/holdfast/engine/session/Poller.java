@@ -13,21 +13,21 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /*
- * Asks after the claims that wait in the store's queue, all in one command. A store that pushes is asked only when an
- * expiry may have let a claim in, for nothing runs in a passive store when a holder dies, and a push may be lost;
- * another at an interval that grows while nothing happens.
+ * Polls all claims that wait in the store's queue in one command. A store with signals is polled only when an expiry
+ * may have admitted a claim: a passive store does nothing when a holder dies, and a signal may be lost. Other stores
+ * are polled at an interval that grows while nothing changes.
  */
 
 /** Polls the waiting claims of a partition. Thread-safe; callers hold no lock of the engine. */
 public final class Poller {
 
-    /** More claims than this are asked for in several commands, so that none is too large for a store. */
+    /** The most claims in one command, so that none is too large for a store. */
     private static final int MAX_CLAIMS = 256;
 
     /** How far the interval grows, as a multiple of the shortest. */
@@ -39,8 +39,15 @@ public final class Poller {
     private final long shortest;
     private final ReentrantLock lock = new ReentrantLock();
 
+    /**
+     * When a claim is polled at the latest.
+     *
+     * @param from from when on it is polled along with others
+     */
+    private record Due(long by, long from) {}
+
     // Guarded by lock.
-    private final Set<Claim> waiting = new LinkedHashSet<>();
+    private final Map<Claim, Due> waiting = new LinkedHashMap<>();
     private long interval;
     private boolean isScheduled;
     private long wakeAt;
@@ -54,32 +61,31 @@ public final class Poller {
         this.interval = shortest;
     }
 
-    /** Takes a claim that waits in the store's queue. */
+    /** Polls a claim that waits in the store's queue. */
     void add(Claim claim, Duration recheckIn) {
         long now = context.clock().now();
         lock.lock();
         try {
-            if (claim.pollBy == 0) {
-                // New in the queue: what it waits for may be short.
+            if (claim.beginWaiting()) {
+                // A new claim may have to wait only briefly.
                 interval = shortest;
             }
-            // A poll for its own sake never comes before the expiry that it waits for, nor with those of all clients.
+            // A recheck never comes before the expiry that it waits for, nor at the same time in all clients.
             long recheck = recheckIn.toNanos() + Jitter.upTo(context.environment(), recheckIn.toNanos() / 8);
             long regular = Jitter.spread(context.environment(), interval);
-            claim.pollBy = now + Math.max(isPushed ? recheck : Math.min(recheck, regular), shortest / 2);
-            claim.pollFrom = now + recheckIn.toNanos() / 2;
-            waiting.add(claim);
-            schedule(claim.pollBy, now);
+            long by = now + Math.max(isPushed ? recheck : Math.min(recheck, regular), shortest / 2);
+            waiting.put(claim, new Due(by, now + recheckIn.toNanos() / 2));
+            schedule(by, now);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Sees to it that a claim is polled that waits in the store's queue, whatever has come in between. */
+    /** Polls a claim that waits in the store's queue, unless it is polled already. */
     public void keep(Claim claim) {
         lock.lock();
         try {
-            if (waiting.contains(claim)) {
+            if (waiting.containsKey(claim)) {
                 return;
             }
         } finally {
@@ -88,7 +94,7 @@ public final class Poller {
         add(claim, Duration.ofNanos(shortest * MAX_GROWTH));
     }
 
-    /** Polls all at once: pushes may have been missed. */
+    /** Polls all claims now: signals may have been lost. */
     void pollAll() {
         tick(true);
     }
@@ -109,20 +115,21 @@ public final class Poller {
         try {
             isScheduled = false;
             long now = context.clock().now();
-            // One command costs as much as many claims in it, so without pushes all go together. With pushes those go
-            // along that would be due before long: from then on they are due together.
-            waiting.removeIf(claim -> {
-                if (claim.state != Claim.State.QUEUED) {
+            // A command costs more than the claims in it, so without signals all claims are polled together. With
+            // signals, those that would be due soon are polled along, and are due together from then on.
+            waiting.entrySet().removeIf(entry -> {
+                Claim claim = entry.getKey();
+                if (!claim.isQueued()) {
                     return true;
                 }
-                boolean isDue = isAll || !isPushed || claim.pollFrom - now <= 0;
+                boolean isDue = isAll || !isPushed || entry.getValue().from() - now <= 0;
                 if (isDue) {
                     due.add(claim);
                 }
                 return isDue;
             });
             interval = Math.min(interval + interval / 2 + 1, shortest * MAX_GROWTH);
-            waiting.stream().mapToLong(claim -> claim.pollBy - now).min().ifPresent(in -> schedule(now + in, now));
+            waiting.values().stream().mapToLong(each -> each.by() - now).min().ifPresent(in -> schedule(now + in, now));
         } finally {
             lock.unlock();
         }
@@ -155,7 +162,7 @@ public final class Poller {
             public void failure(StoreException failure, long sentAt) {
                 boolean isDamage = failure.reason() == StoreException.Reason.CORRUPT;
                 if (isDamage && claims.size() > 1) {
-                    // One of them is to blame, and the others shall not wait for it.
+                    // One of them is damaged; the others must not wait for it.
                     claims.forEach(claim -> poll(List.of(claim)));
                     return;
                 }

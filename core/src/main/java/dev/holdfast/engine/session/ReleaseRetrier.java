@@ -17,31 +17,30 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Ends what is to be ended: releases, withdrawals, retirements. Each is sent until it is answered or until the
- * session has surely ended at the store, for a release that is given up after one failure leaves a lock that its own
- * live session renews for ever. All of these commands are harmless when late, so repeating them is safe.
+ * Releases, withdrawals and retirements are sent until they are answered, or until the session has certainly ended at
+ * the store: a release that is not retried leaves a lock that its own live session renews for ever. These commands are
+ * harmless when late, so retrying them is safe.
  */
 
-/** Sends ending commands until they are settled. Thread-safe; callers hold no lock of the engine. */
+/** Retries the commands that end claims and sessions until they are settled. Thread-safe; callers hold no lock of the engine. */
 public final class ReleaseRetrier {
 
-    /** Takes the end of a settlement. Called once, without any lock. */
+    /** Receives the end of a settlement. Called once, without any lock. */
     @FunctionalInterface
     public interface Done {
         /**
          * It is settled.
          *
-         * @param reply the store's answer, or null when the session has surely ended without one
-         * @param isFirst whether it is the answer to the first sending, so that what it says was not caused by an
-         *     earlier one
+         * @param reply the store's answer; null if the session has certainly ended without one
+         * @param isFirst whether it answers the first sending, so that an earlier one can't have caused it
          */
         void settled(@Nullable Reply reply, boolean isFirst);
 
-        /** A sending has failed; it is repeated. */
+        /** A sending has failed, and is retried. */
         default void delayed(StoreException failure) {}
     }
 
-    /** For settlements whose end interests nobody. */
+    /** Ignores the end of a settlement. */
     public static final Done NOBODY = (reply, isFirst) -> {};
 
     private final CommandSender wire;
@@ -56,19 +55,19 @@ public final class ReleaseRetrier {
      */
     private record Pending(Command command, long movedAt) {}
 
-    /** How the client's close ended; null before that. From then on nothing is sent. */
+    /** How the client's close ended; null before that. Afterwards nothing is sent. */
     private volatile @Nullable Closing closing;
 
     private final AtomicLong numbers = new AtomicLong();
 
-    /** What is to be repeated in a while, by a number. */
+    /** Retries that wait for their time, by number. */
     private final Map<Long, Runnable> waiting = new ConcurrentHashMap<>();
 
     /** How a client's close ended. */
     public enum Closing {
         /** The store has ended the session, and all that it held with it. */
         CONFIRMED,
-        /** The store has not answered: what is left there ends with the lease. */
+        /** The store has not answered: claims that are left there end with their leases. */
         UNCONFIRMED
     }
 
@@ -78,12 +77,12 @@ public final class ReleaseRetrier {
         this.clock = clock;
     }
 
-    /** Whether an end of this claim is on its way, so that its presence at the store says nothing. */
+    /** Whether the end of this claim is in flight, so its presence at the store is no surprise. */
     boolean isPending(ClaimRef claim) {
         return pending.containsKey(claim);
     }
 
-    /** Whether a claim is to be ended, but nothing has been done about that since a time. */
+    /** Whether a claim is to be ended, but no command was sent or answered since a time. */
     boolean isForgotten(ClaimRef claim, long since) {
         Pending present = pending.get(claim);
         return present != null && present.movedAt - since < 0;
@@ -99,7 +98,7 @@ public final class ReleaseRetrier {
         pending.put(command.claim(), new Pending(command, clock.now()));
     }
 
-    /** What was announced is not to be ended any more: it was never made, or is gone with its session. */
+    /** An announced end is no longer needed: the claim was never made, or has ended with its session. */
     public void retract(ClaimRef claim) {
         pending.remove(claim);
     }
@@ -118,21 +117,20 @@ public final class ReleaseRetrier {
         if (session.state == Session.State.ABANDONED
                 && command instanceof Command.Withdraw withdraw
                 && withdraw.outcome() == Command.Sending.REPEAT) {
-            // Until the session is retired the claim itself may still be on its way, and would arrive after its
-            // withdrawal.
+            // Until the session is retired, the claim may still be in flight, and would arrive after its withdrawal.
             session.afterRetirement(() -> attempt(command, session, outliving, CallerMode.ASYNC, 0, done));
         } else {
             attempt(command, session, outliving, caller, 0, done);
         }
     }
 
-    /** The client is closed: nothing is sent any more, and what is asked for from here on ends as the close did. */
+    /** The client is closed: nothing more is sent, and later settlements end as the close did. */
     void stop(Closing how) {
         closing = how;
-        waiting.keySet().forEach(this::goOn);
+        waiting.keySet().forEach(this::retryNow);
     }
 
-    /** Ends a session that was opened but that nobody uses. Once is enough: else it ends with its ttl. */
+    /** Ends a session that is not used. Sent once: without an answer, the session ends with its ttl. */
     void closeOrphan(SessionId session) {
         if (closing != null) {
             return;
@@ -190,17 +188,17 @@ public final class ReleaseRetrier {
         });
     }
 
-    /** Repeats after a while, or when the client is closed, whichever is first: its timers end with it. */
+    /** Retries after a delay, or when the client is closed if that is earlier: its timers end with it. */
     private void later(long delay, Runnable attempt) {
         Long number = numbers.incrementAndGet();
         waiting.put(number, attempt);
-        environment.schedule(delay, () -> goOn(number));
+        environment.schedule(delay, () -> retryNow(number));
         if (closing != null) {
-            goOn(number);
+            retryNow(number);
         }
     }
 
-    private void goOn(Long number) {
+    private void retryNow(Long number) {
         Runnable attempt = waiting.remove(number);
         if (attempt != null) {
             attempt.run();
@@ -214,7 +212,7 @@ public final class ReleaseRetrier {
     }
 
     private void stopped(Command command, @Nullable FixedLeaseState outliving, Done done, Closing how) {
-        // That the session is closed says nothing of what outlives it.
+        // The end of the session does not end a claim that outlives it.
         if (how == Closing.UNCONFIRMED || outliving != null) {
             done.delayed(new StoreException(
                     StoreException.Reason.CLOSED,
@@ -229,7 +227,7 @@ public final class ReleaseRetrier {
         if (command instanceof Command.OnClaim onClaim) {
             pending.computeIfPresent(onClaim.claim(), (claim, old) -> old.command.equals(command) ? null : old);
         }
-        // Once: what it throws does not make the command's answer doubtful.
+        // An exception of the receiver does not put the answer in doubt.
         Failsafe.run("the end of a claim", () -> done.settled(reply, isFirst));
     }
 }

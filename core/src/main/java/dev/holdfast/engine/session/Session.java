@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /*
- * One incarnation of the client at the store. It is alive until its deadline passes unrenewed (then it is abandoned:
- * never renewed, nothing new is asked under it, and no grant of it becomes a hold) or until the store says that it
- * has ended. It never becomes alive again; the keeper opens the next one.
+ * A session is alive until its deadline passes without a renewal, or until the store says that it has ended. After the
+ * deadline it is abandoned: it is never renewed, no new command is sent under it, and no grant of it becomes a hold. It
+ * never becomes alive again; the keeper opens the next one.
  */
 
 /** A session as the client sees it. Written under the keeper's lock; the volatile fields are read by anyone. */
@@ -19,7 +19,7 @@ public final class Session {
         ALIVE,
         /** Past its deadline; the store may still keep it. */
         ABANDONED,
-        /** Gone at the store. */
+        /** It has ended at the store. */
         ENDED
     }
 
@@ -40,14 +40,14 @@ public final class Session {
     /** How many steps of the wall clock had been seen when the newest acknowledged request was sent. */
     volatile long clearedSteps;
 
-    /** What was pushed against its being alive. */
-    final PendingRevocation contradiction = new PendingRevocation();
+    /** Signals that it has ended. */
+    final PendingRevocation revocation = new PendingRevocation();
 
-    /** Completed when the store takes nothing new from this session any more. */
+    /** Completed when the store accepts no new command of this session. */
     private final CompletableFuture<Void> retirement = new CompletableFuture<>();
 
-    /** Listeners were told that it is in doubt, and not yet that this is over. */
-    boolean isDoubtTold;
+    /** Its doubt was reported to listeners, and its end was not yet. */
+    boolean isDoubtReported;
 
     /** How many steps of the wall clock had been seen when the store was last asked because of a doubt. */
     private long askedSteps;
@@ -55,16 +55,16 @@ public final class Session {
     /** The epoch that the next keep-alive carries. */
     long wantedEpoch;
 
-    /** The highest epoch that is on its way; 0 when nothing is known to be. */
+    /** The highest epoch in flight; 0 if none is known. */
     long raisingTo;
 
-    /** When the request was sent that opened it. */
+    /** When the command that opened it was sent. */
     final long openedAt;
 
-    /** When the newest request was sent by which the store has acknowledged it. */
+    /** When the newest acknowledged command was sent that opened or renewed it. */
     private volatile long acknowledgedAt;
 
-    /** When the newest keep-alive was sent, answered or not: no later can the store's own deadline begin. */
+    /** When the newest keep-alive was sent, answered or not: the store's ttl began no later. */
     volatile long lastSent;
 
     public Session(SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
@@ -82,7 +82,7 @@ public final class Session {
     }
 
     /**
-     * Whether the store has surely dropped it, by the clock alone: twice the ttl after the last request that may have
+     * Whether it has certainly ended at the store, by the clock alone: twice the ttl after the last command that may have
      * renewed it.
      */
     boolean isOverByNow(long now) {
@@ -90,10 +90,10 @@ public final class Session {
     }
 
     /**
-     * A keep-alive is acknowledged; one that was overtaken takes nothing back. Under the lock.
+     * A keep-alive is acknowledged; an overtaken one changes nothing. Called under the lock.
      *
      * @param sentAt when it was sent
-     * @param until the deadline that it gives
+     * @param until the resulting deadline
      * @param raisedTo the epoch that it carried
      * @param steps how many steps of the wall clock had been seen when it was sent
      */
@@ -108,14 +108,14 @@ public final class Session {
         clearedSteps = Math.max(clearedSteps, steps);
     }
 
-    /** Whether the store was not yet asked because of a doubt since so many steps of the wall clock were seen. */
+    /** Notes a question because of a doubt; whether none was asked since this many steps of the wall clock. */
     boolean askOnce(long steps) {
         boolean isNew = askedSteps != steps;
         askedSteps = steps;
         return isNew;
     }
 
-    /** The time since the newest request was sent by which the store has acknowledged it. */
+    /** The time since the newest acknowledged command was sent that opened or renewed it. */
     public long sinceAcknowledged(long now) {
         return now - acknowledgedAt;
     }
@@ -129,7 +129,7 @@ public final class Session {
         retirement.complete(null);
     }
 
-    /** Runs an action once the session is retired or gone at the store; at once if it is. */
+    /** Runs an action once the session is retired or has ended at the store; at once if that is so. */
     public void afterRetirement(Runnable action) {
         var unused = retirement.thenRun(action);
     }
@@ -145,8 +145,8 @@ public final class Session {
     }
 
     /**
-     * Runs the actions that waited for the present epoch, or all of them when the session is not alive any more; they
-     * don't wait any more from now on.
+     * Removes the actions that waited for the present epoch, or all of them if the session is no longer alive, and
+     * returns them as one.
      */
     Runnable takeRaised() {
         List<Runnable> due = new ArrayList<>();
@@ -160,13 +160,13 @@ public final class Session {
         return () -> due.forEach(action -> Failsafe.run("what waited for a raise of the epoch", action));
     }
 
-    /** The earliest time at which the store has surely dropped it, unless it is asked for more. */
+    /** When it has certainly ended at the store, unless another keep-alive is sent. */
     public long goneAt() {
         return lastSent + 2 * ttlNanos;
     }
 
-    /** Whether it has surely ended at the store too, whose clock may be slower. */
-    public boolean isOverBy(long now) {
+    /** Whether it has certainly ended at the store too, whose clock may be slower. */
+    boolean hasEndedAtStore(long now) {
         return state == State.ENDED || (state == State.ABANDONED && now - deadline > ttlNanos);
     }
 }

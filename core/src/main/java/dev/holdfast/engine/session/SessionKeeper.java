@@ -21,14 +21,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the client's session: opens it, renews it, raises its epoch, notices its end, and opens the next.
- * Thread-safe; its lock is never held while it calls out, and callers hold no lock of a resource.
+ * Thread-safe. Its lock and that of a resource are never held together: callers hold no lock of a resource, unless they
+ * only read, which takes no lock here; and nothing is called under its lock that takes the lock of a resource.
  */
 public final class SessionKeeper {
 
     private static final Logger log = LoggerFactory.getLogger(SessionKeeper.class);
 
     private final Partition partition;
-    private final CommandSender wire;
+    private final CommandSender sender;
     private final Environment environment;
     private final ElapsedClock clock;
     private final SafetyRules rules;
@@ -44,12 +45,12 @@ public final class SessionKeeper {
     private volatile long attempts;
     private boolean closed;
 
-    /** It is looked whether the session is needed; until that is known, nobody gets it. Also read without the lock. */
+    /** The keeper checks whether the session is still needed; until then no caller gets it. Also read without the lock. */
     private volatile boolean resting;
 
     SessionKeeper(Partition partition) {
         this.partition = partition;
-        this.wire = partition.wire;
+        this.sender = partition.wire;
         this.environment = partition.context.environment();
         this.clock = partition.context.clock();
         this.rules = partition.context.rules();
@@ -85,7 +86,7 @@ public final class SessionKeeper {
             lock.unlock();
         }
         long steps = clock.steps();
-        wire.send(
+        sender.send(
                 new Command.OpenSession(options.sessionTtl(), options.label(), partition.number),
                 caller,
                 new CommandSender.Answer() {
@@ -106,7 +107,7 @@ public final class SessionKeeper {
                     @Override
                     public void late(Reply reply, long sentAt) {
                         if (reply instanceof Reply.SessionOpened opened) {
-                            // Nobody waits for it any more; without this it would stand at the store for one ttl.
+                            // No caller waits for it; without this it would stay at the store for one ttl.
                             partition.retrier.closeOrphan(opened.session());
                         }
                     }
@@ -116,7 +117,7 @@ public final class SessionKeeper {
     private void adopt(Reply.SessionOpened opened, long sentAt, long stepsWhenSent) {
         long now = clock.now();
         long ttl = opened.ttl().toNanos();
-        long deadline = rules.deadline(sentAt, now, ttl, rules.margin(ttl, wire.p99RoundTrip()));
+        long deadline = rules.deadline(sentAt, now, ttl, rules.margin(ttl, sender.p99RoundTrip()));
         Session fresh = new Session(opened.session(), ttl, sentAt, deadline, stepsWhenSent);
         boolean late;
         lock.lock();
@@ -138,7 +139,7 @@ public final class SessionKeeper {
             return;
         }
         scheduleRenewal(fresh, sentAt + timers.keepAliveNanos(ttl) - now);
-        scheduleWatch(fresh, deadline - now);
+        scheduleCheck(fresh, deadline - now);
         partition.observe(SessionEvent.Type.OPENED);
         partition.opened();
     }
@@ -156,20 +157,20 @@ public final class SessionKeeper {
     }
 
     /**
-     * Ends a session that nothing needs; the next who does has another opened. First nobody gets it any more, and then
-     * it is looked once more: so none that got it before is overlooked.
+     * Ends a session that nothing needs; the next caller has another opened. Hides the session first, then checks for
+     * use, so a caller that already obtained it is counted.
      */
-    private boolean rest(Session of) {
+    private boolean rest(Session session) {
         boolean isUnused;
         lock.lock();
         try {
-            if (closed || opening || of != current() || of.isAwaitingRaise()) {
+            if (closed || opening || session != current() || session.isAwaitingRaise()) {
                 return false;
             }
             resting = true;
             isUnused = partition.isUnused();
             if (isUnused) {
-                of.state = Session.State.ENDED;
+                session.state = Session.State.ENDED;
                 timers.cancel();
             }
             resting = false;
@@ -177,63 +178,62 @@ public final class SessionKeeper {
             lock.unlock();
         }
         if (!isUnused) {
-            // Who came meanwhile found none.
+            // Callers that came meanwhile found no session.
             partition.opened();
             return false;
         }
-        partition.retrier.closeOrphan(of.id);
-        partition.over(of, Loss.Cause.SESSION_ENDED);
+        partition.retrier.closeOrphan(session.id);
+        partition.over(session, Loss.Cause.SESSION_ENDED);
         partition.observe(SessionEvent.Type.CLOSED);
         return true;
     }
 
     /** Sends a keep-alive now: the regular one, one that raises the epoch, or one that ends a doubt. */
-    private void renew(Session of) {
-        if (partition.mayRest() && rest(of)) {
+    private void renew(Session session) {
+        if (partition.mayRest() && rest(session)) {
             return;
         }
         long epoch;
         long steps = clock.steps();
-        long heard = of.contradiction.heard();
+        long revocations = session.revocation.count();
         lock.lock();
         try {
-            if (closed || !of.isAlive()) {
+            if (closed || !session.isAlive()) {
                 return;
             }
-            epoch = Math.max(of.wantedEpoch, of.epoch);
-            of.raisingTo = epoch;
-            of.lastSent = clock.now();
+            epoch = Math.max(session.wantedEpoch, session.epoch);
+            session.raisingTo = epoch;
+            session.lastSent = clock.now();
         } finally {
             lock.unlock();
         }
-        scheduleRenewal(of, timers.keepAliveNanos(of.ttlNanos));
-        Duration patience = KeepAliveTimers.patience(Duration.ofNanos(of.ttlNanos));
-        Command keepAlive = new Command.KeepAlive(of.id, epoch, patience);
-        wire.sendRenewal(keepAlive, CallerMode.ASYNC, patience.toNanos(), new CommandSender.Answer() {
+        scheduleRenewal(session, timers.keepAliveNanos(session.ttlNanos));
+        Duration timeout = KeepAliveTimers.responseTimeout(Duration.ofNanos(session.ttlNanos));
+        Command keepAlive = new Command.KeepAlive(session.id, epoch, timeout);
+        sender.sendRenewal(keepAlive, CallerMode.ASYNC, timeout.toNanos(), new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.SessionAlive) {
-                    of.contradiction.settle(heard);
-                    acknowledged(of, epoch, sentAt, steps);
+                    session.revocation.settle(revocations);
+                    acknowledged(session, epoch, sentAt, steps);
                 } else if (reply instanceof Reply.SessionEnded) {
-                    end(of, Session.State.ENDED, Loss.Cause.SESSION_ENDED);
+                    end(session, Session.State.ENDED, Loss.Cause.SESSION_ENDED);
                 } else if (reply instanceof Reply.Stale) {
-                    // A later one overtook it, and its answer may have been lost.
-                    scheduleRenewal(of, retryDelay());
+                    // A later keep-alive overtook it, and its answer may have been lost.
+                    scheduleRenewal(session, retryDelay());
                 } else {
-                    renewalFailed(of, ProtocolViolation.reply(reply));
+                    renewalFailed(session, ProtocolViolation.reply(reply));
                 }
             }
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                renewalFailed(of, failure);
+                renewalFailed(session, failure);
             }
 
             @Override
             public void late(Reply reply, long sentAt) {
-                // The store renewed the session all the same: a slow answer is as good as a prompt one until the
-                // deadline.
+                // The store has renewed the session: until the deadline, a slow answer counts like a prompt one.
                 if (reply instanceof Reply.SessionAlive || reply instanceof Reply.SessionEnded) {
                     reply(reply, sentAt);
                 }
@@ -241,127 +241,127 @@ public final class SessionKeeper {
         });
     }
 
-    private void acknowledged(Session of, long epoch, long sentAt, long stepsWhenSent) {
+    private void acknowledged(Session session, long epoch, long sentAt, long stepsWhenSent) {
         Runnable raised;
         boolean expired;
         boolean isSettled = false;
         lock.lock();
         try {
             long now = clock.now();
-            expired = of.isAlive() && !rules.mayRenew(now, of.deadline);
-            if (!of.isAlive() || expired) {
+            expired = session.isAlive() && !rules.mayRenew(now, session.deadline);
+            if (!session.isAlive() || expired) {
                 raised = () -> {};
             } else {
                 timers.succeeded();
-                long deadline =
-                        rules.deadline(sentAt, now, of.ttlNanos, rules.margin(of.ttlNanos, wire.p99RoundTrip()));
-                of.acknowledge(sentAt, deadline, epoch, stepsWhenSent);
-                raised = of.takeRaised();
-                isSettled = of.isDoubtTold && !inDoubt(of);
-                of.isDoubtTold &= !isSettled;
+                long deadline = rules.deadline(
+                        sentAt, now, session.ttlNanos, rules.margin(session.ttlNanos, sender.p99RoundTrip()));
+                session.acknowledge(sentAt, deadline, epoch, stepsWhenSent);
+                raised = session.takeRaised();
+                isSettled = session.isDoubtReported && !inDoubt(session);
+                session.isDoubtReported &= !isSettled;
             }
         } finally {
             lock.unlock();
         }
         if (expired) {
-            end(of, Session.State.ABANDONED, Loss.Cause.EXPIRED);
+            end(session, Session.State.ABANDONED, Loss.Cause.EXPIRED);
             return;
         }
         raised.run();
-        partition.renewed(of);
+        partition.renewed(session);
         if (isSettled) {
             partition.observe(SessionEvent.Type.SETTLED);
         }
     }
 
-    private void renewalFailed(Session of, StoreException failure) {
+    private void renewalFailed(Session session, StoreException failure) {
         lock.lock();
         try {
             timers.failed();
-            of.raisingTo = 0;
+            session.raisingTo = 0;
         } finally {
             lock.unlock();
         }
-        if (of.isAlive()) {
-            log.debug("session={} a keep-alive failed; it is repeated until the deadline", of.id, failure);
-            scheduleRenewal(of, retryDelay());
+        if (session.isAlive()) {
+            log.debug("session={} a keep-alive failed; it is repeated until the deadline", session.id, failure);
+            scheduleRenewal(session, retryDelay());
         }
         partition.troubled(failure);
     }
 
     /**
-     * As {@link #afterRaise(Session, long, Runnable)}, for what sends a command again: at once after the first failure,
-     * and then after pauses that grow. A store that answers keep-alives and nothing else would be asked without end.
+     * As {@link #afterRaise(Session, long, Runnable)}, to retry a command: at once after the first failure, then with
+     * back-off. Otherwise a store that answers only keep-alives would be asked without a pause.
      *
-     * @param failures how often in a row the command was sent for nothing before this time
+     * @param failures how often in a row the command failed before this time
      */
-    public void afterRaise(Session of, long above, int failures, Runnable again) {
-        afterRaise(of, above, failures == 0 ? again : () -> Backoff.RESEND.retry(environment, failures, again));
+    public void afterRaise(Session session, long above, int failures, Runnable again) {
+        afterRaise(session, above, failures == 0 ? again : () -> Backoff.RESEND.retry(environment, failures, again));
     }
 
     /**
-     * Runs an action once the store has acknowledged an epoch above the given one, after which nothing that was sent
-     * under the old one can take effect; also, when the session is not alive any more.
+     * Runs an action once the store has acknowledged an epoch above the given one: then nothing that was sent under the
+     * old one can take effect. Also runs it when the session is no longer alive.
      */
-    public void afterRaise(Session of, long above, Runnable action) {
+    public void afterRaise(Session session, long above, Runnable action) {
         boolean now;
         boolean ask;
         lock.lock();
         try {
-            now = !of.isAlive() || of.epoch > above || closed;
+            now = !session.isAlive() || session.epoch > above || closed;
             if (!now) {
-                of.addRaise(above, action);
+                session.addRaise(above, action);
             }
-            ask = !now && of.raisingTo <= above;
+            ask = !now && session.raisingTo <= above;
         } finally {
             lock.unlock();
         }
         if (now) {
             action.run();
         } else if (ask) {
-            renew(of);
+            renew(session);
         }
     }
 
     /**
-     * Whether holds of this session may not be relied on until the store was asked. A look at the clock must come
-     * before.
+     * Whether holds of this session can't be relied on until the store has answered. The caller must have read the
+     * clock before.
      */
-    boolean inDoubt(Session of) {
-        return (rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps()) || of.contradiction.isOpen();
+    boolean inDoubt(Session session) {
+        return (rules.stepsRaiseDoubt() && session.clearedSteps != clock.steps()) || session.revocation.isOpen();
     }
 
     /**
      * Asks the store because holds of this session are in doubt; once for each doubt, since a failed request is
-     * repeated.
+     * retried.
      */
-    void askInDoubt(Session of) {
-        tellDoubt(of);
+    void askInDoubt(Session session) {
+        reportDoubt(session);
         lock.lock();
         try {
-            if (!of.askOnce(clock.steps())) {
+            if (!session.askOnce(clock.steps())) {
                 return;
             }
         } finally {
             lock.unlock();
         }
-        renew(of);
+        renew(session);
     }
 
-    /** A signal of the store speaks against a session: asks the store. */
-    void contradict(Session of) {
-        of.contradiction.hear();
-        tellDoubt(of);
-        renew(of);
+    /** A signal says that a session has ended: asks the store. */
+    void endSignalled(Session session) {
+        session.revocation.add();
+        reportDoubt(session);
+        renew(session);
     }
 
-    /** Tells listeners of a doubt, once until it is settled. */
-    private void tellDoubt(Session of) {
+    /** Reports a doubt to listeners, once until it is settled. */
+    private void reportDoubt(Session session) {
         boolean isNew;
         lock.lock();
         try {
-            isNew = !closed && of.isAlive() && !of.isDoubtTold;
-            of.isDoubtTold |= isNew;
+            isNew = !closed && session.isAlive() && !session.isDoubtReported;
+            session.isDoubtReported |= isNew;
         } finally {
             lock.unlock();
         }
@@ -370,41 +370,41 @@ public final class SessionKeeper {
         }
     }
 
-    /** Looks whether the deadline has passed, and tells the loss if so. */
-    void check(Session of) {
-        if (of.isAlive() && !rules.isGood(clock.now(), of.deadline)) {
-            end(of, Session.State.ABANDONED, Loss.Cause.EXPIRED);
+    /** Ends the session if its deadline has passed. */
+    void check(Session session) {
+        if (session.isAlive() && !rules.isGood(clock.now(), session.deadline)) {
+            end(session, Session.State.ABANDONED, Loss.Cause.EXPIRED);
         }
     }
 
     /** The store said that this session has ended. */
-    public void endedAtStore(Session of) {
-        end(of, Session.State.ENDED, Loss.Cause.SESSION_ENDED);
+    public void endedAtStore(Session session) {
+        end(session, Session.State.ENDED, Loss.Cause.SESSION_ENDED);
     }
 
-    private void end(Session of, Session.State state, Loss.Cause cause) {
+    private void end(Session session, Session.State state, Loss.Cause cause) {
         Runnable raised;
         long pause;
         boolean isLoss;
         lock.lock();
         try {
-            if (!of.isAlive()) {
+            if (!session.isAlive()) {
                 return;
             }
-            of.state = state;
-            raised = of.takeRaised();
-            pause = timers.beginPause(clock.now() - of.openedAt);
+            session.state = state;
+            raised = session.takeRaised();
+            pause = timers.beginPause(clock.now() - session.openedAt);
             isLoss = !closed;
         } finally {
             lock.unlock();
         }
         if (!isLoss) {
-            // The client ends it, or its holds have been given up already.
+            // The client ends it, or its holds have ended already.
             raised.run();
             return;
         }
-        log.warn("session={} ended: {}", of.id, cause.words());
-        partition.over(of, cause);
+        log.warn("session={} ended: {}", session.id, cause.words());
+        partition.over(session, cause);
         partition.context.observers().sessionLost(partition.number, cause);
         raised.run();
         if (pause == 0) {
@@ -437,39 +437,39 @@ public final class SessionKeeper {
         }
     }
 
-    private void watch(Session of) {
+    private void checkRegularly(Session session) {
         try {
-            check(of);
-            if (!of.isAlive()) {
+            check(session);
+            if (!session.isAlive()) {
                 return;
             }
-            if (clock.now() - of.lastSent >= timers.keepAliveNanos(of.ttlNanos)) {
-                // The timer of the renewal slept with the machine.
-                renew(of);
-            } else if (inDoubt(of)) {
-                askInDoubt(of);
+            if (clock.now() - session.lastSent >= timers.keepAliveNanos(session.ttlNanos)) {
+                // The renewal timer stopped while the machine was suspended.
+                renew(session);
+            } else if (inDoubt(session)) {
+                askInDoubt(session);
             }
         } finally {
-            scheduleWatch(of, of.deadline - clock.now());
+            scheduleCheck(session, session.deadline - clock.now());
         }
     }
 
-    private void scheduleRenewal(Session of, long delay) {
+    private void scheduleRenewal(Session session, long delay) {
         lock.lock();
         try {
-            if (!closed && of.isAlive()) {
-                timers.renewIn(partition.together(delay), () -> renew(of));
+            if (!closed && session.isAlive()) {
+                timers.renewIn(partition.alignedDelay(delay), () -> renew(session));
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private void scheduleWatch(Session of, long left) {
+    private void scheduleCheck(Session session, long left) {
         lock.lock();
         try {
-            if (!closed && of.isAlive()) {
-                timers.watchIn(left, () -> watch(of));
+            if (!closed && session.isAlive()) {
+                timers.checkIn(left, () -> checkRegularly(session));
             }
         } finally {
             lock.unlock();

@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes what the store pushes. Signals are hints: a grant is believed only for a claim that waits and of which nothing
- * contrary was heard; everything else makes the engine ask.
+ * Receives the store's signals. They are hints: a pushed grant is believed only if its claim waits and no signal ever
+ * said that it was revoked; every other signal makes the engine poll.
  */
 public final class SignalReceiver implements Consumer<Signal> {
 
@@ -29,22 +29,22 @@ public final class SignalReceiver implements Consumer<Signal> {
         Trampoline.react(() -> signal.accept(reaction));
     }
 
-    /** What becomes of each signal. */
+    /** Handles each kind of signal. */
     private final class Reaction implements SignalHandler {
 
         @Override
         public void granted(Signal.Granted signal) {
             Claim claim = find(signal.claim());
-            if (claim != null && waits(claim)) {
-                believe(claim, signal.grant());
+            if (claim != null && isWaiting(claim)) {
+                accept(claim, signal.grant());
             }
         }
 
         @Override
         public void changed(Signal.Changed signal) {
             Claim claim = find(signal.claim());
-            if (claim != null && waits(claim)) {
-                claim.partition().driver.poll(claim);
+            if (claim != null && isWaiting(claim)) {
+                partitionOf(claim).driver.poll(claim);
             }
         }
 
@@ -52,8 +52,8 @@ public final class SignalReceiver implements Consumer<Signal> {
         public void revoked(Signal.Revoked signal) {
             Claim claim = find(signal.claim());
             if (claim != null) {
-                contradict(claim);
-                claim.partition().driver.poll(claim);
+                claim.step(deferred -> claim.revocationSignalled());
+                partitionOf(claim).driver.poll(claim);
             } else {
                 partitions.users().forEach(user -> user.revoked(signal.claim()));
             }
@@ -86,43 +86,33 @@ public final class SignalReceiver implements Consumer<Signal> {
     private static void ended(SessionKeeper keeper, SessionId id) {
         Session session = keeper.current();
         if (session != null && session.id.equals(id)) {
-            keeper.contradict(session);
+            keeper.endSignalled(session);
         }
     }
 
-    private static void believe(Claim claim, Reply.Granted grant) {
-        Partition partition = claim.partition();
-        if (claim.own != null || claim.contradiction != null || partition.keeper.inDoubt(claim.session)) {
+    private Partition partitionOf(Claim claim) {
+        return partitions.of(claim.ref.resource());
+    }
+
+    private void accept(Claim claim, Reply.Granted grant) {
+        Partition partition = partitionOf(claim);
+        if (claim.fixedLease != null || claim.hasRevocationSignals() || partition.keeper.inDoubt(claim.session)) {
             partition.driver.poll(claim);
         } else {
-            // The steps seen matter for a lease of its own only.
+            // The number of clock steps matters only for a claim with its own lease.
             partition.driver.take(claim, grant, partition.context.clock().now(), 0);
         }
     }
 
     /**
-     * Whether a claim waits. If nothing was answered yet, what is pushed has overtaken the answer, or goes before it:
-     * then it is looked into as soon as the answer is there.
+     * Whether a claim waits. If it has no answer yet, the signal has overtaken the answer, or belongs before it: then
+     * the claim is polled as soon as the answer has arrived.
      */
-    private static boolean waits(Claim claim) {
-        if (claim.state == Claim.State.SENT) {
-            claim.lock().lock();
-            try {
-                claim.isOvertaken = claim.state == Claim.State.SENT;
-            } finally {
-                claim.lock().unlock();
-            }
+    private static boolean isWaiting(Claim claim) {
+        if (claim.isSent()) {
+            claim.step(deferred -> claim.noteSignal());
         }
-        return claim.state == Claim.State.QUEUED;
-    }
-
-    private static void contradict(Claim claim) {
-        claim.lock().lock();
-        try {
-            claim.contradict();
-        } finally {
-            claim.lock().unlock();
-        }
+        return claim.isQueued();
     }
 
     private @Nullable Claim find(ClaimRef ref) {

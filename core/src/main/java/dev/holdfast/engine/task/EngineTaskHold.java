@@ -3,10 +3,10 @@ package dev.holdfast.engine.task;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.Grant;
+import dev.holdfast.engine.local.HoldIssuer;
 import dev.holdfast.engine.local.LeaseExtension;
-import dev.holdfast.engine.local.LocalGrant;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.engine.local.LocalResource;
 import dev.holdfast.engine.local.Request;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.spi.CallerMode;
@@ -27,13 +27,13 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
     /** The end of the least time. Written before the task runs, and by extensions. */
     private volatile long leastUntil;
 
-    EngineTaskHold(LocalResource resource, LocalGrant grant, Request request, long token, LeftLeases leases) {
-        super(resource, grant, request, token);
+    EngineTaskHold(HoldIssuer issuer, Grant grant, Request request, long token, LeftLeases leases) {
+        super(issuer, grant, request, token);
         this.leases = leases;
     }
 
     private ClientContext context() {
-        return resource.partition.context;
+        return resource().partition.context;
     }
 
     /** The task begins. Called once. */
@@ -70,11 +70,11 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
         if (!hasStarted) {
             return null;
         }
-        leases.add(grant);
+        leases.add(claim());
         if (loss() != null) {
-            return () -> leases.removeAfter(grant, effectiveLease().toNanos());
+            return () -> leases.removeAfter(claim(), effectiveLease().toNanos());
         }
-        FixedLeaseState own = Objects.requireNonNull(grant.own, "a task has a lease of its own");
+        FixedLeaseState own = Objects.requireNonNull(claim().fixedLease, "a task has a lease of its own");
         TaskEnd end = new TaskEnd(this, own, leases, stage);
         return () -> end.send(caller);
     }

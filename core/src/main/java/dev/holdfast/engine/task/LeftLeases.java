@@ -1,8 +1,8 @@
 package dev.holdfast.engine.task;
 
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.local.LocalGrant;
 import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
@@ -20,7 +20,7 @@ public final class LeftLeases implements SessionUser {
     final Mode mode = Mode.unowned(
             new ResourceSpec(Kind.TASK, 1, Order.FAIR),
             1,
-            (resource, grant, request, token) -> new EngineTaskHold(resource, grant, request, token, this));
+            (issuer, grant, request, token) -> new EngineTaskHold(issuer, grant, request, token, this));
 
     private final ClientContext context;
     private final Set<ClaimRef> left = ConcurrentHashMap.newKeySet();
@@ -29,16 +29,16 @@ public final class LeftLeases implements SessionUser {
         this.context = context;
     }
 
-    void add(LocalGrant grant) {
+    void add(Claim grant) {
         left.add(grant.ref);
     }
 
-    void remove(LocalGrant grant) {
+    void remove(Claim grant) {
         left.remove(grant.ref);
     }
 
     /** Forgets a grant when its lease has ended, even by a store's clock that runs slower. */
-    void removeAfter(LocalGrant grant, long leaseNanos) {
+    void removeAfter(Claim grant, long leaseNanos) {
         long spare = leaseNanos / 4 + context.options().sessionTtl().toNanos();
         context.environment().schedule(leaseNanos + spare, () -> remove(grant));
     }

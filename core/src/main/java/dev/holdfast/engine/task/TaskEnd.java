@@ -2,7 +2,7 @@ package dev.holdfast.engine.task;
 
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.local.LocalGrant;
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.ReleaseRetrier;
@@ -34,7 +34,7 @@ final class TaskEnd {
     private final CompletableFuture<ReleaseOutcome> stage;
     private final ClientContext context;
     private final Partition partition;
-    private final LocalGrant grant;
+    private final Claim grant;
 
     /** The most that may be left at the store: the lease, plus each extension that may still take effect. */
     private final FixedLeaseState atStore;
@@ -51,9 +51,9 @@ final class TaskEnd {
         this.hold = hold;
         this.leases = leases;
         this.stage = stage;
-        this.partition = hold.resource.partition;
+        this.partition = hold.resource().partition;
         this.context = partition.context;
-        this.grant = hold.grant;
+        this.grant = hold.claim();
         this.atMost = hold.effectiveLease();
         this.atStore = atStore.copy();
     }
@@ -118,7 +118,7 @@ final class TaskEnd {
             log.warn(
                     "resource={} store={} token={} the end of the task was not confirmed; it is repeated, and the lock"
                             + " ends within {}",
-                    hold.resource.name,
+                    hold.resource().name,
                     context.product(),
                     hold.rawToken(),
                     atMost);

@@ -2,8 +2,10 @@ package dev.holdfast.engine.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Order;
@@ -29,16 +31,18 @@ class LostHoldsTest {
     private static final ResourceName NAME = new ResourceName("gpu");
     private static final ResourceSpec SPEC = new ResourceSpec(Kind.SEMAPHORE, MANY, Order.FAIR);
 
-    private final LocalResource resource = new LocalSynchronizer(null, new ConcurrentHashMap<>(), NAME, SPEC);
+    private final LocalSynchronizer resource = new LocalSynchronizer(null, new ConcurrentHashMap<>(), NAME, SPEC);
     private final Session session = new Session(new SessionId("s"), 1, 0, 0, 0);
     private long claims;
 
-    private LocalGrant grant() {
-        return new LocalClaim(resource, new ClaimRef(NAME, session.id, ++claims), session, Lease.SESSION, null, 1, 0);
+    private Grant grant() {
+        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null);
+        Claim claim = new Claim(resource, new ClaimRef(NAME, session.id, ++claims), session, terms, 0);
+        return new Grant(claim, resource, null);
     }
 
-    private LocalHold hold(LocalGrant grant, Mode mode, Thread owner) {
-        Request request = new Request(mode, NAME, owner, null, AcquireTerms.FOREVER, false, null);
+    private LocalHold hold(Grant grant, Mode mode, Thread owner) {
+        Request request = new Request(null, mode, NAME, owner, null, AcquireTerms.FOREVER, false, null);
         return new LocalHold(resource, grant, request, claims);
     }
 
@@ -58,9 +62,9 @@ class LostHoldsTest {
         lost.addRefs(refs);
         assertThat(refs).hasSize(MANY);
         for (LocalHold hold : holds) {
-            assertThat(lost.hasUnder(hold.grant)).isTrue();
+            assertThat(lost.hasUnder(hold.grant())).isTrue();
             lost.remove(hold);
-            assertThat(lost.hasUnder(hold.grant)).isFalse();
+            assertThat(lost.hasUnder(hold.grant())).isFalse();
         }
         assertThat(lost.orNone()).isSameAs(LostHolds.NONE);
     }
@@ -68,7 +72,7 @@ class LostHoldsTest {
     @Test
     @DisplayName("keep their grant until the last under it is closed")
     void shareAGrant() {
-        LocalGrant grant = grant();
+        Grant grant = grant();
         LocalHold first = hold(grant, Mode.unowned(SPEC, 1), null);
         LocalHold second = hold(grant, Mode.unowned(SPEC, 1), null);
         LostHolds lost = LostHolds.NONE.orNew();
@@ -110,7 +114,7 @@ class LostHoldsTest {
         LostHolds.NONE.remove(hold);
         LostHolds.NONE.removeEnded(0);
         assertThat(LostHolds.NONE.isEmpty()).isTrue();
-        assertThat(LostHolds.NONE.hasUnder(hold.grant)).isFalse();
+        assertThat(LostHolds.NONE.hasUnder(hold.grant())).isFalse();
         assertThat(LostHolds.NONE.ofTheDead()).isEmpty();
     }
 }

@@ -23,21 +23,21 @@ public final class PendingRevocations {
     @Outcome(expect = FORBIDDEN, desc = "One was lost: an answer to a question before it would settle it.")
     @State
     public static class HeardByTwo {
-        private final PendingRevocation contradiction = new PendingRevocation();
+        private final PendingRevocation revocation = new PendingRevocation();
 
         @Actor
         public void one() {
-            contradiction.hear();
+            revocation.add();
         }
 
         @Actor
         public void other() {
-            contradiction.hear();
+            revocation.add();
         }
 
         @Arbiter
         public void after(J_Result r) {
-            r.r1 = contradiction.heard();
+            r.r1 = revocation.count();
         }
     }
 
@@ -48,26 +48,26 @@ public final class PendingRevocations {
     @Outcome(expect = FORBIDDEN, desc = "Settled by a question that did not know of it, or never.")
     @State
     public static class HeardWhileAsked {
-        private final PendingRevocation contradiction = new PendingRevocation();
+        private final PendingRevocation revocation = new PendingRevocation();
 
         public HeardWhileAsked() {
-            contradiction.hear();
+            revocation.add();
         }
 
         @Actor
         public void signal() {
-            contradiction.hear();
+            revocation.add();
         }
 
         @Actor
         public void ask(JZ_Result r) {
-            r.r1 = contradiction.heard();
-            contradiction.settle(r.r1);
+            r.r1 = revocation.count();
+            revocation.settle(r.r1);
         }
 
         @Arbiter
         public void after(JZ_Result r) {
-            r.r2 = contradiction.isOpen();
+            r.r2 = revocation.isOpen();
         }
     }
 
@@ -77,26 +77,26 @@ public final class PendingRevocations {
     @Outcome(expect = FORBIDDEN, desc = "The older one has undone the newer.")
     @State
     public static class SettledByTwo {
-        private final PendingRevocation contradiction = new PendingRevocation();
+        private final PendingRevocation revocation = new PendingRevocation();
 
         public SettledByTwo() {
-            contradiction.hear();
-            contradiction.hear();
+            revocation.add();
+            revocation.add();
         }
 
         @Actor
         public void older() {
-            contradiction.settle(1);
+            revocation.settle(1);
         }
 
         @Actor
         public void newer() {
-            contradiction.settle(2);
+            revocation.settle(2);
         }
 
         @Arbiter
         public void after(Z_Result r) {
-            r.r1 = contradiction.isOpen();
+            r.r1 = revocation.isOpen();
         }
     }
 }

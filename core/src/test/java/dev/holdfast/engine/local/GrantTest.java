@@ -2,8 +2,10 @@ package dev.holdfast.engine.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
@@ -16,14 +18,15 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 /** The tokens of a grant: each is given once, and they rise, whatever blocks come in whatever order. */
-class LocalGrantTest {
+class GrantTest {
 
-    private final LocalGrant grant = grant();
+    private final Grant grant = grant();
 
-    private static LocalGrant grant() {
+    private static Grant grant() {
         SessionId session = new SessionId("s");
         ClaimRef ref = new ClaimRef(new ResourceName("ledger"), session, 1);
-        return new LocalClaim(null, ref, new Session(session, 1, 0, 0, 0), Lease.SESSION, null, 1, 0);
+        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null);
+        return new Grant(new Claim(null, ref, new Session(session, 1, 0, 0, 0), terms, 0), null, null);
     }
 
     private List<Long> tokens(int howMany) {
@@ -82,7 +85,7 @@ class LocalGrantTest {
     @Property
     void tokensRiseWhateverComes(@ForAll long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        LocalGrant some = grant();
+        Grant some = grant();
         if (random.nextBoolean()) {
             some.begin(new CohortState(0, false));
         }

@@ -1,0 +1,400 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.time.FairnessSlice;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreTraits.Feature;
+import dev.holdfast.spi.TokenBlock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a claim became when the store granted it: the local holds under it, whose slice it is, and its fencing tokens.
+ * Guarded by the lock of its resource.
+ */
+public final class Grant implements Claim.Attachment {
+
+    final Claim claim;
+    private final Resource resource;
+
+    /** The only request that it serves; null if it serves the first that it suits. */
+    private final @Nullable Request only;
+
+    /** A caller knows it by its id, which must never name the permits of another. */
+    private boolean isNamed;
+
+    private boolean isShrinkScheduled;
+
+    /** How many local holds were made under it; continues at 1 after the largest number. */
+    private int served;
+
+    /** The local hold that excludes others under this grant; null if there is none. */
+    private @Nullable LocalHold soleHold;
+
+    /** The local holds that share this grant, by {@link LocalHold#key()}; null before the first. */
+    private @Nullable Map<Object, LocalHold> sharedHolds;
+
+    /** Two holds shared it at the same time. */
+    private boolean wasShared;
+
+    /** Whose slice it is; null before it was first handed over. */
+    private @Nullable FairnessSlice slice;
+
+    /** Null before it is handed over. */
+    private @Nullable CohortState cohort;
+
+    private long tokenCursor;
+    private long tokenEnd;
+
+    /** The newest token of a hold under it. The cursor may be before a block of which none was used yet. */
+    private long newestToken;
+
+    // The links of Grants.
+    @Nullable
+    Grant previous;
+
+    @Nullable
+    Grant next;
+
+    Grant(Claim claim, Resource resource, @Nullable Request only) {
+        this.claim = claim;
+        this.resource = resource;
+        this.only = only;
+    }
+
+    ClaimRef ref() {
+        return claim.ref;
+    }
+
+    // ---- Which requests it serves
+
+    /** The only request that it serves; null if it serves the first that it suits. */
+    @Nullable
+    Request only() {
+        return only;
+    }
+
+    /** Whether it serves a single request. */
+    boolean isBound() {
+        return only != null;
+    }
+
+    /** It serves no other request than the present one. */
+    void noteNamed() {
+        isNamed = true;
+    }
+
+    /** Whether it may serve other requests than the present one. */
+    boolean mayServeOthers() {
+        return only == null && !isNamed;
+    }
+
+    /** Whether it is what a request needs. */
+    boolean suits(Request request) {
+        if (only != null || request.hasOwnLease()) {
+            return only == request;
+        }
+        return resource.policy.suits(claim, request.weight(), request.number());
+    }
+
+    /** Whether a request that it suits can be served beside the present holds. */
+    boolean hasRoomFor(Request request) {
+        return soleHold == null && (isIdle() || request.isShare());
+    }
+
+    boolean canServe(Request request) {
+        return claim.isHeld()
+                && suits(request)
+                && hasRoomFor(request)
+                && (isIdle() || !isSpent())
+                && resource.partition.validity.mayHandOn(claim);
+    }
+
+    /** Whether it must go back to the store, once it is idle, before this request can be served. */
+    boolean mustYieldFor(Request request) {
+        if (!suits(request) || (needsTokenFor(request) && tokensLeft() == 0 && !mayAdvance())) {
+            return true;
+        }
+        boolean servesOnce = resource.policy.servesOnce(resource.context().cohortBudgetNanos());
+        return servesOnce ? hasServed() : isSpent();
+    }
+
+    // ---- The local holds under it
+
+    boolean isIdle() {
+        return soleHold == null && (sharedHolds == null || sharedHolds.isEmpty());
+    }
+
+    @Nullable
+    LocalHold soleHold() {
+        return soleHold;
+    }
+
+    void add(LocalHold hold) {
+        served = served == Integer.MAX_VALUE ? 1 : served + 1;
+        if (hold.isShare()) {
+            share(hold);
+        } else {
+            soleHold = hold;
+        }
+    }
+
+    void remove(LocalHold hold) {
+        if (soleHold == hold) {
+            soleHold = null;
+        } else if (sharedHolds != null) {
+            sharedHolds.remove(hold.key(), hold);
+        }
+    }
+
+    /** Adds a hold that shares it, and may have excluded others before. */
+    void share(LocalHold hold) {
+        soleHold = null;
+        if (sharedHolds == null) {
+            sharedHolds = new LinkedHashMap<>();
+        }
+        sharedHolds.put(hold.key(), hold);
+        wasShared |= sharedHolds.size() > 1;
+    }
+
+    /** How many local holds were made under it, as far as they can be counted. */
+    int served() {
+        return served;
+    }
+
+    boolean hasServed() {
+        return served > 0;
+    }
+
+    boolean wasShared() {
+        return wasShared;
+    }
+
+    /**
+     * Notes that a check is scheduled whether the holds that share it must leave room for others.
+     *
+     * @return whether that was not noted before
+     */
+    boolean scheduleShrink() {
+        boolean isFirst = !isShrinkScheduled;
+        isShrinkScheduled = true;
+        return isFirst;
+    }
+
+    void endShrinkSchedule() {
+        isShrinkScheduled = false;
+    }
+
+    /** The live hold of a thread. */
+    @Nullable
+    LocalHold holdOf(Thread thread) {
+        if (soleHold != null && soleHold.owner == thread) {
+            return soleHold;
+        }
+        return sharedHolds == null ? null : sharedHolds.get(thread);
+    }
+
+    int holdCount() {
+        return (soleHold == null ? 0 : 1) + (sharedHolds == null ? 0 : sharedHolds.size());
+    }
+
+    /** All live holds. */
+    List<LocalHold> holds() {
+        List<LocalHold> all = new ArrayList<>();
+        if (soleHold != null) {
+            all.add(soleHold);
+        }
+        if (sharedHolds != null) {
+            all.addAll(sharedHolds.values());
+        }
+        return all;
+    }
+
+    // ---- Fairness slices
+
+    /** The slice under this grant; one that is over if there was none. */
+    private FairnessSlice slice() {
+        FairnessSlice present = slice;
+        if (present == null) {
+            present = new FairnessSlice();
+            slice = present;
+        }
+        return present;
+    }
+
+    /** Gives the slice to the served thread, or to all who share this grant, unless they have it. */
+    void passSliceTo(Request request, long nanos) {
+        slice().passTo(request.waiter, request.isShare(), resource.context().clock(), nanos);
+    }
+
+    /** Gives all who share this grant a slice from now. */
+    void beginSharedSlice(long nanos) {
+        slice().share(resource.now(), nanos);
+    }
+
+    long sliceEnd() {
+        return slice().ends();
+    }
+
+    /** Whether the newest slice is, or was, that of all who share this grant. */
+    boolean isSliceShared() {
+        return slice != null && slice.isShared();
+    }
+
+    /** Whether a slice is not over. */
+    boolean hasSlice() {
+        return slice != null && !slice.isOver(resource.now());
+    }
+
+    boolean isSliceOf(Request request) {
+        return hasSlice() && slice().includes(request.waiter, request.isShare());
+    }
+
+    /** Whether another than this thread has a slice. */
+    boolean isSliceOfOthers(Thread waiter) {
+        return hasSlice() && !slice().isOwnedBy(waiter);
+    }
+
+    /** The head of the queue begins to check whether the slice before it is over. */
+    void beginWatch() {
+        slice().beginWatch();
+    }
+
+    /**
+     * Checks the slice for the head of the queue.
+     *
+     * @return whether it is over, or no request was served since the last check
+     */
+    boolean checkSlice(long now) {
+        return slice().check(now, served);
+    }
+
+    // ---- Its cohort
+
+    /** What is known of the cohort under this grant; null before it began. */
+    @Nullable
+    CohortState cohort() {
+        return cohort;
+    }
+
+    /** The cohort, which begins now if it has not begun. */
+    CohortState cohortFrom(long now) {
+        CohortState present = cohort;
+        if (present == null) {
+            present = new CohortState(now + resource.context().cohortBudgetNanos(), false);
+            cohort = present;
+        }
+        return present;
+    }
+
+    void begin(CohortState fresh) {
+        cohort = fresh;
+    }
+
+    /** Whether its budget is spent, and others wait for it; never before it has served a request. */
+    boolean isSpent() {
+        return served > 0 && cohort != null && cohort.isSpent(resource.context().clock());
+    }
+
+    /** The question whether others wait has no answer. */
+    void pollFailed() {
+        if (cohort != null) {
+            cohort.askFailed();
+        }
+    }
+
+    /** The store has confirmed the grant, and says whether others wait: if none do, the budget starts again. */
+    void confirm(Reply.Granted reply) {
+        adopt(reply.tokens());
+        if (cohort != null) {
+            cohort.answer(reply.awaited(), resource.now() + resource.context().cohortBudgetNanos());
+        }
+    }
+
+    /** The store has given it a fresh token block; null if it has no more. */
+    void replenish(Reply.@Nullable Advanced reply) {
+        if (cohort != null) {
+            cohort.endAdvance(reply == null);
+            if (reply != null && claim.isHeld()) {
+                cohort.got(reply.tokens().size(), reply.awaited());
+                adopt(reply.tokens());
+            }
+        }
+    }
+
+    /** Whether the store may have more tokens for it; otherwise a spent block ends its cohort. */
+    boolean mayAdvance() {
+        return resource.context().traits().has(Feature.ADVANCE) && (cohort == null || !cohort.isLast());
+    }
+
+    // ---- Fencing tokens
+
+    /** Takes a block if it is newer than all it has had; the cursor never goes back. */
+    void adopt(TokenBlock block) {
+        if (block.first() <= blockEnd()) {
+            return;
+        }
+        if (cohort != null && tokenCursor < tokenEnd) {
+            cohort.spare = block;
+        } else {
+            tokenCursor = block.first() - 1;
+            tokenEnd = block.last();
+            if (cohort != null) {
+                // All tokens of an unused spare block are below these.
+                cohort.spare = null;
+            }
+        }
+    }
+
+    /** Whether a hold for a request takes the next token: holds that share a grant have the same one. */
+    boolean needsTokenFor(Request request) {
+        return !request.isShare() || served == 0;
+    }
+
+    /** The token of a hold for a request, or 0 if there is none yet. */
+    long tokenFor(Request request) {
+        return needsTokenFor(request) ? nextToken() : newestToken;
+    }
+
+    /** The token after which those of its present block are free. */
+    long tokenCursor() {
+        return tokenCursor;
+    }
+
+    /** The next token of its blocks, or 0 when they are spent. */
+    long nextToken() {
+        if (tokenCursor == tokenEnd && cohort != null && cohort.spare != null) {
+            TokenBlock block = cohort.spare;
+            cohort.spare = null;
+            tokenCursor = block.first() - 1;
+            tokenEnd = block.last();
+        }
+        if (tokenCursor == tokenEnd) {
+            return 0;
+        }
+        tokenCursor++;
+        newestToken = tokenCursor;
+        if (cohort != null) {
+            cohort.use();
+        }
+        return tokenCursor;
+    }
+
+    /** Whether more than one local hold was made under it while others waited here or at the store. */
+    boolean wasHandedOver() {
+        return cohort != null && cohort.used > 1;
+    }
+
+    /** The end of the newest block, by which an advance is guarded. */
+    long blockEnd() {
+        return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenEnd;
+    }
+
+    long tokensLeft() {
+        return tokenEnd - tokenCursor + (cohort != null && cohort.spare != null ? cohort.spare.size() : 0);
+    }
+}

@@ -1,0 +1,302 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.spi.ClaimRef;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The grants of a resource, the idle ones first, with the hold that excludes all others, and the end of the newest
+ * slice. Most resources have one grant, a semaphore may have thousands. Guarded by the lock of the resource; what leaves
+ * it goes to the deferred actions.
+ */
+final class Grants {
+
+    /**
+     * The pause between requests for tokens, once a lock is handed over as fast as the store's clock gives them: more
+     * requests would not bring more tokens, and each writes at the store.
+     */
+    private static final long SCARCE_TOKENS_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /**
+     * The slice of an owner that asks again: a few context switches long, so that 500 waiters all have theirs within
+     * about a tenth of a second.
+     */
+    private static final long SLICE_NANOS = 200_000;
+
+    /**
+     * How long readers pass a writer at the head of the queue: long enough for the cost of stopping and waking all of
+     * them not to matter.
+     */
+    private static final long SHARED_SLICE_NANOS = 1_000_000;
+
+    private final Resource resource;
+    private @Nullable Grant first;
+    private @Nullable Grant last;
+
+    /** The hold that excludes all others; null if there is none, and for a semaphore. Read without the lock too. */
+    private volatile @Nullable LocalHold exclusiveHold;
+
+    /** When the newest slice ends. */
+    private long sliceEnd;
+
+    /** How many tokens the last cohort used: a measure of what the next needs. */
+    private int lastCohort;
+
+    Grants(Resource resource) {
+        this.resource = resource;
+    }
+
+    Resource resource() {
+        return resource;
+    }
+
+    // ---- The list
+
+    boolean isEmpty() {
+        return first == null;
+    }
+
+    /** The first grant; an idle one if any is. */
+    @Nullable
+    Grant first() {
+        return first;
+    }
+
+    boolean has(Grant grant) {
+        return grant == first || grant.previous != null;
+    }
+
+    /** Adds a grant without holds. */
+    void add(Grant grant) {
+        grant.previous = null;
+        grant.next = first;
+        if (first == null) {
+            last = grant;
+        } else {
+            first.previous = grant;
+        }
+        first = grant;
+    }
+
+    /** Removes a grant; whether it was here. */
+    boolean remove(Grant grant) {
+        if (!has(grant)) {
+            return false;
+        }
+        if (grant.previous == null) {
+            first = grant.next;
+        } else {
+            grant.previous.next = grant.next;
+        }
+        if (grant.next == null) {
+            last = grant.previous;
+        } else {
+            grant.next.previous = grant.previous;
+        }
+        grant.previous = null;
+        grant.next = null;
+        return true;
+    }
+
+    private void moveToEnd(Grant grant) {
+        if (grant != last) {
+            remove(grant);
+            Grant before = last;
+            grant.previous = before;
+            if (before == null) {
+                first = grant;
+            } else {
+                before.next = grant;
+            }
+            last = grant;
+        }
+    }
+
+    private void moveToFront(Grant grant) {
+        if (grant != first) {
+            remove(grant);
+            add(grant);
+        }
+    }
+
+    @Nullable
+    Grant find(ClaimRef ref) {
+        for (Grant grant = first; grant != null; grant = grant.next) {
+            if (grant.ref().equals(ref)) {
+                return grant;
+            }
+        }
+        return null;
+    }
+
+    /** A copy of the list, to be iterated while it changes. */
+    List<Grant> all() {
+        List<Grant> all = new ArrayList<>();
+        for (Grant grant = first; grant != null; grant = grant.next) {
+            all.add(grant);
+        }
+        return all;
+    }
+
+    void addRefs(Set<ClaimRef> refs) {
+        for (Grant grant = first; grant != null; grant = grant.next) {
+            refs.add(grant.ref());
+        }
+    }
+
+    /** Whether an unused grant serves a request as soon as the store has confirmed it. */
+    boolean hasIdleFor(Request request) {
+        for (Grant grant = first; grant != null; grant = grant.next) {
+            if (grant.isIdle() && grant.claim.isHeld() && grant.suits(request)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- Holds
+
+    @Nullable
+    LocalHold exclusiveHold() {
+        return exclusiveHold;
+    }
+
+    int holdCount() {
+        int count = 0;
+        for (Grant grant = first; grant != null; grant = grant.next) {
+            count += grant.holdCount();
+        }
+        return count;
+    }
+
+    /** The live hold of a thread that shares a grant. */
+    @Nullable
+    LocalHold sharedHoldOf(Thread thread) {
+        if (resource.policy.hasReaders()) {
+            for (Grant grant = first; grant != null; grant = grant.next) {
+                LocalHold hold = grant.holdOf(thread);
+                if (hold != null) {
+                    return hold;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** A request is served by a hold under a grant. */
+    void enter(Grant grant, LocalHold hold, Request request) {
+        if (request.isShare() || grant.hasServed()) {
+            grant.passSliceTo(request, sliceNanos(request.isShare() ? SHARED_SLICE_NANOS : SLICE_NANOS));
+            if (grant.sliceEnd() - sliceEnd > 0) {
+                sliceEnd = grant.sliceEnd();
+            }
+        }
+        grant.add(hold);
+        moveToEnd(grant);
+        if (!resource.policy.hasSeveralGrants()) {
+            exclusiveHold = grant.soleHold();
+        }
+    }
+
+    /** A hold was released. */
+    void leave(Grant grant, LocalHold hold) {
+        removeHold(grant, hold);
+        if (grant.isIdle() && has(grant)) {
+            moveToFront(grant);
+        }
+    }
+
+    /** A hold has ended; its grant may have been removed before. */
+    void removeHold(Grant grant, LocalHold hold) {
+        grant.remove(hold);
+        if (exclusiveHold == hold) {
+            exclusiveHold = null;
+        }
+    }
+
+    /** A write hold becomes a read hold. */
+    void share(Grant grant, LocalHold hold) {
+        grant.share(hold);
+        exclusiveHold = null;
+        grant.beginSharedSlice(sliceNanos(SHARED_SLICE_NANOS));
+    }
+
+    // ---- Slices
+
+    private long sliceNanos(long usual) {
+        return Math.min(usual, resource.context().cohortBudgetNanos());
+    }
+
+    /** The first request begins to wait: those who share have a slice from now. */
+    void beginSharedSlice() {
+        Grant grant = first;
+        if (grant != null && grant.isSliceShared()) {
+            grant.beginSharedSlice(sliceNanos(SHARED_SLICE_NANOS));
+            sliceEnd = grant.sliceEnd();
+        }
+    }
+
+    boolean isSliceOver(long now) {
+        return now - sliceEnd >= 0;
+    }
+
+    // ---- Cohorts
+
+    /**
+     * Prepares for hand-overs of a grant: asks for tokens in time, and asks whether others wait once the budget is
+     * spent.
+     */
+    void prepareHandOver(Grant grant, RequestQueue queue, DeferredActions deferred) {
+        long now = resource.now();
+        CohortState cohort = grant.cohortFrom(now);
+        // A grant with its own lease is never handed over: it needs no more tokens.
+        boolean needsTokens =
+                !grant.isBound() && (!resource.policy.isShared() || (grant.claim.weight() > 1 && !queue.isEmpty()));
+        if (needsTokens && cohort.spare == null && grant.tokensLeft() <= cohort.used && grant.mayAdvance()) {
+            advance(grant, queue, deferred);
+        }
+        if ((resource.context().cohortBudgetNanos() > 0 || resource.policy.isShared()) && cohort.askIfDue(now)) {
+            deferred.add(() -> resource.partition.driver.poll(grant.claim));
+        }
+    }
+
+    /** Asks for the next block of tokens, unless such a request is in flight. */
+    void advance(Grant grant, RequestQueue queue, DeferredActions deferred) {
+        long now = resource.now();
+        CohortState cohort = grant.cohortFrom(now);
+        if (!cohort.isAdvancing()) {
+            long delay = cohort.pauseNanos(now, SCARCE_TOKENS_NANOS);
+            long end = grant.blockEnd();
+            int tokens = tokensToAsk(queue);
+            cohort.ask(tokens, now + delay);
+            deferred.add(
+                    delay == 0
+                            ? () -> resource.partition.driver.advance(grant.claim, end, tokens)
+                            : () -> resource.context()
+                                    .environment()
+                                    .schedule(
+                                            delay,
+                                            () -> resource.partition.driver.advanceIfHeld(grant.claim, end, tokens)));
+        }
+    }
+
+    /** One while no other request waits here; otherwise at most twice what the last cohort used. */
+    int tokensToAsk(RequestQueue queue) {
+        CohortState cohort = first == null ? null : first.cohort();
+        int used = cohort == null ? lastCohort : cohort.used;
+        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : CohortState.blockAfter(used);
+    }
+
+    /** A grant ends; whether it was here. */
+    boolean end(Grant grant) {
+        CohortState cohort = grant.cohort();
+        if (cohort != null) {
+            lastCohort = cohort.used;
+        }
+        return remove(grant);
+    }
+}
