@@ -58,7 +58,7 @@ class DocumentationTest {
             docs/migrating/redisson.md 525
             docs/observing.md 850
             docs/operations.md 1700
-            docs/peers.md 450
+            docs/peers.md 425
             docs/primitives/barrier.md 600
             docs/primitives/election.md 700
             docs/primitives/fairness.md 450

@@ -17,12 +17,12 @@ import org.springframework.core.annotation.AliasFor;
  * void report() { ... }
  * </pre>
  *
- * <p>It is a {@link dev.holdfast.task.ScheduledTaskLock} with all that it promises: nobody waits; who comes while another
- * runs the method, or less than {@link #atLeast()} after it has begun, returns without running it. After {@link
- * #atMost()} others may run it, whatever became of the process that did, and shortly before that the method is
- * interrupted and ends with {@link dev.holdfast.LockLostException}. A skipped method returns what stands for nothing,
- * as with {@link TimeoutReaction#SKIP}. If the store does not answer, it is not run and {@link
- * dev.holdfast.StoreUnavailableException} is thrown, for the error handler of the scheduler.
+ * <p>It keeps the promises of {@link dev.holdfast.task.ScheduledTaskLock}. No one waits: a call while another process
+ * runs the method, or less than {@link #atLeast()} after that began, returns without running it. After {@link
+ * #atMost()} others may run it, even if the process that ran it is stuck or dead. Shortly before, the method is
+ * interrupted and ends with {@link dev.holdfast.LockLostException}. A skipped method returns an empty value, as with
+ * {@link TimeoutReaction#SKIP}. If the store does not answer, the method is not run and throws {@link
+ * dev.holdfast.StoreUnavailableException}, for the error handler of the scheduler.
  *
  * <p>What is said at {@link Locked} of proxies, return types, texts, durations and composed annotations holds here as
  * well. {@link CurrentLocks} has the fencing token.
