@@ -54,7 +54,7 @@ public final class Engine {
     private final boolean closesStore;
     private final Partitions partitions;
     private final Primitives primitives;
-    /** A way for operators' questions: their failures say nothing of the partitions, nor these of them. */
+    /** Sends operators' inspections, whose failures don't count as failures of the partitions, or vice versa. */
     private final CommandSender questions;
 
     private final StoreAdmin admin;
@@ -102,11 +102,11 @@ public final class Engine {
         }
     }
 
-    // ---- Life
+    // ---- Life cycle
 
     /**
-     * Opens the store and the session; blocks until both are there. Where the store keeps sessions in partitions, none
-     * is needed before a name is.
+     * Opens the store and the session; blocks until both are open. On a store with partitions, sessions are opened when
+     * names are first used.
      */
     public static Engine start(
             Supplier<LockStore> opening,
@@ -126,7 +126,7 @@ public final class Engine {
     /**
      * Opens the store, and the session in the background; does not wait for the session.
      *
-     * @return the stage for users, completed on the callback executor; who cancels it closes the client
+     * @return the stage for users, completed on the callback executor; cancelling it closes the client
      */
     public static <T> CompletionStage<T> startAsync(
             Supplier<LockStore> opening,
@@ -140,14 +140,14 @@ public final class Engine {
         CompletableFuture<T> told = engine.context.callbacks().relay(engine.ready.thenApply(client));
         var unused = told.whenComplete((opened, failure) -> {
             if (failure != null) {
-                // Nobody has it in hand to close it.
+                // No caller has a reference by which to close it.
                 engine.beginClose();
             }
         });
         return told;
     }
 
-    /** As {@link #startAsync}, with the rules to keep; {@link #ready()} tells when the session is there. */
+    /** As {@link #startAsync}, with given safety rules; {@link #ready()} completes when the session is open. */
     static Engine launch(
             Supplier<LockStore> opening,
             String storeName,
@@ -160,7 +160,7 @@ public final class Engine {
         OpeningTime time = new OpeningTime(options.storeTimeout());
         LockStore store;
         try {
-            // One that the client does not close was open before.
+            // A store that the client does not close was open before.
             store = closesStore ? BoundedOpening.uninterruptibly(time, opening) : opening.get();
         } catch (StoreException e) {
             closeIfOurs(own);
@@ -235,7 +235,7 @@ public final class Engine {
     }
 
     private void beginClose() {
-        // First, for a call that finds its hold lost by the end of its client should say that the client is closed.
+        // First, so that a call that loses its hold by the end of its client reports that the client is closed.
         if (context.life().beginClose()) {
             List<Partition> used = partitions.used();
             List<@Nullable Session> sessions =
@@ -284,7 +284,7 @@ public final class Engine {
         } else if (Failsafe.run(
                         "a thread to close the store", () -> SystemEnvironment.startThread("holdfast-close", ending))
                 != null) {
-            // The store may have to wait for its threads, of which this may be one; it knows.
+            // The store waits for its threads, unless this is one of them.
             ending.run();
         }
     }

@@ -35,7 +35,7 @@ import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.task.ScheduledTaskLock;
 import java.util.Collection;
 
-/** The locks and other primitives of one client, made as they are asked for. Thread-safe. */
+/** Makes the locks and other primitives of one client. Thread-safe. */
 public final class Primitives {
     final LocalResources local;
     final Elections elections;
@@ -91,7 +91,7 @@ public final class Primitives {
         }
     }
 
-    /** Locks and permits of this client, to be taken together. */
+    /** Locks and permits of this client, to be acquired together. */
     public MultiLock lockAll(Collection<? extends Lockable> parts) {
         context.requireOpen();
         return new EngineMultiLock(

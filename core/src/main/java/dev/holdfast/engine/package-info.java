@@ -1,6 +1,6 @@
 /**
- * The entrance of the engine behind {@link dev.holdfast.Holdfast}: opens and closes a client, and makes its primitives,
- * which have packages of their own. No promises to anyone outside this module.
+ * The entry point of the engine behind {@link dev.holdfast.Holdfast}: opens and closes a client, and makes its
+ * primitives, which have their own packages. Internal to this module.
  */
 @NullMarked
 package dev.holdfast.engine;

@@ -1,10 +1,10 @@
 package dev.holdfast.spi;
 
-/** What the thread that gives a command to a store does until the reply is there. */
+/** What the thread that submits a command does until the reply arrives. */
 public enum CallerMode {
     /**
-     * It waits, and holds no lock: a store of blocking connections may use it for the round trip, which spares a
-     * hand-over to another thread and back.
+     * It waits and holds no lock: a store with blocking connections may use it for the round trip, which saves
+     * switching to another thread and back.
      */
     BLOCKING,
 

@@ -3,12 +3,11 @@ package dev.holdfast.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of a claim, and of the grant that answers it: never reused, and complete, because a store needs the
- * resource to find the place.
+ * The identity of a claim and of its grant. Never reused, and with the resource, by which a store finds its record.
  *
  * @param resource what is claimed
  * @param session the session incarnation under which it is claimed
- * @param claim a positive number that the client draws once in the life of the session
+ * @param claim a positive number that the client uses once in the life of the session
  */
 public record ClaimRef(ResourceName resource, SessionId session, long claim) {
 

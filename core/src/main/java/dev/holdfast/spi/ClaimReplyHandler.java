@@ -1,9 +1,8 @@
 package dev.holdfast.spi;
 
 /**
- * A handler of what a store answers about one claim: one method for each answer, called by {@link
- * Reply.ClaimReply#accept}. An answer that is added to the SPI is a compile error in every handler that does not treat
- * it.
+ * A handler of replies about one claim: one method for each reply, called by {@link Reply.ClaimReply#accept}. A reply
+ * that is added to the SPI is a compile error in every handler without a method for it.
  */
 public interface ClaimReplyHandler {
 

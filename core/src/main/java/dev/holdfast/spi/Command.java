@@ -7,37 +7,37 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client can ask of a store. Each command names the replies it may have; {@link Reply.SessionEnded} may answer
- * every command that needs a live session, {@link Reply.Stale} every command that carries an epoch.
+ * A command of a client to a store. Each command names its possible replies. In addition, {@link Reply.SessionEnded}
+ * may answer every command that needs a live session, and {@link Reply.Stale} every command that carries an epoch.
  *
- * <p>All durations are positive, and at most {@link #MAX_DURATION}. What no store could make sense of is refused when
- * the command is made. A store that treats commands differently is a {@link CommandHandler}.
+ * <p>All durations are positive and at most {@link #MAX_DURATION}. Constructors reject what no store could execute. A
+ * store handles the commands by a {@link CommandHandler}.
  */
 public sealed interface Command {
 
     /** The longest duration that a command may carry: a hundred years. */
     Duration MAX_DURATION = Duration.ofDays(36_525);
 
-    /** Whether this very command, with the same ids, may have reached the store before. */
+    /** Whether the same command, with the same ids, may have reached the store before. */
     enum Sending {
         /** It is sent for the first time. */
         FIRST,
         /**
-         * It was sent before and its outcome is unknown. A store that can't check the epoch in its atomic step
-         * remembers the claim for its stated retention once it has ended, so that a late duplicate finds it.
+         * It was sent before with an unknown outcome. A store that can't check the epoch in its atomic step remembers
+         * an ended claim for its stated retention, so that a late duplicate finds it.
          */
         REPEAT
     }
 
-    /** What becomes of a claim that can't be granted at once. */
+    /** What happens to a claim that can't be granted at once. */
     enum Waiting {
-        /** It stays at the tail of the queue. */
+        /** It is queued at the tail. */
         QUEUE,
         /** It is refused, and leaves nothing behind. */
         TRY
     }
 
-    /** Calls the method of the handler that stands for this command. */
+    /** Calls the handler's method for this command. */
     <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X;
 
     /** A command that concerns one session, and no resource. */
@@ -65,7 +65,7 @@ public sealed interface Command {
 
     /**
      * A command that makes a claim: an {@link Acquire}, or a {@link Yield}, whose {@link #claim} is the grant that it
-     * gives up. Its answer is the state of the claim that it makes.
+     * releases. The reply is the state of the new claim.
      */
     sealed interface Claiming extends OnClaim {
         /** The claim that it makes. */
@@ -73,13 +73,13 @@ public sealed interface Command {
     }
 
     /**
-     * Opens a session, and answers {@link Reply.SessionOpened}. The store gives the id, so a late duplicate makes a
-     * session of its own (which nobody keeps alive) and never brings an old one back.
+     * Opens a session, and answers {@link Reply.SessionOpened}. The store chooses the id, so a late duplicate opens a
+     * separate session, which no client keeps alive, and never revives an old one.
      *
      * @param ttl how long it lives without a keep-alive; a store may lengthen it to its minimum and granularity
-     * @param label who it is, for people: at most 256 bytes of UTF-8
-     * @param partition the partition of the store that it is a session of, see {@link LockStore#partitions()}; the id
-     * tells the store
+     * @param label a description for people: at most 256 bytes of UTF-8
+     * @param partition the partition of the session, see {@link LockStore#partitions()}; the id identifies it to the
+     *     store
      */
     record OpenSession(Duration ttl, String label, int partition) implements Command {
         /** The longest label, in bytes of UTF-8. */
@@ -99,7 +99,7 @@ public sealed interface Command {
             }
         }
 
-        /** A session of the first partition, which is the only one of most stores. */
+        /** A session of the first partition, the only one of most stores. */
         public OpenSession(Duration ttl, String label) {
             this(ttl, label, 0);
         }
@@ -113,7 +113,7 @@ public sealed interface Command {
     /**
      * Moves the deadline of a session to its ttl from now if it still lives, and raises its epoch to the given one if
      * that is higher; answers {@link Reply.SessionAlive}, {@link Reply.SessionEnded} or {@link Reply.Stale}. It never
-     * brings a session back.
+     * revives a session.
      *
      * @param epoch from now on, every {@code Acquire}, {@code Yield}, {@code KeepAlive}, {@code Resize} and
      *     {@code SetCount} below it is stale
@@ -133,9 +133,9 @@ public sealed interface Command {
     }
 
     /**
-     * Raises the epoch of a session to its highest value <em>without</em> moving the deadline: nothing new can come
-     * of it, and what it holds stays until released or expired. Answers {@link Reply.Done}, also for a session that
-     * has ended.
+     * Raises the epoch of a session to its highest value <em>without</em> moving the deadline: it can't make new
+     * claims, and its grants stay until they are released or expire. Answers {@link Reply.Done}, also for a session
+     * that has ended.
      */
     record Retire(SessionId session) implements OnSession {
         @Override
@@ -145,7 +145,7 @@ public sealed interface Command {
     }
 
     /**
-     * Ends a session with all that it holds and waits for, detached grants that were picked up aside. Answers {@link
+     * Ends a session with all of its claims, except detached grants that were picked up. Answers {@link
      * Reply.Done}.
      */
     record CloseSession(SessionId session) implements OnSession {
@@ -157,19 +157,19 @@ public sealed interface Command {
 
     /**
      * Claims a resource. Answers {@link Reply.Granted}, {@link Reply.Queued} or {@link Reply.Refused}; sent again,
-     * the claim's <em>present</em> state. A claim that has ended and is asked for again is a new claim, unless the
-     * epoch forbids it: that is what epochs are for.
+     * the claim's <em>current</em> state. If the claim has ended, a repetition makes a new one unless its epoch is
+     * stale: that is the purpose of epochs.
      *
      * @param epoch the epoch under which it is sent
      * @param spec what the resource is declared to be
-     * @param weight how much of the capacity is asked for: 1 to the capacity, or 0 for a <em>pass</em> claim on a
-     *     latch. A pass claim is admitted while the latch is not counting; then it is a grant that weighs nothing and
-     *     keeps nobody out, recorded until it is released or withdrawn or its session ends, so that a lost answer can
-     *     be asked for again
+     * @param weight how much of the capacity is requested: 1 to the capacity, or 0 for a <em>pass</em> claim on a
+     *     latch. A pass claim is admitted while the latch is not counting. It then is a grant of weight 0, which
+     *     excludes no other claim, and is recorded until it is released or withdrawn or its session ends, so that a
+     *     lost reply can be repeated
      * @param lease what ends the grant
      * @param waiting whether it queues
-     * @param tokens how many tokens are asked for, 1 to {@link TokenBlock#MAX_SIZE}; the store may give fewer, never
-     *     none
+     * @param tokens how many tokens are requested, 1 to {@link TokenBlock#MAX_SIZE}; the store may reserve fewer, but
+     *     at least one
      */
     record Acquire(
             ClaimRef claim,
@@ -213,9 +213,9 @@ public sealed interface Command {
     }
 
     /**
-     * Asks for the present state of claims, waiting or held: {@link Reply.Polled}, with {@link Reply.Granted}, {@link
+     * Returns the current state of claims, waiting or granted: {@link Reply.Polled}, with {@link Reply.Granted}, {@link
      * Reply.Queued} or {@link Reply.Absent} for each, in the order of the request. A fixed lease that was granted
-     * from the queue begins with the first poll that finds it so.
+     * from the queue begins with the first poll that reports the grant.
      */
     record Poll(List<ClaimRef> claims) implements Command {
         /** Copies the list. */
@@ -230,11 +230,11 @@ public sealed interface Command {
     }
 
     /**
-     * Asks for all claims that the store records under a session, page by page: {@link Reply.Audited}. Of a session
-     * that has ended, these are the detached grants that last. A claim that is there from the first page to the last
-     * is told once.
+     * Lists all claims that the store records under a session, page by page: {@link Reply.Audited}. Of a session that
+     * has ended, these are the remaining detached grants. A claim that exists from the first page to the last is listed
+     * once.
      *
-     * @param cursor where the page before ended, empty for the first
+     * @param cursor the end of the page before, empty for the first
      * @param limit the size of a page, at least 1
      */
     record Audit(SessionId session, Optional<String> cursor, int limit) implements OnSession {
@@ -254,10 +254,10 @@ public sealed interface Command {
     }
 
     /**
-     * Ends a claim whatever its state; of a granted one it is the release. Answers {@link Reply.Done}. Needs no live
+     * Ends a claim in any state; a granted one is released. Answers {@link Reply.Done}. Needs no live
      * session.
      *
-     * @param outcome {@link Sending#REPEAT} where the outcome of the claim's own sending is unknown
+     * @param outcome {@link Sending#REPEAT} if the outcome of the command that made the claim is unknown
      */
     record Withdraw(ClaimRef claim, Sending outcome) implements OnClaim {
         @Override
@@ -278,12 +278,12 @@ public sealed interface Command {
     }
 
     /**
-     * Asks for a fresh token block for a grant that goes on. Never gives way, so it is safe while local holds are
-     * live. Acts only if the grant's block still ends at {@code blockEnd}, else it answers the present block. Answers
-     * {@link Reply.Advanced}, {@link Reply.Absent} or {@link Reply.Unsupported}, also where the counter has no more
-     * tokens.
+     * Reserves a new token block for a grant that continues. Never releases the grant, so it is safe while local holds
+     * are live. Acts only if the grant's block still ends at {@code blockEnd}; otherwise it answers the current block.
+     * Answers {@link Reply.Advanced}, {@link Reply.Absent} or {@link Reply.Unsupported}, the last also if the counter
+     * has no more tokens.
      *
-     * @param tokens how many tokens are asked for, 1 to {@link TokenBlock#MAX_SIZE}
+     * @param tokens how many tokens are requested, 1 to {@link TokenBlock#MAX_SIZE}
      * @param atLeast the new block starts above this, or 0
      */
     record Advance(ClaimRef claim, long blockEnd, int tokens, long atLeast) implements OnClaim {
@@ -303,19 +303,19 @@ public sealed interface Command {
     }
 
     /**
-     * Releases a grant and makes {@code next} in one step, all or nothing: where {@code next} is refused or stale,
-     * the grant stays. Sent only while no local hold is live under the grant. On a repeat, if the grant is gone, it
-     * answers {@code next}'s present state and makes it if it isn't there. Answers as {@link Acquire} does. Settled
-     * by repeating it, or by withdrawing {@code next} <em>and</em> releasing the grant.
+     * Releases a grant and makes {@code next} in one step, all or nothing: if {@code next} is refused or stale, the
+     * grant stays. Sent only while no local hold is live under the grant. A repetition that finds no grant answers the
+     * current state of {@code next}, and makes it if it does not exist. Answers as {@link Acquire} does. Settled by
+     * repeating it, or by withdrawing {@code next} <em>and</em> releasing the grant.
      *
-     * @param next the claim that takes the place at the tail, on the same resource and of the same session; it
-     *     waits if need be, and carries the epoch
+     * @param next the claim that is queued at the tail, on the same resource and of the same session; it may wait,
+     *     and carries the epoch
      */
     record Yield(ClaimRef claim, Acquire next) implements Claiming {
         /**
          * Checks that both are of one resource and session, and that the second waits.
          *
-         * @throws IllegalArgumentException if they are not, or are the same claim, or the second is only tried
+         * @throws IllegalArgumentException if they are not, or are the same claim, or the second is a try
          */
         public Yield {
             ClaimRef other = next.claim();
@@ -339,10 +339,10 @@ public sealed interface Command {
     }
 
     /**
-     * Lowers the weight of a grant to the given one, if it is higher: a write hold becomes a read hold, permits are
-     * given back in part. Answers {@link Reply.Done} or {@link Reply.Absent}.
+     * Lowers the weight of a grant to the given one, if it is higher: a write hold becomes a read hold, or some
+     * permits are released. Answers {@link Reply.Done} or {@link Reply.Absent}.
      *
-     * @param weight what is left, at least 1
+     * @param weight the remaining weight, at least 1
      */
     record ShrinkTo(ClaimRef claim, int weight) implements OnClaim {
         /**
@@ -361,11 +361,11 @@ public sealed interface Command {
     }
 
     /**
-     * Sets what is left of the lease of a live bounded or detached grant; it may shorten it. Acts only if {@code seq}
-     * is greater than the last one that acted; otherwise it only tells what is left. Answers {@link Reply.Extended}
+     * Sets the remaining lease of a live bounded or detached grant; may shorten it. Acts only if {@code seq} is greater
+     * than the last one that acted; otherwise it only returns the remaining time. Answers {@link Reply.Extended}
      * or {@link Reply.Absent}.
      *
-     * @param seq rises with each extension of one grant, from 1
+     * @param seq increases with each extension of one grant, from 1
      */
     record Extend(ClaimRef claim, long seq, Duration lease) implements OnClaim {
         /**
@@ -386,13 +386,13 @@ public sealed interface Command {
     }
 
     /**
-     * Sets the count of a latch that has none, and begins a generation. Answers {@link Reply.Count}, with the present
-     * count if it was set already or if that generation is not after the present one; or {@link Reply.Refused} where
-     * the name is in use as something else. A latch that counts is in use, whoever looks at it, until it is open.
+     * Sets the count of a latch that is not counting, and begins a generation. Answers {@link Reply.Count}, with the
+     * current count if it was set already or if the generation is not after the current one; or {@link Reply.Refused}
+     * if the name is in use as something else. A latch that counts is in use until it is open.
      *
      * @param session the session whose epoch is checked
-     * @param generation the generation that is begun, from 1: above the last that the caller knows, and best one that
-     *     no other caller would choose, for then the answer tells whether it was this one who set the count
+     * @param generation the new generation, from 1: greater than the last that the caller knows, and preferably one
+     *     that no other caller would choose, so that the reply shows whether this command set the count
      * @param count at least 1
      */
     record SetCount(ResourceName resource, SessionId session, long epoch, long generation, long count)
@@ -415,10 +415,10 @@ public sealed interface Command {
 
     /**
      * Lowers the count of a latch, not below zero, once per id; at zero every waiting pass claim is admitted. Answers
-     * {@link Reply.Count}, or {@link Reply.Refused} where the name is in use as something else. Without effect for
-     * another generation than the present one; so one of generation 0, which no latch has, only asks.
+     * {@link Reply.Count}, or {@link Reply.Refused} if the name is in use as something else. Without effect for a
+     * generation other than the current one; so one of generation 0, which no latch has, only reads the state.
      *
-     * @param id what makes it idempotent, 1 to 64 printable ASCII characters
+     * @param id makes it idempotent, 1 to 64 printable ASCII characters
      * @param n at least 1
      */
     record CountDown(ResourceName resource, long generation, String id, long n) implements OnResource {
@@ -442,10 +442,10 @@ public sealed interface Command {
     }
 
     /**
-     * Changes the current capacity of a semaphore, and ends waiting claims that no longer fit: polled, they are
-     * {@link Reply.Absent} or {@link Reply.Refused}. Grants stay. Answers {@link Reply.Done}; {@link Reply.Absent}
-     * where nobody holds or waits, since the next claim declares the capacity then; or {@link Reply.Refused} where it
-     * is no semaphore.
+     * Changes the current capacity of a semaphore, and ends waiting claims that no longer fit: polled, they are {@link
+     * Reply.Absent} or {@link Reply.Refused}. Grants stay. Answers {@link Reply.Done}; {@link Reply.Absent} if the
+     * semaphore is not in use, since the next claim then declares the capacity; or {@link Reply.Refused} if it is not a
+     * semaphore.
      *
      * @param capacity at least 1
      */
@@ -466,30 +466,29 @@ public sealed interface Command {
     }
 
     /**
-     * Tells which resources are in use (held, waited for, or a latch that counts), for people: {@link
-     * Reply.Inspected}. Changes nothing. A store may tell less in one page than it is asked for, so as not to keep
-     * others waiting; the cursor leads to the rest. A record that can't be read fails only an inspection of its name
-     * alone: in a page of several it is listed as damaged.
+     * Lists the resources in use (held, waited for, or a latch that counts), for people: {@link Reply.Inspected}.
+     * Changes nothing. A store may return fewer in one page than requested, so as not to delay others; the cursor leads
+     * to the rest. A record that can't be read only fails an inspection of its name alone; in a page of several it is
+     * listed as damaged.
      *
-     * @param prefix only resources whose name begins so, or whose name it is; empty for all
-     * @param cursor where the page before ended, empty for the first
-     * @param limit how many resources are in a page at most; or after how many holders of the one that is asked for the
-     *     store may end a page; at least 1
-     * @param scope whether only the resource of exactly that name is asked for
+     * @param prefix the common prefix of the names, or the name; empty for all
+     * @param cursor the end of the page before, empty for the first
+     * @param limit the most resources in a page, or, of a single name, the number of holders after which the store may
+     *     end a page; at least 1
+     * @param scope whether the resource of exactly that name is inspected
      */
     record Inspect(String prefix, Optional<String> cursor, int limit, Scope scope) implements Command {
-        /** How much of the store is asked about. */
+        /** The resources that are inspected. */
         public enum Scope {
             /**
-             * All whose name begins so. Of the holders of one, those after a number that the store chooses may be left
-             * out.
+             * All whose name has the prefix. Of each, holders after a number that the store chooses may be left out.
              */
             PREFIX,
             /**
-             * The one whose name is the prefix, with all its holders, page by page; waiters are only told in the first
-             * page. Each page tells how many hold it, and what they hold together, as it is then: nobody has come
-             * between two pages that tell the same last token, and if as many hold it in the last one as all pages have
-             * named, they are those.
+             * The one whose name is the prefix, with all of its holders, page by page; waiters are only in the first
+             * page. Each page has the number of holders and their total weight at its time. If two pages have the same
+             * last token, no holder was added between them; if the number of holders in the last page equals that of
+             * all listed holders, the list is complete.
              */
             NAME
         }
@@ -503,7 +502,7 @@ public sealed interface Command {
             checkLeast("The size of a page", limit, 1);
         }
 
-        /** Asks about all whose name begins so. */
+        /** Inspects all whose name has the prefix. */
         public Inspect(String prefix, Optional<String> cursor, int limit) {
             this(prefix, cursor, limit, Scope.PREFIX);
         }
@@ -515,8 +514,9 @@ public sealed interface Command {
     }
 
     /**
-     * Ends the grant whose newest block has a token, whoever holds it, and tells its session. Answers {@link
-     * Reply.Released} or {@link Reply.Absent}. The next grant has a greater token.
+     * Ends the grant whose newest block contains a token, of any session, and notifies that session. A token identifies
+     * the grant: blocks of one resource never overlap. Answers {@link Reply.Released} or {@link Reply.Absent}. The next
+     * grant has a greater token.
      */
     record ForceRelease(ResourceName resource, long token) implements OnResource {
         @Override

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A handler of commands: one method for each of them, called by {@link Command#accept}. A command that is added to the
- * SPI is a compile error in every handler that does not treat it.
+ * SPI is a compile error in every handler without a method for it.
  *
  * @param <R> the result
  * @param <X> the checked exception that the methods throw, or {@link RuntimeException}
@@ -48,7 +48,7 @@ public interface CommandHandler<R extends @Nullable Object, X extends Exception>
     R inspect(Command.Inspect command) throws X;
 
     /**
-     * A handler that treats all commands on one resource in one way.
+     * A handler that handles all commands on one resource alike.
      *
      * @param <R> the result
      * @param <X> the checked exception that the methods throw, or {@link RuntimeException}

@@ -1,7 +1,7 @@
 package dev.holdfast.spi;
 
 /**
- * A record of a resource that a store has and can't read. It is neither taken for a free resource nor overwritten.
+ * A record of a resource that the store can't read. It neither counts as a free resource nor is overwritten.
  *
  * @param name the resource, as far as its name can be read
  * @param reason what is wrong with it, as a {@link StoreException} of the reason {@link StoreException.Reason#CORRUPT}

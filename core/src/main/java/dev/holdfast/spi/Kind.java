@@ -1,8 +1,8 @@
 package dev.holdfast.spi;
 
 /**
- * What a resource is. Fixed by its first claim and kept while there is a live hold or waiter; a claim that declares
- * another kind is refused, so that two programs that disagree about a name learn it.
+ * What a resource is. Fixed by its first claim while the resource is in use. A claim that declares another kind is
+ * refused, so that programs that disagree about a name notice.
  */
 public enum Kind {
     /** One holder. Capacity 1. */
@@ -11,9 +11,9 @@ public enum Kind {
     READ_WRITE('r'),
     /** n permits. Capacity n, weight k. */
     SEMAPHORE('s'),
-    /** A count that goes down to zero; its claims are <em>pass</em> claims of weight 0. */
+    /** A count-down to zero; its claims are <em>pass</em> claims of weight 0. */
     LATCH('l'),
-    /** A mutex whose grants are terms of office. Capacity 1. */
+    /** A mutex whose grants are the terms of leaders. Capacity 1. */
     ELECTION('e'),
     /** A mutex that is tried and never waited for. Capacity 1. */
     TASK('t');

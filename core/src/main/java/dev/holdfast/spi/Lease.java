@@ -27,7 +27,7 @@ public record Lease(Binding binding, Duration length) {
     /**
      * Checks the length.
      *
-     * @throws IllegalArgumentException if the length does not suit the kind
+     * @throws IllegalArgumentException if the length does not suit the binding
      */
     public Lease {
         boolean none = length.isZero();

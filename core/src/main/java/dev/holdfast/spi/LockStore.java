@@ -6,25 +6,24 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * The place that decides who holds what: asynchronous, one command at a time. A store answers commands, pushes signals
- * to those who subscribe, declares its traits, and can be closed; one that is spread over servers has partitions
- * besides.
+ * A lock store: decides which claims are granted. It executes commands asynchronously, pushes signals to subscribers,
+ * declares its traits, and can be closed. A store that spans several servers has partitions.
  *
- * <p><b>What every store keeps</b> (the conformance kit checks each rule):
+ * <p><b>The rules of every store</b> (the conformance kit checks each):
  *
  * <ul>
- *   <li>A command is one atomic step. A step on a resource first drops what is dead, then admits waiters from the
- *       head of the queue.
- *   <li>A command sent again has the effect of one; identity is the {@link ClaimRef}, which is never reused.
+ *   <li>A command is one atomic step. A step on a resource first removes dead claims, then admits waiters from
+ *       the head of the queue.
+ *   <li>A repeated command has the effect of one; its identity is the {@link ClaimRef}, which is never reused.
  *   <li>A command that carries an epoch below the session's has no effect and answers {@link Reply.Stale}; the
  *       check is part of the same step.
  *   <li>Only the store's own clock decides expiry. No client's clock is written to it or compared with it.
- *   <li>Nothing is left behind for a resource that nobody holds or waits for, but the token counter.
+ *   <li>Of a resource that is not in use, nothing is kept but the token counter.
  * </ul>
  *
- * <p><b>Ordering:</b> commands of one client on one resource arrive in the order in which they were given unless a
- * connection breaks, so nothing may depend on it. Between resources there is no order, and a slow partition of a store
- * never delays the rest.
+ * <p><b>Ordering:</b> commands of one client on one resource are executed in the order of their submission unless a
+ * connection breaks, so nothing may depend on it. There is no order between resources, and a slow partition of a store
+ * never delays others.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread at any time.
  */
@@ -34,18 +33,17 @@ public interface LockStore extends AutoCloseable {
     StoreTraits traits();
 
     /**
-     * In how many partitions this store keeps sessions: 1 for most. Where there are more, a session is one of a single
-     * partition, and so are its claims, its deadline, its epoch and its end; a client opens one for each partition that
-     * it uses. What befalls a partition does not delay the others, so a client judges each by itself. Constant for the
-     * life of the store.
+     * The number of partitions: 1 for most stores. A session belongs to one partition, with its claims, its deadline,
+     * its epoch and its end; a client opens one session for each partition that it uses. A failure of a partition does
+     * not affect others, so a client treats each separately. Constant for the life of the store.
      */
     default int partitions() {
         return 1;
     }
 
     /**
-     * The partition to which a resource belongs, from 0: always the same for a name, for all clients of the store. In a
-     * session of another partition the resource can't be had: for it, that session has ended.
+     * The partition of a resource, from 0: always the same for a name, for all clients of the store. Commands on the
+     * resource under a session of another partition are answered as if that session had ended.
      */
     default int partitionOf(ResourceName name) {
         return 0;
@@ -54,26 +52,26 @@ public interface LockStore extends AutoCloseable {
     /**
      * Carries out one command.
      *
-     * <p><b>Blocking:</b> never waits for another caller's work. With {@link CallerMode#BLOCKING} a store whose trait
-     * {@code callerRuns} is set may make the trip on the calling thread if that partition of the store is idle, and the
-     * trip can't keep it for more than a moment, whatever the store has to wait for, or for no longer than {@linkplain
-     * #execute(Command, CallerMode, Duration) the sender waits}; with {@link CallerMode#ASYNC} it never does.
+     * <p><b>Blocking:</b> never waits for commands of other callers. With {@link CallerMode#BLOCKING}, a store with the
+     * trait {@code callerRuns} may make the round trip on the calling thread if that partition is idle, and if the
+     * round trip can't block it for more than a moment, or for longer than {@linkplain #execute(Command, CallerMode,
+     * Duration) the sender waits}. With {@link CallerMode#ASYNC} it never does.
      *
-     * <p><b>Interruption:</b> a pending or arriving interrupt changes nothing and stays pending.
+     * <p><b>Interruption:</b> an interrupt, pending or arriving, has no effect and stays pending.
      *
-     * <p>The stage completes on a thread of the store, or on the caller's before this method returns. Who completes
-     * it holds no lock of the store. Dependent actions are short and do not block.
+     * <p>The stage completes on a thread of the store, or on the calling thread before this method returns, without any
+     * lock of the store. Dependent actions are short and do not block.
      *
-     * @return a stage that ends with the reply documented at the command, or exceptionally with a {@link
+     * @return a stage that completes with a reply documented at the command, or exceptionally with a {@link
      *     StoreException} that says whether the command is known to have had no effect or its outcome is unknown;
      *     never with anything else
      */
     CompletionStage<Reply> execute(Command command, CallerMode caller);
 
     /**
-     * As {@link #execute(Command, CallerMode)}, for a sender that takes the command for unanswered after some time. A
-     * store that makes the trip on the calling thread keeps it there for no longer: it ends the trip, whose outcome is
-     * unknown then. A store whose trips on such a thread take a moment only need not know.
+     * As {@link #execute(Command, CallerMode)}, for a sender with a time-out. A store that makes the round trip on the
+     * calling thread must not block it for longer: it ends the round trip, whose outcome is then unknown. A store whose
+     * round trips on such a thread take only a moment may ignore the time-out.
      */
     default CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
         return execute(command, caller);
@@ -83,27 +81,27 @@ public interface LockStore extends AutoCloseable {
      * Adds a listener for pushed hints. Signals may be lost, late or out of order. A listener is called on a thread of
      * the store or on one that executes a command, without any lock of the store, and returns quickly.
      *
-     * <p>Several clients may share one store, each with a listener of its own. All of them are told what concerns any
-     * session that was opened through this store, and take what is about theirs. What one of them throws keeps nothing
-     * from the others. {@link dev.holdfast.spi.support.Listeners} keeps this rule for a store.
+     * <p>Several clients may share one store, each with its own listener. All of them receive the signals of all
+     * sessions that were opened through this store, and ignore those of others. What one of them throws does not affect
+     * the others. {@link dev.holdfast.spi.support.Listeners} implements this.
      *
-     * @return ends the listening of this listener, and of no other
+     * @return ends the subscription of this listener, and of no other
      */
     @CanIgnoreReturnValue
     Subscription subscribe(Consumer<Signal> listener);
 
-    /** That a listener is told of signals. */
+    /** The subscription of a listener. */
     @FunctionalInterface
     interface Subscription extends AutoCloseable {
-        /** The listener is told no more, but of signals that are being told to it just now. Idempotent. */
+        /** Ends the subscription; a call of the listener may still be running. Idempotent. */
         @Override
         void close();
     }
 
     /**
-     * Ends the store's own connections and threads, and returns when they have ended, if it is not called on one of
-     * these threads; idempotent. Commands that are still under way end exceptionally. Sessions are not ended by this:
-     * that is what {@link Command.CloseSession} is for.
+     * Closes the store's own connections and threads, and returns when they have ended, unless it is called on one of
+     * these threads. Idempotent. Commands that are under way fail. This does not end sessions; {@link
+     * Command.CloseSession} does.
      */
     @Override
     void close();

@@ -5,18 +5,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a store records about one resource, for people and tools: all of it as it was at one moment, between the request
- * and the answer. The dead may still be named, with nothing left of their leases.
+ * What a store records about one resource at one moment between the request and the reply, for people and tools. Dead
+ * holders and waiters may still be listed, with nothing left of their leases.
  *
  * @param name the resource
- * @param spec what it is declared to be, with the present capacity
- * @param declaredCapacity the capacity that its users declare, whatever it was {@linkplain Command.Resize resized} to
- * @param holders who holds it, oldest grant first; where many do, a part of them, as {@link Command.Inspect} says
- * @param holding how many hold it in all
+ * @param spec what it is declared to be, with the current capacity
+ * @param declaredCapacity the capacity that its users declare, before any {@linkplain Command.Resize change}
+ * @param holders its holders, oldest grant first; if there are many, a part of them, as {@link Command.Inspect} says
+ * @param holding the number of all holders
  * @param held how much they hold together: the sum of their weights
- * @param waiters who waits, head first; may be cut off after a number that the store chooses
- * @param waiting how many wait in all
- * @param lastToken the newest token that was reserved
+ * @param waiters its waiters, head first; may be cut off after a number that the store chooses
+ * @param waiting the number of all waiters
+ * @param lastToken the newest reserved token
  */
 public record ResourceInfo(
         ResourceName name,
@@ -35,12 +35,12 @@ public record ResourceInfo(
         waiters = List.copyOf(waiters);
     }
 
-    /** What its users declare it to be. */
+    /** The specification that its users declare. */
     public ResourceSpec declared() {
         return new ResourceSpec(spec.kind(), declaredCapacity, spec.order());
     }
 
-    /** The same with other holders, as they are put together from several pages. */
+    /** The same with the holders of several pages. */
     public ResourceInfo withHolders(List<Party> others) {
         return new ResourceInfo(name, spec, declaredCapacity, others, holding, held, waiters, waiting, lastToken);
     }
@@ -50,7 +50,7 @@ public record ResourceInfo(
      *
      * @param claim its claim
      * @param label the label of its session
-     * @param weight how much it holds or asks for
+     * @param weight how much it holds or requests
      * @param tokens its token block; empty for a waiter
      * @param remaining what is left of its lease, or of its session's ttl, without renewal
      */

@@ -79,8 +79,8 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
     }
 
     /**
-     * A text that comes from users, for messages and logs: what would forge a line or move what stands around it
-     * (control and format characters, line ends, unpaired surrogates) is named by its code point, as in {@code
+     * A text of users for messages and logs. Characters that could forge lines or reorder text (control and format
+     * characters, line ends, unpaired surrogates) are replaced by their code points, as in {@code
      * <U+202E>}.
      */
     public static String printable(String text) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind what the resource is
  * @param capacity the sum of weights that may be held at once; at least 1, and for a latch always 1
- * @param order how claims are admitted; fair for a latch, whose claims never stand in each other's way
+ * @param order how claims are admitted; fair for a latch, whose claims never exclude each other
  */
 public record ResourceSpec(Kind kind, int capacity, Order order) {
 

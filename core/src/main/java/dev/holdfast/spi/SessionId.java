@@ -3,7 +3,7 @@ package dev.holdfast.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One incarnation of a client's session at a store, as the store named it: opaque, never reused, no secret.
+ * One incarnation of a client's session at a store, with an id that the store chose: opaque, never reused, not secret.
  *
  * @param value 1 to 256 printable ASCII characters
  */
@@ -36,8 +36,8 @@ public record SessionId(String value) {
         return value;
     }
 
-    // Written out, here and in the other records that serve as keys: what the compiler makes is linked at run time, and
-    // that takes 20 ms of a command's start.
+    // Written by hand, as in the other records that are used as keys: the generated method is linked at run time, which
+    // takes 20 ms of the start of a command.
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof SessionId that && value.equals(that.value);

@@ -3,12 +3,12 @@ package dev.holdfast.spi;
 import java.util.OptionalInt;
 
 /**
- * A hint that a store pushes. It may be lost, late or out of order: who gets one believes nothing that a later command
- * would contradict.
+ * A hint that a store pushes. It may be lost, late or out of order: a receiver relies on nothing that a command could
+ * contradict.
  */
 public sealed interface Signal {
 
-    /** Calls the method of a handler that is for this signal. */
+    /** Calls the handler's method for this signal. */
     void accept(SignalHandler handler);
 
     /** A signal that concerns one claim. */
@@ -18,7 +18,7 @@ public sealed interface Signal {
     }
 
     /**
-     * A waiting claim was granted; carries the whole answer. For a bounded or detached claim it only says 'poll now'.
+     * A waiting claim was granted; carries the whole reply. For a bounded or detached claim it only means 'poll now'.
      */
     record Granted(ClaimRef claim, Reply.Granted grant) implements OnClaim {
         @Override
@@ -35,7 +35,7 @@ public sealed interface Signal {
         }
     }
 
-    /** A grant was taken away by force; it is in doubt until the store is asked. */
+    /** A grant was released by force; it is in doubt until the store has answered. */
     record Revoked(ClaimRef claim) implements OnClaim {
         @Override
         public void accept(SignalHandler handler) {
@@ -43,7 +43,7 @@ public sealed interface Signal {
         }
     }
 
-    /** A session has ended at the store; in doubt until the store is asked. */
+    /** A session has ended at the store; in doubt until the store has answered. */
     record SessionEnded(SessionId session) implements Signal {
         @Override
         public void accept(SignalHandler handler) {
@@ -52,9 +52,9 @@ public sealed interface Signal {
     }
 
     /**
-     * The subscription was made again after a gap: every waiting claim is to be polled at once.
+     * The subscription was restored after a gap: every waiting claim must be polled at once.
      *
-     * @param partition the partition of the store whose claims are meant; empty for all
+     * @param partition the partition of these claims; empty for all
      */
     record Resubscribed(OptionalInt partition) implements Signal {
         /** For all claims. */
@@ -69,10 +69,10 @@ public sealed interface Signal {
     }
 
     /**
-     * Another server answers than before, or the same one after it was promoted or restored: it may lack the newest
-     * changes. Every waiting claim is to be polled and every session to be audited at once, instead of once per ttl.
+     * Another server answers than before, or one that was promoted or restored, which may lack the newest changes.
+     * Every waiting claim must be polled and every session audited at once, instead of once per ttl.
      *
-     * @param partition the partition of the store whose claims and sessions are meant; empty for all
+     * @param partition the partition of these claims and sessions; empty for all
      */
     record FailedOver(OptionalInt partition) implements Signal {
         /** For all claims and sessions. */

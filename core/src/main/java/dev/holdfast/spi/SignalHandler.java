@@ -2,7 +2,7 @@ package dev.holdfast.spi;
 
 /**
  * A handler of signals: one method for each of them, called by {@link Signal#accept}. A signal that is added to the SPI
- * is a compile error in every handler that does not treat it.
+ * is a compile error in every handler without a method for it.
  */
 public interface SignalHandler {
 

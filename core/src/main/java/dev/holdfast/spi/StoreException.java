@@ -3,7 +3,7 @@ package dev.holdfast.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store did not answer a command. Whether the command had an effect is part of it, and the two cases are never mixed.
+ * A store did not answer a command. It says whether the command is known to have had no effect.
  */
 public final class StoreException extends RuntimeException {
 
@@ -13,16 +13,16 @@ public final class StoreException extends RuntimeException {
     public enum Effect {
         /** It had none, and will have none. */
         NONE,
-        /** It may have had one, or may still have it. */
+        /** It may have had one, or may still have one. */
         UNKNOWN
     }
 
-    /** What went wrong, as far as the client acts on it. */
+    /** The kind of failure, as far as the client reacts to it. */
     public enum Reason {
-        /** The store can't be reached, is too slow or is shutting down: trying again may help. */
+        /** The store can't be reached, is too slow or is shutting down: a retry may help. */
         UNAVAILABLE,
         /**
-         * What the store holds at our place is not ours or is damaged: nothing was overwritten, and a person must look.
+         * The data in our place is not ours or is damaged: nothing was overwritten, and a person must act.
          */
         CORRUPT,
         /**
@@ -37,7 +37,7 @@ public final class StoreException extends RuntimeException {
     private final Effect effect;
     private final Reason reason;
 
-    /** Says what happened, in words that stand in the user's message; never with credentials. */
+    /** With a text that becomes a part of the user's message; never with credentials. */
     public StoreException(Reason reason, Effect effect, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.reason = reason;

@@ -23,18 +23,17 @@ public interface StoreProvider {
      * <p><b>Blocking:</b> may do I/O for as long as the connect time-out of the store.
      *
      * @throws IllegalArgumentException if the URI is not of the store's form, or has a parameter that the store
-     *     does not know; nothing was touched
+     *     does not know; nothing was changed
      * @throws StoreException if the store can't be used: not reachable, wrong credentials, not writable,
      *     something else in its place
      */
     LockStore open(StoreUri uri);
 
     /**
-     * The provider that serves a URI, among those that the class loader of Holdfast sees, and then among those of the
-     * context class loader of the thread. The first alone would not see what a container or a tool loads separately,
-     * the second alone nothing of an application in one jar on a thread of the common pool, whose context class loader
-     * is that of the system. For tools that ask a store something beside a client; programs connect with {@link
-     * dev.holdfast.Holdfast}.
+     * The provider for a URI, first among those of Holdfast's class loader, then among those of the thread's context
+     * class loader. The first alone would miss what a container or a tool loads separately. The second alone would find
+     * nothing for an application in one jar on a thread of the common pool, whose context class loader is that of the
+     * system. For tools that use a store without a client; programs connect with {@link dev.holdfast.Holdfast}.
      *
      * @throws IllegalArgumentException if none serves its scheme
      * @throws IllegalStateException if one of them can't be loaded

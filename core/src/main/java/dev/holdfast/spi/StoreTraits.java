@@ -8,15 +8,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store can and cannot promise. The conformance kit reads it: what is declared is tested, what is not declared
- * is skipped with the reason.
+ * What a store can and cannot promise. The conformance kit tests what is declared, and skips the rest with a reason.
  *
- * <p>A store declares by name what it has; what it does not name it does not promise, so a trait that is added later
- * changes nothing for it. Immutable.
+ * <p>A store declares what it supports, and promises nothing else, so a trait that is added later does not affect it.
+ * Immutable.
  */
 public final class StoreTraits {
 
-    /** Something that a store has, or has not. */
+    /** An optional feature of stores. */
     public enum Feature {
         /** Pushes signals; if not, the engine polls. */
         PUSH,
@@ -30,11 +29,11 @@ public final class StoreTraits {
         DETACHED_GRANTS,
         /** Knows whether others wait: {@code awaited} means something. */
         KNOWN_WAITERS,
-        /** May make a trip on the calling thread, which it keeps for a moment, or for as long as the caller waits. */
+        /** May make a round trip on the calling thread, which takes a moment or at most as long as the caller waits. */
         CALLER_RUNS,
         /** Answers {@link Command.Inspect} in the order of the names. */
         ORDERED_INSPECTION,
-        /** Sessions belong to no connection: one goes on when its connection ends, and may be used through any. */
+        /** Sessions belong to no connection: one survives its connection, and may be used through any. */
         PORTABLE_SESSIONS
     }
 
@@ -50,9 +49,9 @@ public final class StoreTraits {
         LATCH
     }
 
-    /** How leases that are not renewed end. */
+    /** How fixed leases end. */
     public enum FixedLease {
-        /** By the store's clock, in the step that looks. */
+        /** By the store's clock, in each step that reads them. */
         NATIVE,
         /** By other clients that remove them. */
         EVICTED,
@@ -95,15 +94,15 @@ public final class StoreTraits {
     }
 
     /**
-     * Begins the traits of a store that promises nothing but exclusive claims.
+     * Starts the traits of a store that promises only exclusive claims.
      *
-     * @param product what the store is, for people: "SQLite 3.54.1"
+     * @param product the product, for people: "SQLite 3.54.1"
      */
     public static Builder of(String product) {
         return new Builder(product);
     }
 
-    /** What the store is, for people. */
+    /** The product with its version, for people. */
     public String product() {
         return product;
     }
@@ -153,7 +152,7 @@ public final class StoreTraits {
         return pollEvery;
     }
 
-    /** Begins traits that are these but for what is set otherwise. */
+    /** Starts a changed copy. */
     public Builder toBuilder() {
         Builder builder = new Builder(product).system(system);
         builder.features.addAll(features);
@@ -196,7 +195,7 @@ public final class StoreTraits {
         return "StoreTraits" + all();
     }
 
-    /** Puts traits together. Not thread-safe. */
+    /** Builds traits. Not thread-safe. */
     public static final class Builder {
         private String product;
         private String system;
@@ -214,7 +213,7 @@ public final class StoreTraits {
             this.system = product;
         }
 
-        /** See {@link StoreTraits#system()}; the product if not set. */
+        /** See {@link StoreTraits#system()}; the product by default. */
         @CanIgnoreReturnValue
         public Builder system(String name) {
             system = name;
@@ -235,20 +234,20 @@ public final class StoreTraits {
             return this;
         }
 
-        /** Adds features if something is so. */
+        /** Adds features under a condition. */
         @CanIgnoreReturnValue
         public Builder withIf(boolean condition, Feature... more) {
             return condition ? with(more) : this;
         }
 
-        /** Takes features away. */
+        /** Removes features. */
         @CanIgnoreReturnValue
         public Builder without(Feature... fewer) {
             features.removeAll(Set.of(fewer));
             return this;
         }
 
-        /** Admits these classes of claims beside exclusive ones, which are not set otherwise. */
+        /** Admits these classes of claims; by default only exclusive ones. */
         @CanIgnoreReturnValue
         public Builder admits(Set<Admission> classes) {
             admissions.addAll(classes);
@@ -261,42 +260,42 @@ public final class StoreTraits {
             return admits(Set.of(Admission.values()));
         }
 
-        /** See {@link StoreTraits#minSessionTtl()}; a millisecond if not set. */
+        /** See {@link StoreTraits#minSessionTtl()}; a millisecond by default. */
         @CanIgnoreReturnValue
         public Builder minSessionTtl(Duration ttl) {
             minSessionTtl = ttl;
             return this;
         }
 
-        /** See {@link StoreTraits#maxSessionTtl()}; {@link Command#MAX_DURATION} if not set. */
+        /** See {@link StoreTraits#maxSessionTtl()}; {@link Command#MAX_DURATION} by default. */
         @CanIgnoreReturnValue
         public Builder maxSessionTtl(Duration ttl) {
             maxSessionTtl = ttl;
             return this;
         }
 
-        /** See {@link StoreTraits#ttlGranularity()}; a nanosecond if not set. */
+        /** See {@link StoreTraits#ttlGranularity()}; a nanosecond by default. */
         @CanIgnoreReturnValue
         public Builder ttlGranularity(Duration step) {
             ttlGranularity = step;
             return this;
         }
 
-        /** See {@link StoreTraits#fixedLease()}; {@link FixedLease#NONE} if not set. */
+        /** See {@link StoreTraits#fixedLease()}; {@link FixedLease#NONE} by default. */
         @CanIgnoreReturnValue
         public Builder fixedLease(FixedLease end) {
             fixedLease = end;
             return this;
         }
 
-        /** See {@link StoreTraits#tokenSource()}; {@link TokenSource#CLOCKED} if not set. */
+        /** See {@link StoreTraits#tokenSource()}; {@link TokenSource#CLOCKED} by default. */
         @CanIgnoreReturnValue
         public Builder tokenSource(TokenSource source) {
             tokenSource = source;
             return this;
         }
 
-        /** See {@link StoreTraits#pollEvery()}; 100 ms if not set. */
+        /** See {@link StoreTraits#pollEvery()}; 100 ms by default. */
         @CanIgnoreReturnValue
         public Builder pollEvery(Duration interval) {
             pollEvery = interval;

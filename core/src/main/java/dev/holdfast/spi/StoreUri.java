@@ -11,8 +11,8 @@ import java.util.TreeSet;
 
 /**
  * Where a store is: {@code scheme:rest?name=value&name=value}. Less strict than {@link java.net.URI}, since a file
- * path may hold blanks and a quorum nests URIs. {@link #toString()} never shows credentials: it hides what stands
- * before an at sign, but for a path, and the values of parameters whose names speak of secrets.
+ * path may hold blanks and a quorum nests URIs. {@link #toString()} never shows credentials: it hides the part
+ * before an at sign, except in a path, and the values of parameters with names of secrets.
  *
  * @param scheme the part before the first colon, in lower case
  * @param rest what follows the colon, up to the query; not decoded
@@ -26,7 +26,7 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
     }
 
     /**
-     * Takes a URI apart.
+     * Parses a URI.
      *
      * @throws IllegalArgumentException if there is no scheme, or a parameter is malformed or given twice
      */
@@ -38,7 +38,8 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
                             + " does not: '" + Masking.masked(uri) + "'");
         }
         String scheme = uri.substring(0, colon).toLowerCase(Locale.ROOT);
-        // The members of a nested URI keep their own queries: only what follows the closing parenthesis is ours.
+        // The members of a nested URI keep their own queries: only the part after the closing parenthesis belongs to
+        // this URI.
         int query = uri.indexOf('?', uri.startsWith("(", colon + 1) ? Math.max(colon, uri.lastIndexOf(')')) : colon);
         String rest = uri.substring(colon + 1, query < 0 ? uri.length() : query);
         Map<String, String> parameters = new LinkedHashMap<>();
@@ -60,9 +61,9 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
     }
 
     /**
-     * Refuses parameters that are not in the list, so that a mistyped one is never silently ignored.
+     * Rejects parameters that are not in the list, so that a mistyped one is never silently ignored.
      *
-     * @throws IllegalArgumentException if there is another one; the text names those that are known
+     * @throws IllegalArgumentException if there is another one; the message names the known ones
      */
     public void allowOnly(Set<String> known) {
         for (String name : parameters.keySet()) {
@@ -79,8 +80,8 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
     }
 
     /**
-     * A letter, then letters, digits, plus, dot and minus; by hand, since the first regular expression of a JVM is
-     * dear.
+     * A letter, then letters, digits, plus, dot and minus. Written by hand, since the first regular expression of a JVM
+     * is slow.
      */
     private static boolean isScheme(String text) {
         for (int i = 0; i < text.length(); i++) {

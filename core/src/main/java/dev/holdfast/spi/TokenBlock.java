@@ -1,17 +1,17 @@
 package dev.holdfast.spi;
 
 /**
- * A run of fencing tokens that a grant has to itself.
+ * A range of fencing tokens that belongs to one grant.
  *
  * @param first the smallest token; greater than every token of this resource that was reserved before
  * @param last the greatest token; at least {@code first}
  */
 public record TokenBlock(long first, long last) {
 
-    /** The most tokens that a command asks for at once. */
+    /** The most tokens that a command requests. */
     public static final int MAX_SIZE = 16_384;
 
-    /** No token goes beyond this: what a double holds exactly, so that tokens survive JSON and Lua. */
+    /** The largest token: a double represents it exactly, so that tokens survive JSON and Lua. */
     public static final long MAX_TOKEN = (1L << 53) - 1;
 
     /**
@@ -25,7 +25,7 @@ public record TokenBlock(long first, long last) {
         }
     }
 
-    /** How many tokens it holds. */
+    /** The number of tokens. */
     public long size() {
         return last - first + 1;
     }

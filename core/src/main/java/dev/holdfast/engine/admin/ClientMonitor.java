@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Sums up what a client knows of itself. Sends nothing. Thread-safe. */
+/** Reports the state of a client. Sends nothing. Thread-safe. */
 public final class ClientMonitor {
 
     private final ClientContext context;
@@ -24,7 +24,7 @@ public final class ClientMonitor {
     /**
      * Makes the monitor of a client.
      *
-     * @param store what the store is, for people
+     * @param store the store, for people
      */
     public ClientMonitor(Partitions partitions, LocalResources resources, Supplier<String> store) {
         this.context = partitions.context;
@@ -33,7 +33,7 @@ public final class ClientMonitor {
         this.resources = resources;
     }
 
-    /** The state at present. */
+    /** The current state. */
     public ClientState state() {
         int holds = 0;
         int waiting = 0;

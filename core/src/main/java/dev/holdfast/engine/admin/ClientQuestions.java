@@ -10,9 +10,9 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the store of a client.
+ * Sends inspections to the store of a client.
  *
- * @param wire a way of its own: that a question is not answered says nothing of the partitions
+ * @param wire a separate sender: an unanswered inspection does not count as a failure of the partitions
  */
 record ClientQuestions(ClientContext context, CommandSender wire) implements StoreQuestions {
 

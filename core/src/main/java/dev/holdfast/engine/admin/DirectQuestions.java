@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks an open store without a client, by the timer that all futures of the JDK share.
+ * Sends inspections to an open store without a client, with the timer of the JDK's futures.
  *
  * @param callbacks where stages of users complete
  */
@@ -34,21 +34,21 @@ record DirectQuestions(LockStore store, Duration timeout, Executor callbacks) im
 
     private CompletableFuture<Reply> send(Command command, CallerMode caller) {
         try {
-            // A copy: the time-out is of this question alone.
+            // A copy: the time-out applies only to this inspection.
             return store.execute(command, caller).toCompletableFuture().copy();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    /** Once: a connection that was cut while nobody used it is found by the first command. */
+    /** Retries once: a connection that was cut while idle fails the first command. */
     private CompletableFuture<Reply> sendAgain(Command command, StoreException first) {
         if (first.reason() != Reason.UNAVAILABLE) {
             return CompletableFuture.failedFuture(first);
         }
         return send(command, CallerMode.ASYNC)
                 .thenCompose(reply -> reply instanceof Reply.Absent && first.effect() == Effect.UNKNOWN
-                        // The first sending may be what ended it.
+                        // The first command may have ended the hold.
                         ? CompletableFuture.failedFuture(first)
                         : CompletableFuture.completedFuture(reply));
     }

@@ -25,32 +25,32 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether the store answers: asks each of its partitions that is in use about a name, all at the same time, and
- * judges with what the client knows of its sessions. The check ends when its bound is over, whatever hangs: it waits
- * for a timer and not for the store, and no command is sent on the thread that waits. Thread-safe.
+ * Checks whether the store answers: inspects a name in each partition in use, all at the same time, and combines the
+ * results with the state of the sessions. The check ends within its bound even if the store hangs: it waits for a timer
+ * and not for the store, and the waiting thread sends no commands. Thread-safe.
  */
 public final class HealthProbe {
 
-    /** A name that nobody uses; what is asked of it changes nothing. */
+    /** A name that is never in use. */
     private static final String NAME = "holdfast-health-check";
 
-    /** A partition is found by chance, as names are spread over them: with so many for each none is missed. */
+    /** Names are spread over partitions at random: with this many attempts for each, none is missed. */
     private static final int NAMES_PER_PARTITION = 64;
 
-    /** Within about 0.3 s: one lost message is no outage, and an outage is reported soon. */
+    /** Within about 0.3 s: one lost message is not an outage, and an outage is reported soon. */
     private static final int MOST_REPETITIONS = 5;
 
     private final ClientContext context;
     private final Partitions partitions;
     private final CommandSender wire;
     private final ClientMonitor monitor;
-    /** A name of each partition; null where none was looked for yet. */
+    /** A name of each partition; null where none was searched yet. */
     private final AtomicReferenceArray<@Nullable ResourceName> names;
 
     /**
      * Makes the probe of a client.
      *
-     * @param wire a way of its own: that a probe is not answered says nothing of the partitions
+     * @param wire a separate sender: an unanswered probe does not count as a failure of the partitions
      */
     public HealthProbe(Partitions partitions, CommandSender wire, ClientMonitor monitor) {
         this.context = partitions.context;
@@ -60,14 +60,14 @@ public final class HealthProbe {
         this.names = new AtomicReferenceArray<>(partitions.count());
     }
 
-    /** Checks, and waits for the result for no longer than the bound. */
+    /** Checks, and waits for the result, at most for the bound. */
     public HealthReport check(Duration bound) {
         CompletableFuture<HealthReport> report = begin(bound);
         Environment environment = context.environment();
         return BoundedWait.await(environment, report, bound.toNanos()) ? report.join() : unanswered(bound);
     }
 
-    /** Checks without blocking: the stage ends when the bound is over at the latest, on the callback executor. */
+    /** Checks without blocking: the stage completes within the bound, on the callback executor. */
     public CompletionStage<HealthReport> checkAsync(Duration bound) {
         return context.callbacks().relay(begin(bound));
     }
@@ -96,7 +96,7 @@ public final class HealthProbe {
     private void ask(ResourceName name, int failures, CompletableFuture<Reply> answer) {
         CompletableFuture<Reply> asked = wire.ask(
                 new Inspect(name.value(), Optional.empty(), 1, Inspect.Scope.NAME),
-                // Never on the thread that waits, which keeps to the bound.
+                // Never on the waiting thread, whose wait is bounded.
                 CallerMode.ASYNC);
         var unused = asked.whenComplete((reply, failure) -> {
             if (failure == null) {

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Collects what a store records about one name, with all its holders, page by page. Holders may come and go between
- * pages; those who hold it all the while are among them. Used by one thread after another.
+ * Collects the record of one name with all of its holders, page by page. Holders may come and go between pages; those
+ * that hold it all the time are included. Used by one thread after another.
  */
 final class HolderPages {
 
@@ -23,7 +23,7 @@ final class HolderPages {
 
     private static final int PAGE = 1_000;
 
-    /** A million holders: a store whose pages never end is not followed for ever. */
+    /** A million holders: the bound for a store whose pages never end. */
     private static final int MAX_PAGES = 1_000;
 
     private final StoreQuestions questions;
@@ -36,7 +36,7 @@ final class HolderPages {
         this.caller = caller;
     }
 
-    /** Ends with what is recorded; empty if nothing is. */
+    /** Completes with the record; empty for none. */
     CompletableFuture<Optional<Found>> collect() {
         return page(Optional.empty()).thenCompose(page -> {
             Optional<ResourceInfo> first = recordIn(page);
@@ -65,7 +65,7 @@ final class HolderPages {
                 });
     }
 
-    /** A name that is not in use any more is in no page. */
+    /** A name that is no longer in use is in no page. */
     private Optional<ResourceInfo> recordIn(Reply.Inspected page) {
         return page.resources().stream()
                 .filter(info -> info.name().equals(name))

@@ -28,7 +28,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Function;
 
-/** Asks a store what operators want to know: through a client's own way to it, or without a client. Thread-safe. */
+/** The operator's view of a store, with or without a client. Thread-safe. */
 public final class StoreAdmin implements LockAdmin {
 
     private final StoreQuestions questions;
@@ -41,7 +41,7 @@ public final class StoreAdmin implements LockAdmin {
         this.views = views;
     }
 
-    /** The view of a store that no client stands before. */
+    /** The view of a store without a client. */
     public static StoreAdmin of(LockStore store, Duration timeout) {
         return new StoreAdmin(
                 new DirectQuestions(store, timeout, ForkJoinPool.commonPool()),
@@ -134,9 +134,9 @@ public final class StoreAdmin implements LockAdmin {
         throw ProtocolViolation.reply(reply);
     }
 
-    // ---- Answers
+    // ---- Results
 
-    /** What users are told of an answer, or of its failure. */
+    /** The result for users of a reply or a failure. */
     private <A, T> CompletableFuture<T> told(
             CompletableFuture<A> answer, Function<A, T> words, Function<StoreException, RuntimeException> trouble) {
         return answer.thenApply(words).exceptionallyCompose(thrown -> {
@@ -146,7 +146,7 @@ public final class StoreAdmin implements LockAdmin {
         });
     }
 
-    /** Waits for an answer, which comes in time or fails. */
+    /** Waits for a reply, which arrives in time or fails. */
     private static <T> T await(CompletableFuture<T> answer) {
         try {
             return Uninterruptibles.uninterruptibly(answer);

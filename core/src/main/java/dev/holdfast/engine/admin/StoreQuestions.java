@@ -7,20 +7,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A way to ask a store for an operator: every question is answered in time, or fails. Thread-safe. */
+/** Sends commands of operators to a store: each gets a reply in time, or fails. Thread-safe. */
 interface StoreQuestions {
 
     /**
      * Sends a command.
      *
-     * @return what ends with the reply, or with a {@link dev.holdfast.spi.StoreException} within the time-out
+     * @return a future that completes with the reply, or with a {@link dev.holdfast.spi.StoreException} within the
+     *     time-out
      * @throws dev.holdfast.ClientClosedException if there is a client, and it is closed
      */
     CompletableFuture<Reply> ask(Command command, CallerMode caller);
 
-    /** The same result for users, completed where their code may run. */
+    /** The same result for users, completed on an executor for their code. */
     <T extends @Nullable Object> CompletionStage<T> forUsers(CompletableFuture<T> result);
 
-    /** What explains a failure better, if anything does: the close of the client. */
+    /** The close of the client, if that explains a failure better. */
     RuntimeException explain(RuntimeException failure);
 }

@@ -1,4 +1,4 @@
-/** What operators ask: who holds and waits, the end of a hold by force, the state and health of a client. */
+/** Operators' functions: inspection, forced release, and the state and health of a client. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.engine.admin;

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all parts of one client share: its time, its settings and rules, and the ways to tell its users something.
+ * What all parts of one client share: its clock, settings and rules, and the executors and observers of its users.
  *
- * @param cohortBudgetNanos how long a lock is passed on locally while others wait
+ * @param cohortBudgetNanos how long a lock is handed over locally while others wait
  */
 public record ClientContext(
         Environment environment,
@@ -73,12 +73,12 @@ public record ClientContext(
         }
     }
 
-    /** The exception for a failure of the store: while the client is being closed, that explains it. */
+    /** The exception for a failure of the store; while the client is being closed, one that says so. */
     public RuntimeException storeFailure(String resource, StoreException failure) {
         return isClosing() ? failures.closed() : failures.ofStore(resource, failure);
     }
 
-    /** Logs the loss of a hold, and wakes those who wait for news of one. */
+    /** Logs the loss of a hold, and wakes threads that wait for one in doubt. */
     public void noteLoss(Loss loss) {
         log.warn(
                 "resource={} store={} token={} hold lost: {}",

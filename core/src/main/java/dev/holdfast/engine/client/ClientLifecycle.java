@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class ClientLifecycle {
     private final Failures failures;
     private final AtomicLong callNumbers = new AtomicLong();
-    /** Calls to fail with the client, beside requests for resources; by number, in the order of their coming. */
+    /** Calls to fail with the client, other than requests for resources; by number, in the order of their arrival. */
     private final ConcurrentMap<Long, CompletableFuture<?>> calls = new ConcurrentHashMap<>();
 
     private final AtomicBoolean isClosing = new AtomicBoolean();
@@ -23,7 +23,7 @@ public final class ClientLifecycle {
         return isClosing.get();
     }
 
-    /** Begins the close and fails all open calls; false if it had begun before. */
+    /** Begins the close and fails all open calls; returns false if it had begun before. */
     public boolean beginClose() {
         if (!isClosing.compareAndSet(false, true)) {
             return false;

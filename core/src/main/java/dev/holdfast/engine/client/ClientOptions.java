@@ -9,11 +9,11 @@ import java.util.List;
  *
  * @param sessionTtl how long the session lives without a keep-alive
  * @param keepAliveEvery how often it is renewed
- * @param cohortBudget how long a lock is passed on locally while others wait
+ * @param cohortBudget how long a lock is handed over locally while others wait
  * @param storeTimeout how long the store may be silent before waiting calls fail
- * @param label who this client is, for people
- * @param listeners who is told of acquisitions
- * @param start whether it begins with a session
+ * @param label the description of this client, for people
+ * @param listeners the listeners for acquisitions
+ * @param start when the client counts as started
  */
 public record ClientOptions(
         Duration sessionTtl,
@@ -24,15 +24,15 @@ public record ClientOptions(
         List<HoldfastListener> listeners,
         Start start) {
 
-    /** When a client has begun. */
+    /** When a client counts as started. */
     public enum Start {
-        /** When its session is there. */
+        /** When its session is open. */
         WITH_SESSION,
-        /** At once: the session comes when the store can be reached. */
+        /** At once: the session is opened when the store can be reached. */
         IN_BACKGROUND
     }
 
-    /** Settings of a client that nobody watches. */
+    /** The settings of a client without listeners. */
     public ClientOptions(
             Duration sessionTtl, Duration keepAliveEvery, Duration cohortBudget, Duration storeTimeout, String label) {
         this(sessionTtl, keepAliveEvery, cohortBudget, storeTimeout, label, List.of(), Start.WITH_SESSION);

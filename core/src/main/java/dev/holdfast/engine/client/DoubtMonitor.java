@@ -5,17 +5,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Lets threads wait for news of holds that are in doubt. Thread-safe. */
+/** Lets threads wait for events of holds in doubt. Thread-safe. */
 public final class DoubtMonitor {
-    /** The longest wait between two looks at the clock: a deadline passes without news. */
+    /** The longest wait between two checks of the clock: no event announces a deadline. */
     private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    /** How often there was news. Written under the lock. */
+    /** The number of events. Written under the lock. */
     private volatile long news;
 
-    /** Wakes all waiters: a doubt may be over. */
+    /** Wakes all waiters: a hold may no longer be in doubt. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock
     public void signalNews() {
         lock.lock();
@@ -27,12 +27,12 @@ public final class DoubtMonitor {
         }
     }
 
-    /** How often there was news. */
+    /** The number of events. */
     public long news() {
         return news;
     }
 
-    /** Waits for more news than were seen, or for a while: that a deadline passes is no news. */
+    /** Waits for the next event after a number of them, or for a while, since deadlines pass without an event. */
     public void awaitNews(long seen, long mostNanos) throws InterruptedException {
         Trampoline.flush();
         lock.lock();

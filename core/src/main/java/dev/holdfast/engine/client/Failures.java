@@ -14,7 +14,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The words in which a client says what went wrong: what happened, to which lock, on which store, and what to do.
+ * The messages of a client's failures: what happened, to which lock, on which store, and what to do.
  *
  * @param store the store, for people
  */
@@ -29,10 +29,10 @@ public record Failures(String store) {
     }
 
     /**
-     * For a wait that is over, with who is in the way.
+     * For a wait that timed out, with the holder.
      *
-     * @param found what the store records about the resource; empty if it has not said so
-     * @param session the session of this client, which may be in its own way
+     * @param found the record of the resource; empty if the store has not returned it
+     * @param session the session of this client, which may itself be the holder
      */
     public RuntimeException timedOut(String resource, Duration waited, Optional<LockInfo> found, String session) {
         LockInfo info = found.filter(LockInfo::isHeld).orElse(null);
@@ -63,19 +63,19 @@ public record Failures(String store) {
         return left.compareTo(Duration.ofSeconds(2)) < 0 ? left.toMillis() + "ms" : left.toSeconds() + "s";
     }
 
-    /** For a try that found the resource taken, with what is known of who has it. */
+    /** For a try that found the resource taken, with the holder if it is known. */
     public RuntimeException taken(String resource, @Nullable String reason) {
         return reason == null
                 ? timedOut(resource, Duration.ZERO)
                 : new LockWaitTimeoutException(resource, store, Duration.ZERO, reason);
     }
 
-    /** For a call that nothing but the store time-out bounds. */
+    /** For a call that only the store time-out bounds. */
     public RuntimeException unanswered(String resource, Duration storeTimeout, @Nullable StoreException why) {
         return unansweredFor(resource, "within the store time-out of " + DurationFormat.format(storeTimeout), why);
     }
 
-    /** For a wait that was over before the store has said anything. */
+    /** For a wait that ended before the store had answered. */
     public RuntimeException unansweredInWait(
             String resource, Duration waited, Duration overtime, @Nullable StoreException why) {
         return unansweredFor(
@@ -127,7 +127,7 @@ public record Failures(String store) {
                 why);
     }
 
-    /** For a part of what could not be had altogether. */
+    /** For a part that was acquired and whose release, after the whole failed, was not confirmed. */
     public RuntimeException notGivenBack(String resource, Duration lease) {
         return new StoreUnavailableException(
                 "'" + resource + "' was acquired and is given back, since not all that was asked for could be had; the"
@@ -138,7 +138,7 @@ public record Failures(String store) {
                 null);
     }
 
-    /** For a party that gave up a barrier without having learned whether it opens for it. */
+    /** For a party that gave up entering a barrier and does not know whether it opens. */
     public RuntimeException mayBeCounted(String barrier, Duration lease) {
         return new StoreUnavailableException(
                 "Barrier '" + barrier + "' may still open with this party counted: another party has been about to"
@@ -169,7 +169,7 @@ public record Failures(String store) {
                 null);
     }
 
-    /** For a question of an operator, which changes nothing. */
+    /** For an inspection of an operator, which changes nothing. */
     public RuntimeException ofInspection(String resource, StoreException failure) {
         String what = resource.isEmpty() ? "The store " + store : "'" + resource + "' on the store " + store;
         if (failure.reason() == Reason.UNAVAILABLE || failure.reason() == Reason.CLOSED) {
@@ -183,7 +183,7 @@ public record Failures(String store) {
                 what + " can't be inspected: " + failure.getMessage(), resource, store, failure);
     }
 
-    /** For a release by force. */
+    /** For a forced release. */
     public RuntimeException ofForcedRelease(String resource, long token, StoreException failure) {
         if (failure.effect() == StoreException.Effect.UNKNOWN) {
             return new StoreUnavailableException(
@@ -204,7 +204,7 @@ public record Failures(String store) {
         return first;
     }
 
-    /** For a lock, or for the whole client where the name is empty. */
+    /** For a lock, or for the whole client if the name is empty. */
     public RuntimeException ofStore(String resource, StoreException failure) {
         String what = resource.isEmpty() ? "The store " + store : "Lock '" + resource + "' on the store " + store;
         if (failure.reason() == Reason.UNAVAILABLE || failure.reason() == Reason.CLOSED) {

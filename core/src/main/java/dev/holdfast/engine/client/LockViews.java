@@ -14,14 +14,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the records of a store into what people and tools are shown.
+ * Converts the records of a store for people and tools.
  *
- * @param tokens where the store's tokens come from: those that follow its clock tell when a grant was given
- * @param wallMillis the wall clock, to drop dates that can't be right; nothing else depends on it
+ * @param tokens the source of the store's tokens: those that follow its clock show the time of a grant
+ * @param wallMillis the wall clock, only used to drop impossible dates
  */
 public record LockViews(TokenSource tokens, LongSupplier wallMillis) {
 
-    /** The store's clock may differ from this machine's by so much before a date is not believed. */
+    /** The greatest plausible difference between the store's clock and this machine's. */
     private static final long MOST_AHEAD_MILLIS = TimeUnit.DAYS.toMillis(1);
 
     private static final long EARLIEST_MILLIS =
@@ -32,7 +32,7 @@ public record LockViews(TokenSource tokens, LongSupplier wallMillis) {
         return of(info, info.holders());
     }
 
-    /** A record, with holders that are put together from several pages. */
+    /** A record, with the holders of several pages. */
     public LockInfo of(ResourceInfo info, List<Party> holders) {
         return new LockInfo(
                 info.name().value(),
@@ -47,7 +47,7 @@ public record LockViews(TokenSource tokens, LongSupplier wallMillis) {
                 info.lastToken());
     }
 
-    /** One who holds. */
+    /** A holder. */
     public LockInfo.Holder holder(Party party) {
         TokenBlock block = party.tokens().orElse(null);
         return new LockInfo.Holder(
@@ -75,7 +75,7 @@ public record LockViews(TokenSource tokens, LongSupplier wallMillis) {
             return null;
         }
         long millis = TimeUnit.MICROSECONDS.toMillis(Tokens.micros(token));
-        // A counter that was raised runs ahead of the clock, and a new one may begin anywhere.
+        // A counter that was raised is ahead of the clock, and a new one may start anywhere.
         boolean isPlausible = millis > EARLIEST_MILLIS && millis < wallMillis.getAsLong() + MOST_AHEAD_MILLIS;
         return isPlausible ? Instant.ofEpochSecond(TimeUnit.MILLISECONDS.toSeconds(millis)) : null;
     }

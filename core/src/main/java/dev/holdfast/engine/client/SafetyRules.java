@@ -3,9 +3,9 @@ package dev.holdfast.engine.client;
 import java.util.concurrent.TimeUnit;
 
 /*
- * Every decision on which exclusion rests, in one place and by name. The engine asks; nothing here has state. The
- * class is open so that tests can break one rule at a time and see the simulation catch it; production uses the rules
- * as they are.
+ * Every decision on which mutual exclusion depends, in one place and by name. Stateless. The class is not final, so
+ * that tests can break one rule at a time and show that the simulation catches it; production uses the rules as they
+ * are.
  */
 
 /** The decisions that keep two owners apart. All times are elapsed nanoseconds. */
@@ -14,24 +14,24 @@ public class SafetyRules {
     private static final long MIN_MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * How much of a lease is given up for clocks that run at other rates and for what the network hides: 10 %, or
-     * twice the 99th percentile of the observed round trips but at most a quarter, or 20 ms, whichever is most.
+     * The part of a lease that is not used, for clocks that run at different rates and for delays of the network: 10 %,
+     * or twice the 99th percentile of the observed round trips but at most a quarter, or 20 ms, whichever is greatest.
      */
     public long margin(long leaseNanos, long p99RoundTripNanos) {
         return Math.max(leaseNanos / 10, Math.max(Math.min(2 * p99RoundTripNanos, leaseNanos / 4), MIN_MARGIN_NANOS));
     }
 
     /**
-     * When a lease must be taken as ended. The store counts from its own step, we count from before we asked: our
-     * deadline is never the later one, however slow the trip.
+     * The time after which a lease counts as ended. The store counts from its own step, the client from before it sent
+     * the request: the client's deadline is never the later one, even after a slow round trip.
      */
     public long deadline(long sentAt, long answeredAt, long leaseNanos, long marginNanos) {
         return sentAt + leaseNanos - marginNanos;
     }
 
     /**
-     * Whether an acknowledged keep-alive may still move a deadline: one that comes after it does not bring back what
-     * was lost.
+     * Whether an acknowledged keep-alive may still move a deadline: after the deadline it does not revive what was
+     * lost.
      */
     public boolean mayRenew(long answeredAt, long deadline) {
         return answeredAt - deadline < 0;
@@ -48,24 +48,24 @@ public class SafetyRules {
     }
 
     /**
-     * Whether a grant with this deadline may go on when its hold is given up: past the deadline that hold was lost, and
-     * nobody gets the lock from it.
+     * Whether a grant with this deadline may be handed over when its hold is released: past the deadline that hold was
+     * lost, and so was the grant.
      */
     public boolean mayPassOn(long now, long deadline) {
         return now - deadline < 0;
     }
 
-    /** Whether a forward step of the wall clock puts holds in doubt until the store was asked. */
+    /** Whether a forward step of the wall clock puts holds in doubt until the store has answered. */
     public boolean stepsRaiseDoubt() {
         return true;
     }
 
-    /** Whether a grant that nobody waits for any more is given back. */
+    /** Whether a grant without waiting requests is released. */
     public boolean returnsUnwantedGrants() {
         return true;
     }
 
-    /** Whether a grant may be passed on, yielded or given back: not while a local hold is live under it. */
+    /** Whether a grant may be handed over, yielded or released: not while a local hold is live under it. */
     public boolean mayPartWith(boolean holdIsLive) {
         return !holdIsLive;
     }

@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * A hold can be lost, and released, before its grant has been told: before the thread that waited for it runs again, or
- * where another thread sees the stage complete first. So the state is one reference, which this object is, to be one
- * object less in each acquisition: null while the grant has not been told; what came too early, until that is told; and
- * GRANTED from when both were. Whoever tells the grant tells what came before it.
+ * A hold can be lost and released before its grant was reported: before its waiting thread runs again, or if another
+ * thread sees the stage complete first. The state is one reference, and this object is that AtomicReference, which
+ * saves an object in each acquisition. It is null until the grant is reported, then holds events that came too early
+ * until they are reported, and is GRANTED afterwards. The thread that reports the grant also reports earlier events.
  */
 
 /**
@@ -75,7 +75,7 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
         }
     }
 
-    /** Whether the grant has not been told; then this is kept until it is. */
+    /** Whether the grant was not reported yet; then the event is kept until it is. */
     private boolean isEarly(@Nullable Loss loss, @Nullable ReleaseOutcome outcome) {
         Object before = get();
         while (before != GRANTED) {
@@ -88,7 +88,7 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
         return false;
     }
 
-    /** What happened before the grant was told. */
+    /** The events before the grant was reported. */
     private record Early(@Nullable Loss loss, @Nullable ReleaseOutcome outcome) {
 
         Early with(@Nullable Loss moreLoss, @Nullable ReleaseOutcome moreOutcome) {

@@ -27,10 +27,10 @@ public final class ClientObservers {
         this.store = store;
     }
 
-    /** Begins to observe an acquisition; null if nobody does. */
+    /** Begins to observe an acquisition; null if there is no observer. */
     @Nullable
     public AcquisitionObserver begin(ResourceName name, Kind kind, int weight) {
-        // Before the first recording nothing of the recorder is loaded but this class.
+        // Before the first recording, no class of the recorder but this one is loaded.
         boolean isRecording = FlightRecorder.isInitialized();
         if (listeners.isEmpty() && !isRecording) {
             return null;
@@ -71,17 +71,17 @@ public final class ClientObservers {
         }
     }
 
-    /** Whether there are listeners: if not, nothing need be measured for them. */
+    /** Whether there are listeners; otherwise nothing is measured. */
     public boolean hasListeners() {
         return !listeners.isEmpty();
     }
 
-    /** Something became of a session. Called without any lock of the engine. */
+    /** Reports an event of a session. Called without any lock of the engine. */
     public void session(SessionEvent.Type type, int partition) {
         session(type, partition, Optional.empty());
     }
 
-    /** A session is lost. Called without any lock of the engine. */
+    /** Reports the loss of a session. Called without any lock of the engine. */
     public void sessionLost(int partition, Loss.Cause cause) {
         session(SessionEvent.Type.LOST, partition, Optional.of(cause));
     }
@@ -95,7 +95,7 @@ public final class ClientObservers {
         }
     }
 
-    /** A command has ended. Called without any lock of the engine. */
+    /** Reports the end of a command. Called without any lock of the engine. */
     public void called(Command command, long nanos, StoreCall.Outcome outcome) {
         StoreCall call = new StoreCall(command.accept(CommandName.INSTANCE), store, Duration.ofNanos(nanos), outcome);
         for (HoldfastListener listener : listeners) {

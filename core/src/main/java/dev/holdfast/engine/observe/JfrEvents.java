@@ -15,13 +15,13 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Threshold;
 import org.jspecify.annotations.Nullable;
 
-/** One acquisition in a flight recording. Used by one thread after another. */
+/** The events of one acquisition in a flight recording. Used by one thread after another. */
 final class JfrEvents implements AcquisitionListener {
 
-    /** As the JDK's own events of monitors and parking have it: a recording must not drown in what is over at once. */
-    private static final String WORTH_TELLING = "20 ms";
+    /** As for the JDK's own events of monitors and parking, so that short events don't flood a recording. */
+    private static final String THRESHOLD = "20 ms";
 
-    /** What all events tell. */
+    /** The fields of all events. */
     @Category("Holdfast")
     abstract static class OfResource extends Event {
         @Label("Resource")
@@ -51,7 +51,7 @@ final class JfrEvents implements AcquisitionListener {
     @Name("dev.holdfast.Wait")
     @Label("Lock Wait")
     @Description("A thread waited for a lock; asynchronous requests count as well")
-    @Threshold(WORTH_TELLING)
+    @Threshold(THRESHOLD)
     static final class Wait extends OfResource {
         @Label("Outcome")
         @Nullable
@@ -62,7 +62,7 @@ final class JfrEvents implements AcquisitionListener {
     @Name("dev.holdfast.Hold")
     @Label("Lock Hold")
     @Description("A lock was held")
-    @Threshold(WORTH_TELLING)
+    @Threshold(THRESHOLD)
     static final class Hold extends OfResource {
         @Label("Outcome")
         @Nullable
@@ -80,7 +80,7 @@ final class JfrEvents implements AcquisitionListener {
         String cause;
     }
 
-    /** A lock went from thread to thread in memory. */
+    /** A lock was handed over in memory. */
     @Name("dev.holdfast.HandOver")
     @Label("Lock Hand-Over")
     @Description("A lock came from another thread of this process, without a way to the store")

@@ -6,7 +6,7 @@ import dev.holdfast.ReleaseOutcome;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The listeners of one acquisition, where there are several: what one throws does not keep it from the others. */
+/** Several listeners of one acquisition: what one throws does not affect the others. */
 record SeveralListeners(List<AcquisitionListener> all) implements AcquisitionListener {
 
     @Override

@@ -1,4 +1,4 @@
-/** Tells listeners what becomes of acquisitions, sessions and commands, and the flight recorder of acquisitions. */
+/** Reports acquisitions, sessions and commands to listeners, and acquisitions to the flight recorder. */
 @NullMarked
 package dev.holdfast.engine.observe;
 

@@ -26,27 +26,27 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to the store: gives every command a send time, a time-out and exactly one answer. Thread-safe; callers hold
- * no lock of the engine.
+ * Sends commands to the store: each has a send time, a time-out and exactly one reply or failure. Thread-safe; callers
+ * hold no lock of the engine.
  */
 public final class CommandSender {
 
     /**
-     * Takes the one answer to a command. Called without any lock, on a thread of the store, of the timer, or of the
-     * sender.
+     * Receives the reply or the failure of a command. Called once, without any lock, on a thread of the store, of the
+     * timer, or of the sender.
      */
     public interface Answer {
         /** The store replied. */
         void reply(Reply reply, long sentAt);
 
-        /** It did not, or not in time. */
+        /** The store did not reply, or not in time. */
         void failure(StoreException failure, long sentAt);
 
-        /** A reply after the time-out, which was answered as a failure. */
+        /** The store replied after the time-out, which was reported as a failure. */
         default void late(Reply reply, long sentAt) {}
     }
 
-    /** A time-out is noticed late by at most one part in so many. */
+    /** The sweeps in each time-out, which is noticed late by at most one interval. */
     private static final int SWEEPS_PER_TIMEOUT = 4;
 
     private final LockStore store;
@@ -58,13 +58,12 @@ public final class CommandSender {
     private final RoundTrips roundTrips = new RoundTrips();
 
     /**
-     * Commands on their way, by their number; looked through by the sweep, which runs while there are any. By number,
-     * because the order in which the sweep finds them must be the same in every run of a simulation, which that of
-     * identity hashes is not.
+     * Commands under way, by number. The sweep checks them while there are any. By number, because the order of the
+     * sweep must be the same in every run of a simulation, which that of identity hashes is not.
      */
     private final ConcurrentMap<Long, Trip> underWay = new ConcurrentHashMap<>();
 
-    /** Commands that are sent again after a pause. */
+    /** Commands that wait for a retry. */
     private final Set<Repetition> paused = ConcurrentHashMap.newKeySet();
 
     private final AtomicLong numbers = new AtomicLong();
@@ -73,21 +72,21 @@ public final class CommandSender {
 
     private volatile boolean isClosed;
 
-    /** Since when the store has been silent, as of the first failure of an unbroken run; null while it answers. */
+    /** The time of the first of consecutive failures; null while the store answers. */
     private volatile @Nullable Long silentSince;
 
-    /** Why the newest command failed for which the store was unavailable; null while it answers. */
+    /** The newest failure by an unavailable store; null while it answers. */
     private volatile @Nullable StoreException lastFailure;
 
-    /** When the store answered last, whatever that was. */
+    /** The time of the last reply. */
     private volatile long answeredAt;
 
     /**
-     * Makes the way to a store.
+     * Makes a sender.
      *
-     * @param observers who is told of each command
-     * @param timeout how long a command waits for its answer before its outcome is taken as unknown
-     * @param shortest the shortest other time-out that a command is sent with
+     * @param observers are notified of each command
+     * @param timeout how long a command waits for its reply before its outcome counts as unknown
+     * @param shortest the shortest time-out of renewals
      */
     public CommandSender(
             LockStore store,
@@ -110,7 +109,8 @@ public final class CommandSender {
     }
 
     /**
-     * Sends a command that renews a lease. Its time-out waits for no other task, and is at most that of all commands.
+     * Sends a command that renews a lease. Its time-out is at most that of all commands, and is not delayed by other
+     * tasks.
      */
     public void sendRenewal(Command command, CallerMode caller, long limitNanos, Answer answer) {
         long timeout = Math.min(limitNanos, timeoutNanos);
@@ -139,17 +139,17 @@ public final class CommandSender {
             }
             var unusedEnd = future.whenComplete(trip);
         } catch (Throwable t) {
-            // A store must not throw; but who asked waits for an answer, whatever it was.
+            // A store must not throw, but if it does, the sender still gets a failure.
             Failsafe.log("sending a command to the store", t);
             trip.accept(null, t);
         }
     }
 
     /**
-     * Sends a command that is harmless when it arrives twice, and again while the store is unavailable: at once after
-     * the first failure, then after pauses that grow.
+     * Sends an idempotent command, with retries while the store is unavailable: at once after the first failure, then
+     * after growing pauses.
      *
-     * @param withinNanos how long all sendings may take together
+     * @param withinNanos the time limit for all attempts together
      */
     public void sendWithin(Command command, CallerMode caller, long withinNanos, Answer answer) {
         new Repetition(command, clock.now() + withinNanos, answer).send(caller);
@@ -173,23 +173,23 @@ public final class CommandSender {
         return roundTrips.p99();
     }
 
-    /** For how long the store has left every command unanswered; 0 while it answers. */
+    /** How long the store has left all commands unanswered; 0 while it answers. */
     public long silentFor() {
         Long since = silentSince;
         return since == null ? 0 : clock.now() - since;
     }
 
-    /** Why the store was unavailable for the newest command that it left without an answer; null while it answers. */
+    /** The failure of the newest command that an unavailable store did not answer; null while it answers. */
     public @Nullable StoreException lastFailure() {
         return silentSince == null ? null : lastFailure;
     }
 
-    /** Whether nothing is on its way. */
+    /** Whether no command is under way. */
     public boolean isIdle() {
         return underWay.isEmpty() && paused.isEmpty();
     }
 
-    /** What is not answered by now will not be: the client is closed, and timers don't run any more. */
+    /** Fails all commands without a reply: the client is closed, and timers have ended. */
     public void close() {
         isClosed = true;
         for (Trip trip : underWay.values()) {
@@ -234,13 +234,13 @@ public final class CommandSender {
         }
     }
 
-    /** One command that is sent until it is answered or its time is over. */
+    /** One command that is sent until it gets a reply or its time has passed. */
     private final class Repetition implements Answer {
         private final Command command;
         private final long until;
         private final Answer answer;
 
-        // One sending is under way at a time.
+        // One attempt is under way at a time.
         private volatile int failures;
         private volatile @Nullable StoreException unknown;
 
@@ -260,7 +260,7 @@ public final class CommandSender {
         public void reply(Reply reply, long sentAt) {
             StoreException earlier = unknown;
             if (earlier != null && reply instanceof Reply.Absent && isRelease()) {
-                // An earlier sending may be what ended it.
+                // An earlier attempt may have ended the hold.
                 answer.failure(earlier, sentAt);
             } else {
                 answer.reply(reply, sentAt);
@@ -272,7 +272,7 @@ public final class CommandSender {
         }
 
         @Override
-        @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
+        @SuppressWarnings("NonAtomicVolatileUpdate") // one attempt at a time
         public void failure(StoreException failure, long sentAt) {
             StoreException earlier = unknown;
             if (failure.effect() == Effect.UNKNOWN) {
@@ -295,7 +295,7 @@ public final class CommandSender {
             }
         }
 
-        /** After its pause, or when the client is closed, which fails it: timers end then. */
+        /** Runs after the pause, or when the client is closed, which ends timers and fails the command. */
         private void resume() {
             if (paused.remove(this)) {
                 send(CallerMode.ASYNC);
@@ -308,7 +308,7 @@ public final class CommandSender {
         private static final long serialVersionUID = 1L;
 
         private final long number;
-        /** Kept for those who are told of it; null if nobody is. */
+        /** Kept for the observers; null if there are none. */
         private final transient @Nullable Command observed;
 
         private final transient Answer answer;
@@ -368,7 +368,7 @@ public final class CommandSender {
             }
             Throwable thrown = Failsafe.run("the reaction to an answer", () -> answer.reply(reply, sentAt));
             if (thrown != null) {
-                // Nobody knows how far it came: an answer that was not taken is like one that did not come.
+                // A reply that could not be processed is like one that did not arrive: its effects are unknown.
                 answer.failure(untaken(thrown), sentAt);
             }
         }
@@ -384,7 +384,7 @@ public final class CommandSender {
         }
 
         void end() {
-            // Not reported: the store is not to blame.
+            // Not reported, since the store did not fail.
             fail(
                     new StoreException(
                             Reason.CLOSED, Effect.UNKNOWN, "this client was closed before an answer came", null),
@@ -399,7 +399,7 @@ public final class CommandSender {
             underWay.remove(number);
             if (compareAndSet(false, true)) {
                 if (wasSent && silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
-                    // Another may have been answered since this one was sent.
+                    // Another command may have got a reply since this one was sent.
                     silentSince = sentAt - answeredAt > 0 ? sentAt : answeredAt;
                 }
                 if (wasSent && failure.reason() == Reason.UNAVAILABLE) {

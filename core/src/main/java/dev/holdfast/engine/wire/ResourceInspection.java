@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Asks the store once what it records about a resource. */
+/** Inspects one resource at the store. */
 public final class ResourceInspection implements CommandSender.Answer {
 
     private static final int PAGE = 1_000;
@@ -25,7 +25,7 @@ public final class ResourceInspection implements CommandSender.Answer {
     private final CallerMode caller;
     private final int limit;
 
-    /** How long the sendings of a page may take together; 0 for one sending. */
+    /** The time limit for all attempts of a page together; 0 for a single attempt. */
     private final long withinNanos;
 
     private final CompletableFuture<Optional<ResourceInfo>> answer = new CompletableFuture<>();
@@ -45,23 +45,23 @@ public final class ResourceInspection implements CommandSender.Answer {
     }
 
     /**
-     * Ends with what is recorded, of the holders the first only; empty if the resource is not in use. Or fails with a
-     * {@link StoreException}.
+     * Completes with the record, with only the first of the holders; empty if the resource is not in use. Or fails with
+     * a {@link StoreException}.
      */
     public static CompletableFuture<Optional<ResourceInfo>> ask(
             CommandSender wire, ResourceName name, CallerMode caller) {
         return new ResourceInspection(wire, name, caller, 1, 0).begin();
     }
 
-    /** As {@link #ask}, and again while the store is unavailable, for those who don't ask again themselves. */
+    /** As {@link #ask}, with retries while the store is unavailable. */
     public static CompletableFuture<Optional<ResourceInfo>> askWithin(
             CommandSender wire, ResourceName name, CallerMode caller, Duration within) {
         return new ResourceInspection(wire, name, caller, 1, within.toNanos()).begin();
     }
 
     /**
-     * Ends with what is recorded at one moment, with all holders; empty if the resource is not in use. Or fails with a
-     * {@link StoreException}, also if there are several pages of them and they keep changing.
+     * Completes with the record at one moment, with all holders; empty if the resource is not in use. Or fails with a
+     * {@link StoreException}, also if several pages of holders keep changing.
      */
     public static CompletableFuture<Optional<ResourceInfo>> askForAll(
             CommandSender wire, ResourceName name, CallerMode caller) {
@@ -100,7 +100,7 @@ public final class ResourceInspection implements CommandSender.Answer {
         }
     }
 
-    /** Goes on while the pages are those of one state. */
+    /** Reads the next page while all pages show the same state. */
     private void add(ResourceInfo info, Optional<String> cursor) {
         boolean isSame = before.isEmpty() || info.lastToken() == tokenBefore;
         List<Party> holders = new ArrayList<>(before);

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The latest round trips to the store, for the margin of leases. Thread-safe; a torn percentile under concurrent writes
- * does no harm.
+ * The durations of the latest round trips, for the margin of leases. Thread-safe; concurrent writes may make the
+ * percentile inexact, which is harmless.
  */
 public final class RoundTrips {
 

@@ -1,4 +1,4 @@
-/** The way to the store: every command gets a send time, a time-out and exactly one answer. */
+/** Sends commands to the store: each has a send time, a time-out and exactly one reply or failure. */
 @NullMarked
 package dev.holdfast.engine.wire;
 
