@@ -1,7 +1,7 @@
 package dev.holdfast.sql.rows;
 
 import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.sql.database.MysqlServer;
+import dev.holdfast.sql.database.MysqlVariant;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
@@ -44,7 +44,7 @@ abstract class RowDialect {
         return switch (product.toLowerCase(Locale.ROOT)) {
             case "postgresql" -> PostgresRows.INSTANCE;
             case "mariadb", "mysql" ->
-                MysqlServer.of(product, data.getDatabaseProductVersion()).isMariaDb()
+                MysqlVariant.of(product, data.getDatabaseProductVersion()).isMariaDb()
                         ? MariaDbRows.INSTANCE
                         : MysqlRows.INSTANCE;
             case "sqlite" -> SqliteRows.INSTANCE;

@@ -173,7 +173,7 @@ public final class Versioned {
                 if (dialect[0] == null || !isConflict(dialect[0], e)) {
                     throw e;
                 }
-                if (attempt >= attempts || !Backoff.pause(attempt)) {
+                if (attempt >= attempts || !ConflictBackoff.pause(attempt)) {
                     if (!isOurs(e)) {
                         var unused = dialect[0].translated(table.row(), e);
                     }

@@ -52,7 +52,7 @@ final class Ambient {
             "dev.holdfast.store.redis.connection.SystemTicks",
             "dev.holdfast.spi.support.SystemTime",
             "dev.holdfast.store.quorum.member.LateMember",
-            "dev.holdfast.store.ledger.runtime.SystemTime");
+            "dev.holdfast.store.ledger.runtime.SystemClock");
 
     private static final String NEW = JavaConstructor.CONSTRUCTOR_NAME;
 

@@ -11,7 +11,7 @@ import dev.holdfast.store.jdbc.server.ServerConnections.Use;
 import dev.holdfast.store.jdbc.server.ServerLane;
 import dev.holdfast.store.jdbc.server.ServerSessions;
 import dev.holdfast.store.jdbc.server.SessionLanes;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -63,7 +63,7 @@ final class CommandLanes implements AutoCloseable {
                 number -> sessionLanes.apply(Use.ofSessions(number)),
                 MAX_BATCH,
                 executor,
-                SystemTime::nanoTime,
+                SystemClock::nanoTime,
                 isPool,
                 this::leaveSilent,
                 number -> connections.dropUnlessTaken(Use.ofSessions(number)));
@@ -78,7 +78,7 @@ final class CommandLanes implements AutoCloseable {
      * get as long to answer as a keep-alive.
      */
     private void leaveSilent(int lane) {
-        long now = SystemTime.nanoTime();
+        long now = SystemClock.nanoTime();
         Duration patience = sessions.patience();
         connections.endSilent(Use.ofSessions(lane), now - patience.toNanos());
         CompletableFuture.delayedExecutor(patience.toNanos(), TimeUnit.NANOSECONDS, executor)
@@ -90,11 +90,11 @@ final class CommandLanes implements AutoCloseable {
         if (ServerSessions.isOurs(command)) {
             return sessions.submit(command, caller);
         } else if (command instanceof Command.CloseSession) {
-            return closeSession(command, SystemTime.nanoTime());
+            return closeSession(command, SystemClock.nanoTime());
         }
         return batcher.submit(command, ServerLane.isForCallers(command) ? caller : CallerMode.ASYNC, patience)
                 .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
-                        ? waitForRow(command, SystemTime.nanoTime())
+                        ? waitForRow(command, SystemClock.nanoTime())
                         : CompletableFuture.failedFuture(failure));
     }
 
@@ -107,7 +107,7 @@ final class CommandLanes implements AutoCloseable {
     private CompletionStage<Reply> closeSession(Command command, long since) {
         return batcher.submit(command, CallerMode.ASYNC).exceptionallyCompose(failure -> {
             if (!RowsBusyException.areCauseOf(failure)
-                    || SystemTime.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
+                    || SystemClock.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
                 return CompletableFuture.failedFuture(failure);
             }
             return CompletableFuture.runAsync(
@@ -121,7 +121,7 @@ final class CommandLanes implements AutoCloseable {
         return lockedRows
                 .submit(command, CallerMode.ASYNC)
                 .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
-                                && SystemTime.nanoTime() - since < BusyRowsLane.PATIENCE.toNanos()
+                                && SystemClock.nanoTime() - since < BusyRowsLane.PATIENCE.toNanos()
                         ? waitForRow(command, since)
                         : CompletableFuture.failedFuture(failure));
     }

@@ -31,10 +31,10 @@ import dev.holdfast.store.jdbc.server.ServerHousekeeping;
 import dev.holdfast.store.jdbc.server.ServerLane;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.jdbc.server.SessionLane;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.LedgerTransaction;
+import dev.holdfast.store.ledger.runtime.JoinableThreads;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalDispatcher;
-import dev.holdfast.store.ledger.runtime.StoreThreads;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;
@@ -86,7 +86,7 @@ public final class JdbcStore implements LockStore {
     private final Duration longestWait;
 
     private final SignalDispatcher listener = new SignalDispatcher();
-    private final StoreThreads threads;
+    private final JoinableThreads threads;
     private final ServerConnections connections;
     private final ExecutorService executor;
     private final CommandLanes lanes;
@@ -97,7 +97,7 @@ public final class JdbcStore implements LockStore {
     private JdbcStore(Builder options) {
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         this.client = 1 + (random.nextLong() >>> 2);
-        this.threads = new StoreThreads(options.threads);
+        this.threads = new JoinableThreads(options.threads);
         DataSource source = UnproxiedDataSource.of(options.source);
         this.connections = new ServerConnections(source, options.isPool, options.isLent);
         Product product;
@@ -290,8 +290,8 @@ public final class JdbcStore implements LockStore {
         return housekeeping;
     }
 
-    private void tell(List<Transaction.Notification> told) {
-        for (Transaction.Notification one : told) {
+    private void tell(List<LedgerTransaction.Notification> told) {
+        for (LedgerTransaction.Notification one : told) {
             if (one.client() == client) {
                 listener.accept(one.signal());
             }

@@ -4,7 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.sql.database.MysqlServer;
+import dev.holdfast.sql.database.MysqlVariant;
 import dev.holdfast.store.jdbc.mysql.MysqlProduct;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
 import dev.holdfast.store.jdbc.server.Product;
@@ -44,8 +44,8 @@ final class Products {
                     clock == null ? PostgresProduct.CLOCK : clock,
                     prefix,
                     data.getDriverName().equals(JOINING) && !isSimple(connection));
-        } else if (MysqlServer.isNamed(name)) {
-            return mysql(connection, MysqlServer.of(name, version), clock);
+        } else if (MysqlVariant.isNamed(name)) {
+            return mysql(connection, MysqlVariant.of(name, version), clock);
         }
         throw new StoreException(
                 Reason.DENIED,
@@ -67,13 +67,13 @@ final class Products {
     }
 
     /** @param greeting the version that the server reported when it was connected to; a proxy may report another one */
-    private static Product mysql(Connection connection, MysqlServer greeting, @Nullable String clock)
+    private static Product mysql(Connection connection, MysqlVariant greeting, @Nullable String clock)
             throws SQLException {
-        MysqlServer server = greeting;
+        MysqlVariant server = greeting;
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT VERSION()")) {
             if (row.next()) {
-                server = MysqlServer.of(greeting.isMariaDb() ? "MariaDB" : "MySQL", row.getString(1));
+                server = MysqlVariant.of(greeting.isMariaDb() ? "MariaDB" : "MySQL", row.getString(1));
             }
         }
         String name = server.name();

@@ -17,7 +17,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.sqlite.SqliteHooks;
 import dev.holdfast.store.sqlite.SqliteStore;
 import java.time.Duration;
@@ -318,7 +318,7 @@ class DeletedRowsTest {
         granted(gone, PERMITS, 4);
         ClaimRef first = queued(gone, PERMITS, 10);
         ClaimRef second = queued(two, PERMITS, 7);
-        tables.run("DELETE FROM holdfast_session WHERE id = " + Session.numberOf(gone.session));
+        tables.run("DELETE FROM holdfast_session WHERE id = " + SessionRow.numberOf(gone.session));
         gone.send(new Command.KeepAlive(gone.session, 0), Reply.SessionEnded.class);
         expectGranted(second);
         assertThat(state(first)).isInstanceOf(Reply.Absent.class);

@@ -11,7 +11,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.sql.database.MysqlServer;
+import dev.holdfast.sql.database.MysqlVariant;
 import dev.holdfast.store.jdbc.mysql.MysqlProduct;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
 import dev.holdfast.store.jdbc.server.Product;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @DisplayName("A failure of a database")
 class FailureKindTest {
 
-    private static final Product MYSQL = new MysqlProduct(MysqlServer.of("MySQL", "8.0"), MysqlProduct.CLOCK);
+    private static final Product MYSQL = new MysqlProduct(MysqlVariant.of("MySQL", "8.0"), MysqlProduct.CLOCK);
     private static final Product POSTGRES = new PostgresProduct("PostgreSQL 18", PostgresProduct.CLOCK, "x", true);
 
     @ParameterizedTest

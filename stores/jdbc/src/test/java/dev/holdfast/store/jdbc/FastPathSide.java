@@ -11,7 +11,7 @@ import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerConnections;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerLane;
-import dev.holdfast.store.ledger.Transaction.Notification;
+import dev.holdfast.store.ledger.LedgerTransaction.Notification;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.lang.reflect.InvocationTargetException;

@@ -15,7 +15,7 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -102,7 +102,7 @@ class FastPathTest {
                 return new Command.Release(claim);
             } else if (kind < 16) {
                 return new Command.Yield(
-                        claim, acquire(claim.resource(), Session.numberOf(claim.session()), Waiting.QUEUE));
+                        claim, acquire(claim.resource(), SessionRow.numberOf(claim.session()), Waiting.QUEUE));
             } else if (kind < 18) {
                 return new Command.Advance(claim, blocks.getOrDefault(claim, 1L), 1 + random.nextInt(40), 0);
             }
@@ -139,7 +139,7 @@ class FastPathTest {
                 default -> Lease.SESSION;
             };
             Acquire acquire = new Acquire(
-                    new ClaimRef(name, Session.idOf(session), ++claims),
+                    new ClaimRef(name, SessionRow.idOf(session), ++claims),
                     session == 12 && random.nextInt(4) > 0 ? 5 : 0,
                     Sending.FIRST,
                     spec,

@@ -20,7 +20,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -263,7 +263,7 @@ class FirstUseTest {
                     TestSource.execute(
                             keeper,
                             "UPDATE holdfast_session SET " + change + " WHERE id = "
-                                    + Session.numberOf(client.session));
+                                    + SessionRow.numberOf(client.session));
                     asked = Meanwhile.run(() -> client.acquire(claim));
                     Awaitility.await()
                             .atMost(1, TimeUnit.MINUTES)

@@ -4,7 +4,7 @@ import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.sqlite.SqliteStore;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -48,7 +48,7 @@ final class HandledTables {
     /** Deletes the row of a claim. */
     void deleteClaim(ClaimRef claim) {
         run("DELETE FROM holdfast_claim WHERE claim = " + claim.claim() + " AND session = "
-                + Session.numberOf(claim.session()));
+                + SessionRow.numberOf(claim.session()));
     }
 
     /** How many rows a table has. */

@@ -20,7 +20,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -161,10 +161,10 @@ class PostgresHandOverTest {
             assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
             assertThat(answer(store, acquire(dead, 1), Reply.Queued.class)).isNotNull();
             assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
-            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + Session.numberOf(dead));
+            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + SessionRow.numberOf(dead));
             assertThat(answer(store, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
             assertThat(log.text("SELECT session FROM holdfast_resource"))
-                    .isEqualTo(Long.toString(Session.numberOf(second)));
+                    .isEqualTo(Long.toString(SessionRow.numberOf(second)));
         }
     }
 
@@ -316,14 +316,14 @@ class PostgresHandOverTest {
             assertThat(log.text("SELECT waiters || ' ' || places FROM holdfast_resource"))
                     .isEqualTo("2 2");
             // Behind one who is dead nobody waits.
-            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + Session.numberOf(first));
+            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + SessionRow.numberOf(first));
             assertThat(answer(store, acquire(third, 2), Reply.Queued.class)).isNotNull();
             assertThat(log.text("SELECT session FROM holdfast_resource"))
-                    .isEqualTo(Long.toString(Session.numberOf(second)));
-            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + Session.numberOf(second));
+                    .isEqualTo(Long.toString(SessionRow.numberOf(second)));
+            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + SessionRow.numberOf(second));
             assertThat(answer(store, acquire(third, 3), Reply.Queued.class)).isNotNull();
             assertThat(log.text("SELECT session FROM holdfast_resource"))
-                    .isEqualTo(Long.toString(Session.numberOf(third)));
+                    .isEqualTo(Long.toString(SessionRow.numberOf(third)));
         }
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.sql.database.MysqlServer;
+import dev.holdfast.sql.database.MysqlVariant;
 import dev.holdfast.store.jdbc.server.Product;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -37,7 +37,7 @@ class ProductsTest {
     })
     @DisplayName("are those of the server, whichever driver tells them")
     void byText(String product, String version, boolean isMariaDb, String bare, int major, int minor) {
-        assertThat(MysqlServer.of(product, version)).isEqualTo(new MysqlServer(isMariaDb, bare, major, minor));
+        assertThat(MysqlVariant.of(product, version)).isEqualTo(new MysqlVariant(isMariaDb, bare, major, minor));
     }
 
     @Test

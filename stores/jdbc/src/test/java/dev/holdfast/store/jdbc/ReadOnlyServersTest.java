@@ -14,7 +14,7 @@ import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.sql.database.MysqlServer;
+import dev.holdfast.sql.database.MysqlVariant;
 import dev.holdfast.store.jdbc.mysql.MysqlProduct;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
 import dev.holdfast.store.jdbc.server.Product;
@@ -203,7 +203,7 @@ class ReadOnlyServersTest {
     @DisplayName("is told by each code that servers have for that, and no other")
     void codes() {
         PostgresProduct postgres = new PostgresProduct("PostgreSQL", PostgresProduct.CLOCK, "holdfast_", true);
-        MysqlProduct mysql = new MysqlProduct(MysqlServer.of("MySQL", "8.0"), MysqlProduct.CLOCK);
+        MysqlProduct mysql = new MysqlProduct(MysqlVariant.of("MySQL", "8.0"), MysqlProduct.CLOCK);
         expectReadOnly(postgres, new SQLException("cannot execute UPDATE in a read-only transaction", "25006"));
         for (int code : new int[] {1290, 1792, 1836}) {
             expectReadOnly(mysql, new SQLException("read-only", "HY000", code));

@@ -19,7 +19,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -94,7 +94,7 @@ class ServerTripsTest {
             SessionId dead = session(one);
             var queued = send(one, acquire(dead, 1), Reply.Queued.class);
             assertThat(queued).isNotNull();
-            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + Session.numberOf(dead));
+            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + SessionRow.numberOf(dead));
             Reply.Advanced advanced = send(
                     one, new Advance(new ClaimRef(NAME, session, 1), block.last(), WANTED, 0), Reply.Advanced.class);
             assertThat(advanced.awaited()).isFalse();

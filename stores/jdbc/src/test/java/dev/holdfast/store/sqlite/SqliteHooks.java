@@ -2,7 +2,7 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
@@ -17,7 +17,7 @@ public final class SqliteHooks {
     /** Opens a store with something between it and its connection, its threads and its clock. */
     public static SqliteStore open(
             Path file, UnaryOperator<Connection> between, NamedThreadFactory threads, UnaryOperator<StoreClock> clock) {
-        HostIdentity machine = HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime());
+        HostIdentity machine = HostIdentity.of(ProcFs.ROOT, SystemClock.nanoTime());
         return SqliteStore.builder(file)
                 .between(between)
                 .threads(threads)

@@ -1,9 +1,9 @@
 package dev.holdfast.store.ledger;
 
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRow;
 import dev.holdfast.store.ledger.table.ClaimRows;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.SqlTemplate;
 import dev.holdfast.store.ledger.table.StatementCache;
@@ -35,31 +35,31 @@ public final class BufferedClaimRows extends ClaimRows {
 
     /** The first waiters of a resource. */
     private static final class Front {
-        final List<Claim> claims;
+        final List<ClaimRow> claims;
 
         /** Whether there are no other waiters. */
         boolean isAll;
 
-        Front(List<Claim> claims) {
+        Front(List<ClaimRow> claims) {
             this.claims = new ArrayList<>(claims);
             this.isAll = claims.size() < AHEAD;
         }
     }
 
     private final StatementCache statements;
-    private final Sessions sessions;
+    private final SessionCache sessions;
     private final WriteBatch writes;
     private final Map<ResourceName, Front> fronts = new HashMap<>();
 
     /** Claims to be inserted; compared by identity. */
-    private final Set<Claim> added = new LinkedHashSet<>();
+    private final Set<ClaimRow> added = new LinkedHashSet<>();
 
     private final List<Row> dropped = new ArrayList<>();
 
     /** Resources that get their first claim. Claim rows that they never counted are deleted before that. */
-    private final List<Resource> uncounted = new ArrayList<>();
+    private final List<ResourceRow> uncounted = new ArrayList<>();
 
-    public BufferedClaimRows(StatementCache statements, Sessions sessions, WriteBatch writes) {
+    public BufferedClaimRows(StatementCache statements, SessionCache sessions, WriteBatch writes) {
         super(statements);
         this.statements = statements;
         this.sessions = sessions;
@@ -77,10 +77,10 @@ public final class BufferedClaimRows extends ClaimRows {
 
     /** Adds the first waiters of these resources, read with the lock, each resource's head first. */
     @Override
-    public void give(Collection<Resource> resources, List<Claim> heads) {
-        Map<ResourceName, List<Claim>> queues =
+    public void give(Collection<ResourceRow> resources, List<ClaimRow> heads) {
+        Map<ResourceName, List<ClaimRow>> queues =
                 heads.stream().collect(Collectors.groupingBy(claim -> claim.resource.name));
-        for (Resource resource : resources) {
+        for (ResourceRow resource : resources) {
             fronts.put(resource.name, new Front(queues.getOrDefault(resource.name, List.of())));
         }
     }
@@ -94,7 +94,7 @@ public final class BufferedClaimRows extends ClaimRows {
 
     @Override
     public void gather() {
-        for (Resource resource : uncounted) {
+        for (ResourceRow resource : uncounted) {
             writes.ask(
                     SqlTemplate.DROP_UNCOUNTED.text,
                     (statement, before) -> statement.setBytes(before + 1, resource.key));
@@ -104,13 +104,13 @@ public final class BufferedClaimRows extends ClaimRows {
             writes.change(SqlTemplate.DROP_CLAIM, (statement, before) -> setRow(statement, before + 1, row));
         }
         dropped.clear();
-        for (Claim claim : added) {
+        for (ClaimRow claim : added) {
             writes.change(SqlTemplate.ADD_CLAIM, (statement, before) -> setAll(statement, before, claim));
         }
         added.clear();
     }
 
-    private Front front(Resource resource) throws SQLException {
+    private Front front(ResourceRow resource) throws SQLException {
         Front known = fronts.get(resource.name);
         if (known == null || (known.claims.isEmpty() && !known.isAll)) {
             flush();
@@ -121,12 +121,12 @@ public final class BufferedClaimRows extends ClaimRows {
     }
 
     /** Includes the head's session, which is needed next; the others' are read when they become the head. */
-    private List<Claim> read(Resource resource) throws SQLException {
-        List<Claim> claims = new ArrayList<>(AHEAD);
+    private List<ClaimRow> read(ResourceRow resource) throws SQLException {
+        List<ClaimRow> claims = new ArrayList<>(AHEAD);
         try (ResultSet row =
                 statements.bound(SqlTemplate.FRONT, resource.key, AHEAD).executeQuery()) {
             while (row.next()) {
-                Claim claim = claim(resource, row);
+                ClaimRow claim = claim(resource, row);
                 claims.add(claim);
                 if (claims.size() == 1) {
                     boolean hasSession = row.getLong(14) != 0;
@@ -139,21 +139,21 @@ public final class BufferedClaimRows extends ClaimRows {
 
     @Override
     @Nullable
-    public Claim head(Resource resource) throws SQLException {
-        List<Claim> claims = front(resource).claims;
+    public ClaimRow head(ResourceRow resource) throws SQLException {
+        List<ClaimRow> claims = front(resource).claims;
         return claims.isEmpty() ? null : claims.get(0);
     }
 
     @Override
     @Nullable
-    public Claim find(Resource resource, long session, long number) throws SQLException {
+    public ClaimRow find(ResourceRow resource, long session, long number) throws SQLException {
         Front front = front(resource);
-        for (Claim claim : front.claims) {
+        for (ClaimRow claim : front.claims) {
             if (claim.session == session && claim.number == number) {
                 return claim;
             }
         }
-        for (Claim claim : added) {
+        for (ClaimRow claim : added) {
             if (claim.resource == resource && claim.session == session && claim.number == number) {
                 return claim;
             }
@@ -165,7 +165,7 @@ public final class BufferedClaimRows extends ClaimRows {
     }
 
     @Override
-    public void add(Claim claim) {
+    public void add(ClaimRow claim) {
         Front front = fronts.get(claim.resource.name);
         if (front != null && front.isAll && !claim.isGranted) {
             front.claims.add(claim);
@@ -175,14 +175,14 @@ public final class BufferedClaimRows extends ClaimRows {
 
     /** A claim that is not inserted yet will be inserted with this change. */
     @Override
-    public void save(Claim claim) throws SQLException {
+    public void save(ClaimRow claim) throws SQLException {
         if (!added.contains(claim)) {
             super.save(claim);
         }
     }
 
     @Override
-    public void drop(Claim claim) {
+    public void drop(ClaimRow claim) {
         Front front = fronts.get(claim.resource.name);
         if (front != null && !claim.isGranted) {
             front.claims.removeIf(other -> other.place == claim.place);
@@ -193,7 +193,7 @@ public final class BufferedClaimRows extends ClaimRows {
     }
 
     @Override
-    public void dropUncounted(Resource resource) {
+    public void dropUncounted(ResourceRow resource) {
         uncounted.add(resource);
     }
 

@@ -2,10 +2,10 @@ package dev.holdfast.store.ledger;
 
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.support.Micros;
-import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRow;
 import dev.holdfast.store.ledger.table.ClaimRows;
-import dev.holdfast.store.ledger.table.Resource;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.ResourceRow;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -22,11 +22,11 @@ final class ClaimReplies {
     }
 
     /** A grant as it is at a time of the store's clock. */
-    static Reply.Granted granted(Claim grant, long now) {
+    static Reply.Granted granted(ClaimRow grant, long now) {
         return new Reply.Granted(grant.tokens(), ownLeaseLeft(grant, now), grant.resource.waiters > 0);
     }
 
-    private static Optional<Duration> ownLeaseLeft(Claim grant, long now) {
+    private static Optional<Duration> ownLeaseLeft(ClaimRow grant, long now) {
         if (!grant.hasOwnLease()) {
             return Optional.empty();
         }
@@ -34,16 +34,16 @@ final class ClaimReplies {
     }
 
     /** The state of a claim, for its claimant. */
-    Reply.ClaimReply stateOf(Claim claim) throws SQLException {
+    Reply.ClaimReply stateOf(ClaimRow claim) throws SQLException {
         return claim.isGranted ? granted(claim, ledger.now()) : queued(claim);
     }
 
-    private Reply.Queued queued(Claim waiter) throws SQLException {
-        Resource resource = waiter.resource;
+    private Reply.Queued queued(ClaimRow waiter) throws SQLException {
+        ResourceRow resource = waiter.resource;
         Set<Long> inTheWay = new LinkedHashSet<>();
         long left = Long.MAX_VALUE;
         if (resource.hasInlineGrant()) {
-            Claim grant = Claim.inline(resource);
+            ClaimRow grant = ClaimRow.inline(resource);
             left = leftInAll(grant);
             if (!grant.outlivesSession()) {
                 inTheWay.add(grant.session);
@@ -56,13 +56,13 @@ final class ClaimReplies {
                 inTheWay.add(held.session());
             }
         }
-        Claim head = ledger.claimRows().head(resource);
+        ClaimRow head = ledger.claimRows().head(resource);
         boolean isHead = head == null || head.place == waiter.place;
         if (head != null) {
             left = Math.min(left, sessionLeft(head.session));
             inTheWay.add(head.session);
         }
-        Session own = ledger.sessions().known(waiter.session);
+        SessionRow own = ledger.sessions().known(waiter.session);
         long until = ledger.now() + Math.min(left, sessionLeft(waiter.session));
         WaitCondition wait = new WaitCondition(isHead, own == null ? 1 : own.ttl, clientsOf(inTheWay), until);
         long recheck = ledger.context().recheck(waiter.ref(), wait);
@@ -72,7 +72,7 @@ final class ClaimReplies {
     private Set<Long> clientsOf(Set<Long> ids) throws SQLException {
         Set<Long> clients = new LinkedHashSet<>();
         for (long id : ids) {
-            Session session = ledger.sessions().known(id);
+            SessionRow session = ledger.sessions().known(id);
             if (session != null && !session.hasEnded()) {
                 clients.add(session.client);
             }
@@ -81,7 +81,7 @@ final class ClaimReplies {
     }
 
     /** The microseconds after which a live claim ends if nobody renews or extends anything. */
-    long leftInAll(Claim claim) throws SQLException {
+    long leftInAll(ClaimRow claim) throws SQLException {
         if (claim.outlivesSession()) {
             return Math.max(1, claim.ends - ledger.now());
         }
@@ -91,7 +91,7 @@ final class ClaimReplies {
 
     /** {@link Long#MAX_VALUE} where the session is not what the claim depends on any more. */
     private long sessionLeft(long id) throws SQLException {
-        Session session = ledger.sessions().known(id);
+        SessionRow session = ledger.sessions().known(id);
         return session == null || session.hasEnded() ? Long.MAX_VALUE : session.deadline - ledger.now();
     }
 }

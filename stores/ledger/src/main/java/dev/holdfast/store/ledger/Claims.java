@@ -1,9 +1,9 @@
 package dev.holdfast.store.ledger;
 
 import dev.holdfast.spi.Lease.Binding;
-import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRow;
 import dev.holdfast.store.ledger.table.ClaimRows;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Claims {
 
-    private final Transaction transaction;
+    private final LedgerTransaction transaction;
     private final ClaimRows rows;
     private final StoreContext context;
 
-    Claims(Transaction transaction, ClaimRows rows, StoreContext context) {
+    Claims(LedgerTransaction transaction, ClaimRows rows, StoreContext context) {
         this.transaction = transaction;
         this.rows = rows;
         this.context = context;
@@ -28,17 +28,17 @@ public final class Claims {
 
     /** A claim, alive or dead; null if there is none. */
     @Nullable
-    Claim find(Resource resource, long session, long number) throws SQLException {
+    ClaimRow find(ResourceRow resource, long session, long number) throws SQLException {
         if (session != 0 && resource.session == session && resource.claim == number) {
-            return Claim.inline(resource);
+            return ClaimRow.inline(resource);
         }
         return resource.grants == 0 && resource.waiters == 0 ? null : rows.find(resource, session, number);
     }
 
     /** Appends a claim to the queue. */
-    void enqueue(Claim claim) throws SQLException {
+    void enqueue(ClaimRow claim) throws SQLException {
         transaction.mustWrite();
-        Resource resource = claim.resource;
+        ResourceRow resource = claim.resource;
         claim.place = nextPlace(resource);
         rows.add(claim);
         resource.waiters++;
@@ -49,7 +49,7 @@ public final class Claims {
      * The place of a new row. If it is the first one, existing claim rows belonged to a row of the resource that was
      * deleted by hand, and were lost with it.
      */
-    private long nextPlace(Resource resource) throws SQLException {
+    private long nextPlace(ResourceRow resource) throws SQLException {
         if (resource.places == 0) {
             rows.dropUncounted(resource);
         }
@@ -57,7 +57,7 @@ public final class Claims {
     }
 
     /** Drops the claim rows of a resource that has never counted a claim. */
-    public void dropUncounted(Resource resource) throws SQLException {
+    public void dropUncounted(ResourceRow resource) throws SQLException {
         if (resource.places == 0) {
             transaction.mustWrite();
             rows.dropUncounted(resource);
@@ -65,7 +65,7 @@ public final class Claims {
     }
 
     /** Removes a claim from the queue. */
-    void dequeue(Claim waiter) throws SQLException {
+    void dequeue(ClaimRow waiter) throws SQLException {
         transaction.mustWrite();
         rows.drop(waiter);
         waiter.place = 0;
@@ -74,9 +74,9 @@ public final class Claims {
     }
 
     /** Adds a new grant. */
-    void addGrant(Claim grant) throws SQLException {
+    void addGrant(ClaimRow grant) throws SQLException {
         transaction.mustWrite();
-        Resource resource = grant.resource;
+        ResourceRow resource = grant.resource;
         if (resource.hasInlineGrant() || resource.grants > 0 || grant.binding == Binding.DETACHED) {
             grant.place = nextPlace(resource);
             rows.add(grant);
@@ -92,7 +92,7 @@ public final class Claims {
     }
 
     /** Saves a changed grant, except for its weight. */
-    void save(Claim grant) throws SQLException {
+    void save(ClaimRow grant) throws SQLException {
         transaction.mustWrite();
         if (grant.isInline()) {
             setInline(grant);
@@ -103,7 +103,7 @@ public final class Claims {
     }
 
     /** Saves a grant with a new weight and its other changes. */
-    void weigh(Claim grant, int weight) throws SQLException {
+    void weigh(ClaimRow grant, int weight) throws SQLException {
         if (!grant.isInline()) {
             grant.resource.shared += weight - grant.weight;
             grant.resource.isDirty = true;
@@ -113,8 +113,8 @@ public final class Claims {
     }
 
     /** Removes a claim in any state. */
-    void remove(Claim claim) throws SQLException {
-        Resource resource = claim.resource;
+    void remove(ClaimRow claim) throws SQLException {
+        ResourceRow resource = claim.resource;
         if (claim.isInline()) {
             clearInline(resource);
         } else if (claim.isGranted) {
@@ -129,19 +129,19 @@ public final class Claims {
     }
 
     /** Clears the inline grant. */
-    void clearInline(Resource resource) {
+    void clearInline(ResourceRow resource) {
         transaction.mustWrite();
         resource.clearInlineGrant();
     }
 
-    private void lastIfDetached(Claim grant) throws SQLException {
+    private void lastIfDetached(ClaimRow grant) throws SQLException {
         if (grant.outlivesSession()) {
             context.mustLast();
         }
     }
 
-    private static void setInline(Claim grant) {
-        Resource resource = grant.resource;
+    private static void setInline(ClaimRow grant) {
+        ResourceRow resource = grant.resource;
         resource.weight = grant.weight;
         resource.firstToken = grant.firstToken;
         resource.endToken = grant.endToken;

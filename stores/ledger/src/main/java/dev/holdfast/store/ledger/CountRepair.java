@@ -1,6 +1,6 @@
 package dev.holdfast.store.ledger;
 
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,14 +14,14 @@ final class CountRepair {
 
     private static final Logger LOG = LoggerFactory.getLogger(CountRepair.class);
 
-    private final Transaction transaction;
+    private final LedgerTransaction transaction;
 
-    CountRepair(Transaction transaction) {
+    CountRepair(LedgerTransaction transaction) {
         this.transaction = transaction;
     }
 
     /** Sets the number and total weight of grants with their own rows to the values read. */
-    void grants(Resource resource, long grants, long weight) {
+    void grants(ResourceRow resource, long grants, long weight) {
         if (resource.grants == grants && resource.shared == weight) {
             return;
         }
@@ -40,7 +40,7 @@ final class CountRepair {
     }
 
     /** Records that no claim waits. */
-    void noWaiters(Resource resource) {
+    void noWaiters(ResourceRow resource) {
         transaction.mustWrite();
         LOG.warn(
                 "resource={} counted {} waiters and has rows of none: rows of claims were deleted by hand, and who"

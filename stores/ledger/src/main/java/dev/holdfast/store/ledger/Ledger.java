@@ -9,13 +9,13 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRow;
 import dev.holdfast.store.ledger.table.ClaimRows;
-import dev.holdfast.store.ledger.table.Latch;
+import dev.holdfast.store.ledger.table.LatchRow;
 import dev.holdfast.store.ledger.table.LatchRows;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
@@ -24,14 +24,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of the store in one transaction, and the few operations that change it. {@link CommandExecutor} defines
+ * The state of the store in one transaction, and the few operations that change it. {@link LedgerExecutor} defines
  * what each command means.
  *
  * <p>Dead claims are dropped lazily, when their resource is read: a resource that this class returns has no dead holder
  * that blocks others, and the head of its queue is alive and does not fit.
  *
  * <p>It is one class because each operation may trigger others: the end of a session drops claims, which admits other
- * claims, whose sessions may have expired. {@link Sessions}, {@link Resources}, {@link Claims} and {@link
+ * claims, whose sessions may have expired. {@link SessionCache}, {@link ResourceCache}, {@link Claims} and {@link
  * TokenCounters} know which rows that changes.
  *
  * <p>Not thread-safe.
@@ -43,27 +43,27 @@ public final class Ledger {
     private final ClaimRows claimRows;
     private final LatchRows latches;
     private final StoreContext context;
-    private final Transaction transaction;
-    private final Sessions sessions;
-    private final Resources resources;
+    private final LedgerTransaction transaction;
+    private final SessionCache sessions;
+    private final ResourceCache resources;
     private final Claims claims;
     private final TokenCounters tokens;
     private final CountRepair countRepair;
 
     /** Resources that changed in a way that may admit more claims. */
-    private final ArrayDeque<Resource> unsettled = new ArrayDeque<>();
+    private final ArrayDeque<ResourceRow> unsettled = new ArrayDeque<>();
 
     public Ledger(StoreContext context) {
         this.rows = new Rows(context.statements());
         this.writes = new WriteBatch(context.statements(), context.joins());
         this.latches = new LatchRows(context.statements());
         this.context = context;
-        this.transaction = new Transaction(context.clock());
-        this.sessions = new Sessions(transaction, rows, context);
+        this.transaction = new LedgerTransaction(context.clock());
+        this.sessions = new SessionCache(transaction, rows, context);
         this.claimRows = context.isAlone()
                 ? new ClaimRows(context.statements())
                 : new BufferedClaimRows(context.statements(), sessions, writes);
-        this.resources = new Resources(transaction, rows, context.isAlone(), writes);
+        this.resources = new ResourceCache(transaction, rows, context.isAlone(), writes);
         this.claims = new Claims(transaction, claimRows, context);
         this.tokens = new TokenCounters(transaction, context);
         this.countRepair = new CountRepair(transaction);
@@ -104,12 +104,12 @@ public final class Ledger {
         return writes;
     }
 
-    public Resources resources() {
+    public ResourceCache resources() {
         return resources;
     }
 
     /** The notifications to deliver after the commit. */
-    public List<Transaction.Notification> told() {
+    public List<LedgerTransaction.Notification> told() {
         return transaction.told();
     }
 
@@ -125,7 +125,7 @@ public final class Ledger {
         return rows;
     }
 
-    public Sessions sessions() {
+    public SessionCache sessions() {
         return sessions;
     }
 
@@ -152,14 +152,14 @@ public final class Ledger {
     // Sessions
 
     @Nullable
-    public Session live(SessionId id) throws SQLException {
-        return live(Session.numberOf(id));
+    public SessionRow live(SessionId id) throws SQLException {
+        return live(SessionRow.numberOf(id));
     }
 
     /** The session if it is alive; null otherwise. Ends a session that has expired. */
     @Nullable
-    public Session live(long id) throws SQLException {
-        Session session = sessions.known(id);
+    public SessionRow live(long id) throws SQLException {
+        SessionRow session = sessions.known(id);
         if (session == null || session.hasEnded()) {
             return null;
         }
@@ -177,28 +177,28 @@ public final class Ledger {
      * Ends only the session's row. Its claims on locked resources are dropped when those are read, which the caller is
      * about to do; the others when a transaction locks their resources.
      */
-    private boolean expire(Session session) throws SQLException {
+    private boolean expire(SessionRow session) throws SQLException {
         mustWrite();
         if (!context.expire(session)) {
             session.isWitnessed = true;
             return false;
         }
-        session.epoch = Session.RETIRED;
+        session.epoch = SessionRow.RETIRED;
         session.deadline = 0;
-        transaction.tell(session.client, new Signal.SessionEnded(Session.idOf(session.id)));
+        transaction.tell(session.client, new Signal.SessionEnded(SessionRow.idOf(session.id)));
         return true;
     }
 
     /**
      * Ends a session with all its claims. Detached grants that were picked up stay, and with them the session's row.
      */
-    public void end(Session session) throws SQLException {
+    public void end(SessionRow session) throws SQLException {
         mustWrite();
         boolean isNeeded = false;
-        session.epoch = Session.RETIRED;
+        session.epoch = SessionRow.RETIRED;
         session.deadline = 0;
         for (ClaimRows.Place place : claimRows.ofSession(session.id, 0, ClaimRows.NO_KEY, Integer.MAX_VALUE)) {
-            Resource resource = resources.load(place.name());
+            ResourceRow resource = resources.load(place.name());
             if (resource.places == 0) {
                 claims.dropUncounted(resource);
             } else if (place.claim().outlivesSession()) {
@@ -208,7 +208,7 @@ public final class Ledger {
             }
         }
         for (ResourceName name : rows.contended(session.id)) {
-            Resource resource = resources.load(name);
+            ResourceRow resource = resources.load(name);
             if (resource.session == session.id) {
                 claims.clearInline(resource);
             }
@@ -219,16 +219,16 @@ public final class Ledger {
         } else {
             sessions.drop(session);
         }
-        transaction.tell(session.client, new Signal.SessionEnded(Session.idOf(session.id)));
+        transaction.tell(session.client, new Signal.SessionEnded(SessionRow.idOf(session.id)));
     }
 
     // Resources
 
     /** The resource without its dead claims; a new one without a row if it was never used. */
-    public Resource resource(ResourceName name) throws SQLException {
-        Resource resource = resources.load(name);
+    public ResourceRow resource(ResourceName name) throws SQLException {
+        ResourceRow resource = resources.load(name);
         if (resource.hasInlineGrant()
-                && (live(resource.session) == null || Claim.inline(resource).isOver(now()))) {
+                && (live(resource.session) == null || ClaimRow.inline(resource).isOver(now()))) {
             // Ending a session does not clear a grant that has no waiters.
             if (resource.hasInlineGrant()) {
                 claims.clearInline(resource);
@@ -242,7 +242,7 @@ public final class Ledger {
     }
 
     /** Declares a resource again if it is not in use. */
-    void declare(Resource resource, ResourceSpec spec) throws SQLException {
+    void declare(ResourceRow resource, ResourceSpec spec) throws SQLException {
         if (!isInUse(resource) && (!resource.declared.equals(spec) || resource.capacity != spec.capacity())) {
             mustWrite();
             resource.declared = spec;
@@ -252,12 +252,12 @@ public final class Ledger {
     }
 
     /** Drops the rows of a resource that is not in use. */
-    public void forget(Resource resource) throws SQLException {
+    public void forget(ResourceRow resource) throws SQLException {
         resources.drop(resource);
         latches.drop(resource);
     }
 
-    public boolean isInUse(Resource resource) throws SQLException {
+    public boolean isInUse(ResourceRow resource) throws SQLException {
         if (resource.hasInlineGrant() || resource.waiters > 0) {
             return true;
         }
@@ -268,7 +268,7 @@ public final class Ledger {
     }
 
     /** Whether there is room, ignoring the queue. */
-    public boolean fits(Resource resource, int weight) throws SQLException {
+    public boolean fits(ResourceRow resource, int weight) throws SQLException {
         if (resource.declared.kind() == Kind.LATCH) {
             return !latches.isCounting(resource);
         }
@@ -279,17 +279,17 @@ public final class Ledger {
     }
 
     /** Whether a new claim is granted at once. */
-    boolean admitsAtOnce(Resource resource, int weight) throws SQLException {
+    boolean admitsAtOnce(ResourceRow resource, int weight) throws SQLException {
         return (resource.waiters == 0 || resource.declared.order() == Order.BARGING) && fits(resource, weight);
     }
 
     /** Drops dead grants that have their own rows, and corrects the counts. */
-    private void sweep(Resource resource) throws SQLException {
+    private void sweep(ResourceRow resource) throws SQLException {
         if (resource.isSwept) {
             return;
         }
         resource.isSwept = true;
-        for (Claim over : claimRows.grantsOver(resource, now())) {
+        for (ClaimRow over : claimRows.grantsOver(resource, now())) {
             drop(over);
         }
         List<ClaimRows.Held> all = claimRows.grantedSessions(resource);
@@ -299,7 +299,7 @@ public final class Ledger {
                 all.stream().mapToLong(ClaimRows.Held::weight).sum());
         for (ClaimRows.Held held : all) {
             if (live(held.session()) == null) {
-                for (Claim left : claimRows.grantsOf(resource, held.session())) {
+                for (ClaimRow left : claimRows.grantsOf(resource, held.session())) {
                     if (!left.outlivesSession()) {
                         drop(left);
                     }
@@ -309,14 +309,14 @@ public final class Ledger {
     }
 
     /** The grants that have their own rows, oldest first. */
-    List<Claim> liveGrants(Resource resource) throws SQLException {
+    List<ClaimRow> liveGrants(ResourceRow resource) throws SQLException {
         sweep(resource);
         return claimRows.grants(resource, Integer.MAX_VALUE);
     }
 
     /** The live waiters, head first, up to a limit. */
-    List<Claim> liveWaiters(Resource resource, int limit) throws SQLException {
-        for (Claim waiter : claimRows.waiters(resource, limit)) {
+    List<ClaimRow> liveWaiters(ResourceRow resource, int limit) throws SQLException {
+        for (ClaimRow waiter : claimRows.waiters(resource, limit)) {
             if (live(waiter.session) == null) {
                 dropOrphan(waiter);
             }
@@ -326,27 +326,27 @@ public final class Ledger {
     }
 
     /** Grants claims from the head of the queue while they fit. */
-    public void settle(Resource resource) throws SQLException {
+    public void settle(ResourceRow resource) throws SQLException {
         unsettled.add(resource);
         settleAll();
     }
 
     // A loop, not recursion: each session that ends may add more resources.
     private void settleAll() throws SQLException {
-        for (Resource next = unsettled.poll(); next != null; next = unsettled.poll()) {
+        for (ResourceRow next = unsettled.poll(); next != null; next = unsettled.poll()) {
             admitFromHead(next);
         }
     }
 
-    private void admitFromHead(Resource resource) throws SQLException {
-        List<Claim> admitted = List.of();
+    private void admitFromHead(ResourceRow resource) throws SQLException {
+        List<ClaimRow> admitted = List.of();
         while (resource.waiters > 0) {
-            Claim head = claimRows.head(resource);
+            ClaimRow head = claimRows.head(resource);
             if (head == null) {
                 countRepair.noWaiters(resource);
                 break;
             }
-            Session session = live(head.session);
+            SessionRow session = live(head.session);
             if (session == null) {
                 dropOrphan(head);
             } else if (fits(resource, head.weight)) {
@@ -361,21 +361,21 @@ public final class Ledger {
             }
         }
         resource.isSettled = true;
-        for (Claim claim : admitted) {
+        for (ClaimRow claim : admitted) {
             tellGranted(claim);
         }
     }
 
     /** The session's end has already dropped the claim, unless the session's row was deleted by hand. */
-    private void dropOrphan(Claim waiter) throws SQLException {
-        Claim orphan = claimRows.find(waiter.resource, waiter.session, waiter.number);
+    private void dropOrphan(ClaimRow waiter) throws SQLException {
+        ClaimRow orphan = claimRows.find(waiter.resource, waiter.session, waiter.number);
         if (orphan != null) {
             drop(orphan);
         }
     }
 
-    private void tellGranted(Claim claim) throws SQLException {
-        Session session = sessions.known(claim.session);
+    private void tellGranted(ClaimRow claim) throws SQLException {
+        SessionRow session = sessions.known(claim.session);
         if (session != null) {
             transaction.tell(
                     session.client,
@@ -389,13 +389,13 @@ public final class Ledger {
 
     /** The claim if it is alive; null otherwise. */
     @Nullable
-    public Claim claim(ClaimRef ref) throws SQLException {
-        Resource resource = resource(ref.resource());
-        long session = Session.numberOf(ref.session());
+    public ClaimRow claim(ClaimRef ref) throws SQLException {
+        ResourceRow resource = resource(ref.resource());
+        long session = SessionRow.numberOf(ref.session());
         boolean isKeptApart = resource.grants > 0 || resource.waiters > 0;
         // First, because this may end the session and the claim with it.
         boolean isLive = isKeptApart && live(session) != null;
-        Claim claim = claims.find(resource, session, ref.claim());
+        ClaimRow claim = claims.find(resource, session, ref.claim());
         if (claim != null && !claim.isInline() && (claim.isOver(now()) || (!isLive && !claim.outlivesSession()))) {
             drop(claim);
             settle(resource);
@@ -406,22 +406,22 @@ public final class Ledger {
 
     /** The grant if it is alive; null otherwise. */
     @Nullable
-    public Claim grant(ClaimRef ref) throws SQLException {
-        Claim claim = claim(ref);
+    public ClaimRow grant(ClaimRef ref) throws SQLException {
+        ClaimRow claim = claim(ref);
         return claim != null && claim.isGranted ? claim : null;
     }
 
-    Claim enqueue(Resource resource, Session session, Acquire request) throws SQLException {
-        Claim claim = Claim.of(resource, session.id, request);
+    ClaimRow enqueue(ResourceRow resource, SessionRow session, Acquire request) throws SQLException {
+        ClaimRow claim = ClaimRow.of(resource, session.id, request);
         claims.enqueue(claim);
         return claim;
     }
 
     /** Adds a claim that is granted and picked up; null, with nothing changed, if the token counter is exhausted. */
     @Nullable
-    Claim admit(Resource resource, Session session, Acquire request) throws SQLException {
+    ClaimRow admit(ResourceRow resource, SessionRow session, Acquire request) throws SQLException {
         mustWrite();
-        Claim claim = Claim.of(resource, session.id, request);
+        ClaimRow claim = ClaimRow.of(resource, session.id, request);
         if (tokens.isSpent(resource)) {
             return null;
         }
@@ -434,7 +434,7 @@ public final class Ledger {
      * Grants a claim, new or from the head of the queue; false, with the claim dropped, if the token counter is
      * exhausted.
      */
-    private boolean grant(Claim claim) throws SQLException {
+    private boolean grant(ClaimRow claim) throws SQLException {
         if (claim.place > 0) {
             claims.dequeue(claim);
         }
@@ -450,27 +450,27 @@ public final class Ledger {
     }
 
     /** Saves a changed latch. */
-    public void save(Resource resource, Latch latch) throws SQLException {
+    public void save(ResourceRow resource, LatchRow latch) throws SQLException {
         mustWrite();
         latches.save(resource, latch, transaction.unix());
         context.mustLast();
     }
 
     /** Starts the grant's own lease, if it has one and the claimant learns of the grant for the first time. */
-    public void pickUp(Claim grant) throws SQLException {
+    public void pickUp(ClaimRow grant) throws SQLException {
         if (grant.pickUp(now())) {
             claims.save(grant);
         }
     }
 
     /** Removes a claim in any state. */
-    public void drop(Claim claim) throws SQLException {
+    public void drop(ClaimRow claim) throws SQLException {
         claims.remove(claim);
         unsettled.add(claim.resource);
     }
 
     /** Lowers the weight of a grant. */
-    void lighten(Claim grant, int weight) throws SQLException {
+    void lighten(ClaimRow grant, int weight) throws SQLException {
         if (grant.weight > weight) {
             claims.weigh(grant, weight);
             settle(grant.resource);
@@ -478,8 +478,8 @@ public final class Ledger {
     }
 
     /** Ends a claim and notifies its session of the change. */
-    public void refuse(Claim waiter) throws SQLException {
-        Session session = sessions.known(waiter.session);
+    public void refuse(ClaimRow waiter) throws SQLException {
+        SessionRow session = sessions.known(waiter.session);
         drop(waiter);
         if (session != null) {
             transaction.tell(session.client, new Signal.Changed(waiter.ref()));
@@ -487,8 +487,8 @@ public final class Ledger {
     }
 
     /** Revokes a grant and notifies its session. */
-    void revoke(Claim grant) throws SQLException {
-        Session session = sessions.known(grant.session);
+    void revoke(ClaimRow grant) throws SQLException {
+        SessionRow session = sessions.known(grant.session);
         if (session != null) {
             transaction.tell(session.client, new Signal.Revoked(grant.ref()));
         }

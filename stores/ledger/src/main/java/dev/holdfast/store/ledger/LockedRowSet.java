@@ -1,8 +1,8 @@
 package dev.holdfast.store.ledger;
 
-import dev.holdfast.store.ledger.table.Claim;
-import dev.holdfast.store.ledger.table.Resource;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.ClaimRow;
+import dev.holdfast.store.ledger.table.ResourceRow;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param queues the first waiters of each resource; null if they were not read
  */
 public record LockedRowSet(
-        List<Resource> resources,
-        List<Session> sessions,
+        List<ResourceRow> resources,
+        List<SessionRow> sessions,
         long now,
         @Nullable Queues queues) {
 
@@ -25,5 +25,5 @@ public record LockedRowSet(
      *
      * @param sessions the waiters' sessions, as they were then
      */
-    public record Queues(List<Claim> claims, List<Session> sessions) {}
+    public record Queues(List<ClaimRow> claims, List<SessionRow> sessions) {}
 }

@@ -2,7 +2,7 @@ package dev.holdfast.store.ledger;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.OpenSession;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 
@@ -35,16 +35,16 @@ public interface StoreContext {
      * revive it. Returns false if the session is alive, because it was renewed meanwhile or another transaction is
      * using it.
      */
-    boolean expire(Session session) throws SQLException;
+    boolean expire(SessionRow session) throws SQLException;
 
     /** Whether all processes that could renew or use the holds of a store instance are known to have ended. */
     boolean isGone(long client) throws SQLException;
 
     /** A row for a session to be opened, with a number that no session ever had. */
-    Session newcomer(OpenSession command, long now) throws SQLException;
+    SessionRow newcomer(OpenSession command, long now) throws SQLException;
 
     /** Called when the row of a session was dropped. */
-    void forgotten(Session session) throws SQLException;
+    void forgotten(SessionRow session) throws SQLException;
 
     /** Every new token is greater than this, whatever the row of its resource says. */
     long tokenFloor();

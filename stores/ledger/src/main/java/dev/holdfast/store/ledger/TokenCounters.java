@@ -2,24 +2,24 @@ package dev.holdfast.store.ledger;
 
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Tokens;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** Reserves blocks of fencing tokens, each above all earlier ones of its resource. */
 final class TokenCounters {
 
-    private final Transaction transaction;
+    private final LedgerTransaction transaction;
     private final StoreContext context;
 
-    TokenCounters(Transaction transaction, StoreContext context) {
+    TokenCounters(LedgerTransaction transaction, StoreContext context) {
         this.transaction = transaction;
         this.context = context;
     }
 
     /** Reserves the next tokens of a resource, above {@code atLeast}; null if its counter is exhausted. */
     @Nullable
-    TokenBlock reserve(Resource resource, long atLeast, int want) throws SQLException {
+    TokenBlock reserve(ResourceRow resource, long atLeast, int want) throws SQLException {
         transaction.mustWrite();
         long last = Math.max(Math.max(resource.lastToken, context.tokenFloor()), atLeast);
         if (isSpent(last)) {
@@ -32,7 +32,7 @@ final class TokenCounters {
         return block;
     }
 
-    boolean isSpent(Resource resource) {
+    boolean isSpent(ResourceRow resource) {
         return isSpent(resource.lastToken);
     }
 

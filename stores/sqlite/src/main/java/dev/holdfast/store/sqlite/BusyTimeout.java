@@ -1,6 +1,6 @@
 package dev.holdfast.store.sqlite;
 
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
@@ -47,7 +47,7 @@ final class BusyTimeout {
      *
      * @throws dev.holdfast.spi.StoreException if the time is up
      */
-    void pause(Lane.Busy busy) {
+    void pause(SqliteLane.Busy busy) {
         if (!pause()) {
             throw busy.failure();
         }
@@ -55,7 +55,7 @@ final class BusyTimeout {
 
     /** Pauses before the next attempt; false if the time is up. An interrupt is restored afterwards. */
     boolean pause() {
-        long now = SystemTime.nanoTime();
+        long now = SystemClock.nanoTime();
         if (pauseNanos == 0) {
             startNanos = now;
             pauseNanos = MIN_PAUSE_NANOS;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The operations of a {@link Lane} on a database that one writer has to itself. */
+/** The operations of a {@link SqliteLane} on a database that one writer has to itself. */
 interface Dialect extends StoreContext, AutoCloseable {
 
     /** How long a command waits for a busy database. */

@@ -1,6 +1,6 @@
 package dev.holdfast.store.sqlite;
 
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -125,7 +125,7 @@ final class DiskReserve {
 
     private void warn() {
         failures++;
-        long now = SystemTime.nanoTime();
+        long now = SystemClock.nanoTime();
         if (failures == 1 || now - warnedAtNanos >= WARN_NANOS) {
             warnedAtNanos = now;
             LOG.warn(

@@ -1,7 +1,7 @@
 package dev.holdfast.store.sqlite;
 
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 
 /** The clock that all processes of one host share. */
@@ -18,12 +18,12 @@ final class HostClock {
     private record BootClock(long offsetNanos) implements StoreClock {
         @Override
         public long nowMicros() {
-            return (SystemTime.nanoTime() - offsetNanos) / 1_000;
+            return (SystemClock.nanoTime() - offsetNanos) / 1_000;
         }
 
         @Override
         public long unixMicros() {
-            return SystemTime.unixMicros();
+            return SystemClock.unixMicros();
         }
     }
 
@@ -31,12 +31,12 @@ final class HostClock {
     private record WallClock() implements StoreClock {
         @Override
         public long nowMicros() {
-            return SystemTime.unixMicros();
+            return SystemClock.unixMicros();
         }
 
         @Override
         public long unixMicros() {
-            return SystemTime.unixMicros();
+            return SystemClock.unixMicros();
         }
     }
 }

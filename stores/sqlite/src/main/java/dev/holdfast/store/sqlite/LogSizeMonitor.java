@@ -1,6 +1,6 @@
 package dev.holdfast.store.sqlite;
 
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.time.Duration;
 import java.util.Optional;
@@ -67,7 +67,7 @@ final class LogSizeMonitor {
                 + " and goes on growing, because " + describe(readers)
                 + "; end that transaction, such as that of an open sqlite3 shell";
         if (reportAtBytes == MAX_BYTES) {
-            sinceNanos = SystemTime.nanoTime();
+            sinceNanos = SystemClock.nanoTime();
         }
         reportAtBytes = 2 * bytes;
         samples = 0;
@@ -82,7 +82,7 @@ final class LogSizeMonitor {
             return Optional.empty();
         }
         reportAtBytes = MAX_BYTES;
-        Duration since = Duration.ofNanos(SystemTime.nanoTime() - sinceNanos);
+        Duration since = Duration.ofNanos(SystemClock.nanoTime() - sinceNanos);
         return Optional.of("file=" + file.path() + " the write-ahead log is down to " + megabytes(bytes)
                 + " again, after " + since.toSeconds() + " s");
     }

@@ -3,10 +3,10 @@ package dev.holdfast.store.sqlite;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.support.Micros;
-import dev.holdfast.store.ledger.CommandExecutor;
+import dev.holdfast.store.ledger.LedgerExecutor;
 import dev.holdfast.store.ledger.WaitCondition;
-import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.runtime.SystemClock;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Cache of what polled claims wait for. While the file has not changed, the holders that block a claim are alive, and
  * none of their leases has expired, the claim still waits, and its rows are not read. After a change, one statement for
- * each claim checks that all these holders are alive; if it finds no row, {@link CommandExecutor} polls the claim by
+ * each claim checks that all these holders are alive; if it finds no row, {@link LedgerExecutor} polls the claim by
  * the full rules.
  *
  * <p>Not thread-safe.
@@ -80,7 +80,7 @@ final class PollCache {
     /** The version from which {@link #waits} were read, or an older one. */
     private Version version = Version.NONE;
 
-    private long readAtNanos = SystemTime.nanoTime() - MAX_PAUSE_NANOS;
+    private long readAtNanos = SystemClock.nanoTime() - MAX_PAUSE_NANOS;
 
     /** The number of claims in the last poll, which may be more than are cached yet. */
     private int asked;
@@ -136,7 +136,7 @@ final class PollCache {
         if (present.equals(version)) {
             return;
         }
-        long now = SystemTime.nanoTime();
+        long now = SystemClock.nanoTime();
         long pause = Math.min(MAX_PAUSE_NANOS, (waits.size() - FEW) * PAUSE_NANOS_PER_CLAIM);
         if (now - readAtNanos >= pause || !isTold.getAsBoolean()) {
             waits.clear();
@@ -156,7 +156,7 @@ final class PollCache {
 
     private @Nullable WaitCondition read(ClaimRef claim, long now) throws SQLException {
         PreparedStatement select = statements.prepare(LOOK);
-        select.setLong(1, Session.numberOf(claim.session()));
+        select.setLong(1, SessionRow.numberOf(claim.session()));
         select.setLong(2, claim.claim());
         select.setBytes(3, claim.resource().utf8());
         select.setLong(4, now);

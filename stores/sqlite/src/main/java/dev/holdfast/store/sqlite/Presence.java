@@ -38,12 +38,12 @@ public final class Presence {
     /** The environment variable that marks the descendants of a hold: identifiers separated by commas. */
     public static final String VARIABLE = "HOLDFAST_HOLD";
 
-    private final Lane lane;
+    private final SqliteLane lane;
     private final SqliteClients clients;
     private final ProcFs proc;
     private final String mark;
 
-    Presence(Lane lane, SqliteClients clients, ProcFs proc, long client) {
+    Presence(SqliteLane lane, SqliteClients clients, ProcFs proc, long client) {
         this.lane = lane;
         this.clients = clients;
         this.proc = proc;

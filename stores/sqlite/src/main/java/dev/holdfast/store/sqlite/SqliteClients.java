@@ -1,6 +1,6 @@
 package dev.holdfast.store.sqlite;
 
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
@@ -154,7 +154,7 @@ final class SqliteClients {
     }
 
     boolean isGone(long client) throws SQLException {
-        long now = SystemTime.nanoTime();
+        long now = SystemClock.nanoTime();
         Long seen = seenAtNanos.get(client);
         if (seen != null && now - seen < FRESH_NANOS) {
             return false;

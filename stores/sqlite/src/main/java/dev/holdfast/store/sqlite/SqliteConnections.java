@@ -102,7 +102,7 @@ final class SqliteConnections {
                 if (!SqliteErrorCodes.isBusy(e)) {
                     throw failure;
                 }
-                patience.pause(new Lane.Busy(isAlone ? failure : file.lacksSharedMemoryInUse(), false));
+                patience.pause(new SqliteLane.Busy(isAlone ? failure : file.lacksSharedMemoryInUse(), false));
             } catch (DatabaseReplacedException gone) {
                 close(connection);
                 throw gone.failure();

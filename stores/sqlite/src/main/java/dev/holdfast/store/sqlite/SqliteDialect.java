@@ -11,8 +11,8 @@ import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.WaitCondition;
-import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.runtime.SystemClock;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.sql.PreparedStatement;
@@ -101,7 +101,7 @@ final class SqliteDialect implements Dialect {
         this.tokenFloor = database.meta().bootFloor();
         this.horizon =
                 database.flushesAlways() ? Long.MAX_VALUE : database.meta().horizon();
-        this.checkedAtNanos = SystemTime.nanoTime();
+        this.checkedAtNanos = SystemClock.nanoTime();
     }
 
     @Override
@@ -127,7 +127,7 @@ final class SqliteDialect implements Dialect {
     @Override
     public void check() throws DatabaseReplacedException {
         database.file().checkSharedMemory();
-        long now = SystemTime.nanoTime();
+        long now = SystemClock.nanoTime();
         if (now - checkedAtNanos > CHECK_NANOS) {
             database.file().check();
             checkBoot();
@@ -205,7 +205,7 @@ final class SqliteDialect implements Dialect {
                 } catch (SQLException e) {
                     StoreException failure = translated(e, Effect.UNKNOWN);
                     if (isBusy(e)) {
-                        patience.pause(new Lane.Busy(failure, false));
+                        patience.pause(new SqliteLane.Busy(failure, false));
                     } else if (!isFull(e) || !patience.mayMakeRoom() || !makeRoom()) {
                         throw failure;
                     }
@@ -280,10 +280,10 @@ final class SqliteDialect implements Dialect {
      * existing session has it.
      */
     @Override
-    public Session newcomer(OpenSession command, long now) throws SQLException {
+    public SessionRow newcomer(OpenSession command, long now) throws SQLException {
         clients.addOwn();
         long ttl = Math.max(MIN_TTL_MICROS, Micros.of(command.ttl()));
-        return new Session(freeNumber(), client, ttl, command.label(), 0, now + ttl);
+        return new SessionRow(freeNumber(), client, ttl, command.label(), 0, now + ttl);
     }
 
     private long freeNumber() throws SQLException {
@@ -301,7 +301,7 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public void forgotten(Session session) throws SQLException {
+    public void forgotten(SessionRow session) throws SQLException {
         clients.dropIfUnused(session.client);
     }
 
@@ -347,7 +347,7 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public boolean expire(Session session) {
+    public boolean expire(SessionRow session) {
         throw new IllegalStateException("What is alone with its database ends sessions wholly");
     }
 

@@ -9,10 +9,10 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Tokens;
-import dev.holdfast.store.ledger.CommandExecutor;
+import dev.holdfast.store.ledger.LedgerExecutor;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Acquires a free lock, and releases one without waiters, with one statement each that includes all checks. If no row
- * passes them, the statement has changed nothing, and {@link CommandExecutor} executes the command by the full rules.
+ * passes them, the statement has changed nothing, and {@link LedgerExecutor} executes the command by the full rules.
  *
  * <p>Not thread-safe.
  */
@@ -84,7 +84,7 @@ final class SqliteFastPath {
         TokenBlock tokens = new TokenBlock(smallest, Math.min(smallest + acquire.tokens() - 1, largest));
         long lease = Micros.of(acquire.lease().length());
         PreparedStatement update = statements.prepare(TAKE);
-        update.setLong(1, Session.numberOf(acquire.claim().session()));
+        update.setLong(1, SessionRow.numberOf(acquire.claim().session()));
         update.setLong(2, acquire.claim().claim());
         update.setInt(3, acquire.weight());
         update.setLong(4, tokens.first());
@@ -104,7 +104,7 @@ final class SqliteFastPath {
     private @Nullable Reply giveBack(Release release, long now) throws SQLException {
         PreparedStatement update = statements.prepare(GIVE_BACK);
         update.setBytes(1, release.resource().utf8());
-        update.setLong(2, Session.numberOf(release.claim().session()));
+        update.setLong(2, SessionRow.numberOf(release.claim().session()));
         update.setLong(3, release.claim().claim());
         update.setLong(4, now);
         return update.executeUpdate() == 1 ? RELEASED : null;

@@ -5,9 +5,9 @@ import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.Housekeeper;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -32,7 +32,7 @@ final class SqliteHousekeeping {
     /** Limits how long a command may have to wait for housekeeping. */
     private static final int PAGE = 100;
 
-    private final Lane lane;
+    private final SqliteLane lane;
     private final SqliteFile file;
     private final StatementCache statements;
     private final SqliteClients clients;
@@ -41,7 +41,11 @@ final class SqliteHousekeeping {
     private final Housekeeper housekeeper;
 
     SqliteHousekeeping(
-            Lane lane, SqliteDatabase database, SqliteClients clients, Executor executor, WakeupFiles wakeupFiles) {
+            SqliteLane lane,
+            SqliteDatabase database,
+            SqliteClients clients,
+            Executor executor,
+            WakeupFiles wakeupFiles) {
         this.lane = lane;
         this.file = database.file();
         this.statements = database.statements();
@@ -100,7 +104,7 @@ final class SqliteHousekeeping {
     private static int endSessions(Ledger ledger) throws SQLException {
         List<Long> over = ledger.rows().sessionsOver(ledger.now(), PAGE);
         for (long id : over) {
-            Session ended = ledger.live(id);
+            SessionRow ended = ledger.live(id);
             assert ended == null;
         }
         return over.size();
@@ -109,7 +113,7 @@ final class SqliteHousekeeping {
     private static int forgetSessions(Ledger ledger) throws SQLException {
         List<Long> unused = ledger.rows().sessionsUnused(PAGE);
         for (long id : unused) {
-            Session session = ledger.sessions().known(id);
+            SessionRow session = ledger.sessions().known(id);
             if (session != null) {
                 ledger.sessions().drop(session);
             }
@@ -125,7 +129,7 @@ final class SqliteHousekeeping {
             List<Rows.Resting> page = ledger.rows().resting(after[0], below, PAGE);
             for (Rows.Resting one : page) {
                 ResourceName name = one.name();
-                Resource resource = ledger.resource(name);
+                ResourceRow resource = ledger.resource(name);
                 if (!ledger.isInUse(resource)
                         && resource.lastToken < below
                         && ledger.latches().find(resource).changed < rested) {

@@ -4,7 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 import java.sql.Connection;
@@ -118,7 +118,7 @@ final class SqliteMeta {
                 connection,
                 "DELETE FROM holdfast_session"
                         + " WHERE NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.session = holdfast_session.id)");
-        run(connection, "UPDATE holdfast_session SET deadline = 0, epoch = ?", Session.RETIRED);
+        run(connection, "UPDATE holdfast_session SET deadline = 0, epoch = ?", SessionRow.RETIRED);
         run(connection, "DELETE FROM holdfast_client");
         try (PreparedStatement update = connection.prepareStatement(
                 "UPDATE holdfast_meta SET boot = ?, seen = ?, seen_unix = ?, boot_floor = max(boot_floor, horizon)")) {

@@ -13,12 +13,12 @@ import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.spi.support.Randomness;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.runtime.JoinableThreads;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalDispatcher;
-import dev.holdfast.store.ledger.runtime.StoreThreads;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
@@ -62,10 +62,10 @@ public final class SqliteStore implements LockStore {
 
     private final StoreTraits traits;
     private final SignalDispatcher listener = new SignalDispatcher();
-    private final StoreThreads threads;
+    private final JoinableThreads threads;
     private final ExecutorService executor;
     private final WakeupFiles wakeupFiles;
-    private final Lane lane;
+    private final SqliteLane lane;
     private final Batcher batcher;
     private final Presence presence;
     private final SqliteHousekeeping housekeeping;
@@ -73,9 +73,9 @@ public final class SqliteStore implements LockStore {
 
     private SqliteStore(Builder options) {
         SqliteConnections.loadNativeCode();
-        this.threads = new StoreThreads(options.threads);
+        this.threads = new JoinableThreads(options.threads);
         HostIdentity machine =
-                options.machine == null ? HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime()) : options.machine;
+                options.machine == null ? HostIdentity.of(ProcFs.ROOT, SystemClock.nanoTime()) : options.machine;
         StoreClock clock = options.clock == null ? HostClock.of(machine) : options.clock;
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         ProcFs proc = new ProcFs(ProcFs.ROOT);
@@ -87,8 +87,8 @@ public final class SqliteStore implements LockStore {
         this.traits = traits(machine);
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
         this.wakeupFiles = new WakeupFiles(file, client, clients.owner(), machine.observes(), threads, listener);
-        this.lane =
-                new Lane(new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::tell);
+        this.lane = new SqliteLane(
+                new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::tell);
         this.executor = threads.executor("holdfast-sqlite");
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
         this.presence = new Presence(lane, clients, proc, client);
@@ -163,8 +163,8 @@ public final class SqliteStore implements LockStore {
         return housekeeping;
     }
 
-    private void tell(List<Transaction.Notification> told) {
-        for (Transaction.Notification one : told) {
+    private void tell(List<LedgerTransaction.Notification> told) {
+        for (LedgerTransaction.Notification one : told) {
             if (one.client() == client) {
                 listener.accept(one.signal());
             } else {

@@ -1,6 +1,6 @@
 package dev.holdfast.store.sqlite;
 
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -22,7 +22,7 @@ final class WriterYield {
 
     /** Called before a batch. An interrupt is restored afterwards. */
     void begin() {
-        long now = SystemTime.nanoTime();
+        long now = SystemClock.nanoTime();
         if (now - endedNanos > BREAK_NANOS) {
             beganNanos = now;
         } else if (now - beganNanos > WORK_NANOS) {
@@ -31,12 +31,12 @@ final class WriterYield {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-            beganNanos = SystemTime.nanoTime();
+            beganNanos = SystemClock.nanoTime();
         }
     }
 
     /** Called after a batch. */
     void end() {
-        endedNanos = SystemTime.nanoTime();
+        endedNanos = SystemClock.nanoTime();
     }
 }

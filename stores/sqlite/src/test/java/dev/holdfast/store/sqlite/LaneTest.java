@@ -18,9 +18,9 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.support.Batcher;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.lang.reflect.InvocationTargetException;
@@ -56,14 +56,14 @@ class LaneTest {
     private record Fault(String method, boolean afterwards, int code) {}
 
     private final Deque<Fault> faults = new ArrayDeque<>();
-    private final List<Transaction.Notification> told = new ArrayList<>();
-    private Lane lane;
+    private final List<LedgerTransaction.Notification> told = new ArrayList<>();
+    private SqliteLane lane;
     private Batcher batcher;
     private SessionId session;
 
     @BeforeEach
     void open() {
-        HostIdentity machine = HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime());
+        HostIdentity machine = HostIdentity.of(ProcFs.ROOT, SystemClock.nanoTime());
         StoreClock clock = HostClock.of(machine);
         SqliteFile file = SqliteFile.prepare(directory.resolve("locks.db"), false, ProcFs.ROOT);
         SqliteDatabase database = new SqliteConnections(file, new SqliteSchema(SqliteSchema.VERSIONS), machine, clock)
@@ -71,7 +71,7 @@ class LaneTest {
                         SqliteStore.Synchronous.NORMAL, Duration.ofMinutes(1), List.of(), UnaryOperator.identity()));
         SqliteClients clients = new SqliteClients(database.statements(), machine, new ProcFs(ProcFs.ROOT), CLIENT);
         Dialect real = new SqliteDialect(database, clients, new SplittableRandom(1), CLIENT, () -> true);
-        lane = new Lane(faulty(real), told::addAll);
+        lane = new SqliteLane(faulty(real), told::addAll);
         batcher = new Batcher(1, (command, lanes) -> 0, 8, true, Runnable::run, lane);
         session = ((Reply.SessionOpened) send(new Command.OpenSession(Duration.ofHours(1), "test"))).session();
     }

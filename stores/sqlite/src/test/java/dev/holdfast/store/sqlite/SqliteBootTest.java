@@ -15,7 +15,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Tokens;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
@@ -43,7 +43,7 @@ class SqliteBootTest {
     }
 
     private static HostIdentity machine(String boot) {
-        HostIdentity own = HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime());
+        HostIdentity own = HostIdentity.of(ProcFs.ROOT, SystemClock.nanoTime());
         return new HostIdentity(
                 boot, own.pidNamespace(), own.timeNamespace(), own.user(), own.self(), 0, own.hidesOthers());
     }

@@ -6,7 +6,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.ResultSet;
@@ -96,7 +96,7 @@ final class MysqlBatchExchange {
         StringJoiner conditions = new StringJoiner(" OR ", " AND (", ")");
         long session = 0;
         if (!acquires.isEmpty()) {
-            session = Session.numberOf(acquires.get(0).claim().session());
+            session = SessionRow.numberOf(acquires.get(0).claim().session());
             take(acquires, session, text, conditions);
         }
         if (!releases.isEmpty()) {
@@ -135,7 +135,7 @@ final class MysqlBatchExchange {
     }
 
     private void giveBack(List<Release> releases, StringJoiner conditions) {
-        long session = Session.numberOf(releases.get(0).claim().session());
+        long session = SessionRow.numberOf(releases.get(0).claim().session());
         StringJoiner claims = new StringJoiner(",", "(", ")");
         releases.forEach(release -> claims.add(
                 "(" + literal(release.resource()) + "," + release.claim().claim() + ")"));

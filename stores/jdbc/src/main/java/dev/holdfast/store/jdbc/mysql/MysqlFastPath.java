@@ -10,7 +10,7 @@ import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.jdbc.server.BatchKey;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -138,7 +138,7 @@ final class MysqlFastPath extends ServerFastPath {
     @Override
     @Nullable
     public Reply take(StatementCache statements, Acquire acquire) throws SQLException {
-        long session = Session.numberOf(acquire.claim().session());
+        long session = SessionRow.numberOf(acquire.claim().session());
         long lease = Micros.of(acquire.lease().length());
         PreparedStatement update = statements.prepareWithKeys(take);
         update.setLong(1, session);
@@ -159,7 +159,7 @@ final class MysqlFastPath extends ServerFastPath {
     @Nullable
     public Reply giveBack(StatementCache statements, Release release) throws SQLException {
         PreparedStatement update = statements.prepare(giveBack);
-        long session = Session.numberOf(release.claim().session());
+        long session = SessionRow.numberOf(release.claim().session());
         update.setLong(1, session);
         update.setBytes(2, release.resource().utf8());
         update.setLong(3, session);
@@ -172,7 +172,7 @@ final class MysqlFastPath extends ServerFastPath {
             throws SQLException {
         Map<Long, List<Release>> given = releases.stream()
                 .collect(Collectors.groupingBy(
-                        release -> Session.numberOf(release.claim().session())));
+                        release -> SessionRow.numberOf(release.claim().session())));
         Set<ResourceName> names = releases.stream().map(Release::resource).collect(Collectors.toSet());
         Map<BatchKey, List<Acquire>> wanted = new HashMap<>();
         Map<BatchKey, List<Acquire>> later = new HashMap<>();
@@ -251,7 +251,7 @@ final class MysqlFastPath extends ServerFastPath {
                 if (command instanceof Release release && session == 0 && row.getLong(5) == mark) {
                     done.put(release, RELEASED);
                 } else if (command instanceof Acquire acquire
-                        && session == Session.numberOf(acquire.claim().session())
+                        && session == SessionRow.numberOf(acquire.claim().session())
                         && row.getLong(3) == acquire.claim().claim()
                         && row.getLong(4) == first) {
                     done.put(acquire, granted(acquire, first));

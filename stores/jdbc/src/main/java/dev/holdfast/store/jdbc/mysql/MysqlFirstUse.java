@@ -6,7 +6,7 @@ import dev.holdfast.store.jdbc.postgres.PostgresFirstUse;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -58,7 +58,7 @@ final class MysqlFirstUse {
 
     /** As above, for one. */
     MysqlBatchExchange.Outcome make(StatementCache statements, Acquire acquire) throws SQLException {
-        long session = Session.numberOf(acquire.claim().session());
+        long session = SessionRow.numberOf(acquire.claim().session());
         long lease = Micros.of(acquire.lease().length());
         long spec = ColumnCodes.of(acquire.spec());
         int further = acquire.tokens() - 1;
@@ -119,7 +119,7 @@ final class MysqlFirstUse {
         long lease = Micros.of(acquire.lease().length());
         String last = first + " + " + (acquire.tokens() - 1);
         return spec + ", " + (spec >> 16) + ", " + last + ", "
-                + Session.numberOf(acquire.claim().session()) + ", " + claim + ", " + acquire.weight()
+                + SessionRow.numberOf(acquire.claim().session()) + ", " + claim + ", " + acquire.weight()
                 + ", LAST_INSERT_ID(" + first + "), " + last + ", " + (lease == 0 ? "0" : clock + " + " + lease)
                 + ", 0, 0, 0, 0, 0";
     }
@@ -127,7 +127,7 @@ final class MysqlFirstUse {
     /** The session, on the condition that it is alive and the epoch is not outdated. */
     private String session(Acquire acquire) {
         return "holdfast_session s WHERE s.id = "
-                + Session.numberOf(acquire.claim().session()) + " AND s.epoch <= " + acquire.epoch()
+                + SessionRow.numberOf(acquire.claim().session()) + " AND s.epoch <= " + acquire.epoch()
                 + " AND s.deadline > " + clock;
     }
 

@@ -12,7 +12,7 @@ import dev.holdfast.sql.database.LentConnection.UnfitIsolation;
 import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;
@@ -333,7 +333,7 @@ public final class MysqlNotificationListener implements NotificationListener {
         for (int i = 0; i < claims.size(); i++) {
             ClaimRef claim = claims.get(i);
             json.add("[" + i + ",\"" + HEX.formatHex(claim.resource().utf8()) + "\","
-                    + Session.numberOf(claim.session()) + "," + claim.claim() + "]");
+                    + SessionRow.numberOf(claim.session()) + "," + claim.claim() + "]");
         }
         return json.toString();
     }

@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.mysql;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.MysqlErrorCodes;
-import dev.holdfast.sql.database.MysqlServer;
+import dev.holdfast.sql.database.MysqlVariant;
 import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.NotificationListener;
@@ -11,9 +11,9 @@ import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.SearchPath;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplate;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
@@ -68,12 +68,12 @@ public final class MysqlProduct implements Product {
     /** MariaDB has a prefix for statements that do not wait for locks. */
     private static final String HURRY = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
 
-    private final MysqlServer server;
+    private final MysqlVariant server;
     private final String clock;
     private final boolean isMariaDb;
     private final String keep;
 
-    public MysqlProduct(MysqlServer server, String clock) {
+    public MysqlProduct(MysqlVariant server, String clock) {
         this.server = server;
         this.clock = clock;
         this.isMariaDb = server.isMariaDb();
@@ -192,7 +192,7 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public boolean expire(StatementCache statements, Session session) throws SQLException {
+    public boolean expire(StatementCache statements, SessionRow session) throws SQLException {
         PreparedStatement select = statements.prepare(statements.templates().of(SKIPPING));
         select.setLong(1, session.id);
         select.setLong(2, session.deadline);
@@ -202,7 +202,7 @@ public final class MysqlProduct implements Product {
             }
         }
         PreparedStatement update = statements.prepare(SqlTemplate.END_SESSION);
-        update.setLong(1, Session.RETIRED);
+        update.setLong(1, SessionRow.RETIRED);
         update.setLong(2, session.id);
         return update.executeUpdate() > 0;
     }
@@ -248,16 +248,16 @@ public final class MysqlProduct implements Product {
 
     /** Not possible with a commit; see {@link #wake}. */
     @Override
-    public void tell(WriteBatch writes, List<Transaction.Notification> told) {
+    public void tell(WriteBatch writes, List<LedgerTransaction.Notification> told) {
         // The client wakes others after the commit.
     }
 
     /** Interrupts the sleeps of clients with new grants, see {@link MysqlNotificationListener}. */
     @Override
-    public void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException {
+    public void wake(StatementCache statements, List<LedgerTransaction.Notification> told) throws SQLException {
         List<Long> clients = told.stream()
                 .filter(one -> one.signal() instanceof Signal.Granted || one.signal() instanceof Signal.Changed)
-                .map(Transaction.Notification::client)
+                .map(LedgerTransaction.Notification::client)
                 .distinct()
                 .toList();
         for (long client : clients) {

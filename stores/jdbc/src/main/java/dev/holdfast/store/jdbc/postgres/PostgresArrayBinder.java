@@ -4,7 +4,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -24,7 +24,7 @@ final class PostgresArrayBinder {
     /** The names, sessions and numbers of claims. */
     <T> void claims(List<T> from, Function<T, ClaimRef> what) throws SQLException {
         set("bytea", from.stream().map(one -> what.apply(one).resource().utf8()).toArray(byte[][]::new));
-        numbers(from, one -> Session.numberOf(what.apply(one).session()));
+        numbers(from, one -> SessionRow.numberOf(what.apply(one).session()));
         numbers(from, one -> what.apply(one).claim());
     }
 
@@ -41,7 +41,7 @@ final class PostgresArrayBinder {
     /** The distinct sessions of acquires. */
     void sessions(List<Acquire> acquires) throws SQLException {
         List<Long> sessions = acquires.stream()
-                .map(acquire -> Session.numberOf(acquire.claim().session()))
+                .map(acquire -> SessionRow.numberOf(acquire.claim().session()))
                 .distinct()
                 .toList();
         numbers(sessions, session -> session);

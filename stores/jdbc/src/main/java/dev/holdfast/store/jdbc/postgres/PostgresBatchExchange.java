@@ -7,7 +7,7 @@ import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.store.jdbc.server.BatchKey;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -99,7 +99,7 @@ final class PostgresBatchExchange {
                 .sorted(Comparator.comparing(place -> commands.get(place).resource()))
                 .collect(Collectors.toList());
         PreparedStatement update = statements.prepare(acquires.isEmpty() ? giveBack : exchange);
-        update.setLong(1, Session.numberOf(commands.get(0).claim().session()));
+        update.setLong(1, SessionRow.numberOf(commands.get(0).claim().session()));
         BatchKey alike = acquires.isEmpty() ? null : BatchKey.of(acquires.get(0));
         update.setLong(2, alike == null ? 0 : alike.epoch());
         update.setLong(3, alike == null ? 0 : alike.spec());

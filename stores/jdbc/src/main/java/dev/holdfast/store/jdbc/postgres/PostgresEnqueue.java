@@ -3,9 +3,9 @@ package dev.holdfast.store.jdbc.postgres;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.support.Micros;
-import dev.holdfast.store.ledger.CommandExecutor;
+import dev.holdfast.store.ledger.LedgerExecutor;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Enqueues a claim for a held lock with one statement, whose commit does not wait for the disk, because a new waiter
  * was granted nothing. It handles only the simple case of a lock that one live session holds exclusively; {@link
- * CommandExecutor} handles the others.
+ * LedgerExecutor} handles the others.
  *
  * <p>Not thread-safe.
  */
@@ -86,7 +86,7 @@ final class PostgresEnqueue {
     private static void set(PreparedStatement update, int before, Acquire acquire) throws SQLException {
         int at = before;
         update.setBytes(++at, acquire.resource().utf8());
-        update.setLong(++at, Session.numberOf(acquire.claim().session()));
+        update.setLong(++at, SessionRow.numberOf(acquire.claim().session()));
         update.setLong(++at, acquire.claim().claim());
         update.setLong(++at, ColumnCodes.of(acquire.spec()));
         update.setLong(++at, acquire.epoch());

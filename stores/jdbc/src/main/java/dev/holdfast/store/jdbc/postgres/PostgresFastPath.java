@@ -9,7 +9,7 @@ import dev.holdfast.spi.support.Micros;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -245,7 +245,7 @@ final class PostgresFastPath extends ServerFastPath {
         }
         PreparedStatement update = statements.prepare(take);
         set(update, acquire);
-        update.setLong(9, Session.numberOf(acquire.claim().session()));
+        update.setLong(9, SessionRow.numberOf(acquire.claim().session()));
         try (ResultSet row = update.executeQuery()) {
             return row.next() ? granted(acquire, row.getLong(1)) : null;
         }
@@ -254,7 +254,7 @@ final class PostgresFastPath extends ServerFastPath {
     /** Sets the first eight values of a statement. */
     static void set(PreparedStatement statement, Acquire acquire) throws SQLException {
         statement.setBytes(1, acquire.resource().utf8());
-        statement.setLong(2, Session.numberOf(acquire.claim().session()));
+        statement.setLong(2, SessionRow.numberOf(acquire.claim().session()));
         statement.setLong(3, acquire.claim().claim());
         statement.setLong(4, acquire.weight());
         statement.setLong(5, ColumnCodes.of(acquire.spec()));
@@ -278,7 +278,7 @@ final class PostgresFastPath extends ServerFastPath {
     private @Nullable Reply giveBack(StatementCache statements, Release release, boolean isLate) throws SQLException {
         PreparedStatement update = statements.prepare(isLate ? giveBackLate : giveBack);
         update.setBytes(1, release.resource().utf8());
-        update.setLong(2, Session.numberOf(release.claim().session()));
+        update.setLong(2, SessionRow.numberOf(release.claim().session()));
         update.setLong(3, release.claim().claim());
         try (ResultSet row = update.executeQuery()) {
             return row.next() ? RELEASED : null;

@@ -9,10 +9,10 @@ import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
-import dev.holdfast.store.ledger.CommandExecutor;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.LedgerExecutor;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.table.ColumnCodes;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * Hands a contended lock over to the claim that has waited longest, and enqueues the previous holder's next claim: one
  * statement, with one round trip and one commit, which also notifies the other client. It handles only the simple case
  * of a lock that was held exclusively and whose live head wants it exclusively with a session lease; {@link
- * CommandExecutor} handles the others.
+ * LedgerExecutor} handles the others.
  *
  * <p>Not thread-safe.
  */
@@ -150,12 +150,12 @@ final class PostgresHandOver {
     private void set(PreparedStatement update, int before, ClaimRef held, @Nullable Acquire next) throws SQLException {
         int at = before;
         update.setBytes(++at, held.resource().utf8());
-        update.setLong(++at, Session.numberOf(held.session()));
+        update.setLong(++at, SessionRow.numberOf(held.session()));
         update.setLong(++at, held.claim());
         update.setLong(++at, client);
         update.setString(++at, channel);
         update.setLong(++at, next == null ? 0 : ColumnCodes.of(next.spec()));
-        update.setLong(++at, next == null ? Session.RETIRED : next.epoch());
+        update.setLong(++at, next == null ? SessionRow.RETIRED : next.epoch());
         update.setLong(++at, next == null ? 0 : next.claim().claim());
         update.setLong(++at, next == null ? 0 : next.weight());
         update.setInt(++at, next == null ? 0 : next.tokens());
@@ -166,13 +166,13 @@ final class PostgresHandOver {
     private ServerFastPath.HandedOver handedOver(ResultSet row, ResourceName name, @Nullable Acquire next)
             throws SQLException {
         boolean isOwn = row.getLong(2) == client;
-        ClaimRef head = new ClaimRef(name, Session.idOf(row.getLong(3)), row.getLong(4));
+        ClaimRef head = new ClaimRef(name, SessionRow.idOf(row.getLong(3)), row.getLong(4));
         TokenBlock tokens = new TokenBlock(row.getLong(5), row.getLong(6));
         boolean isAwaited = row.getLong(7) > 0;
         return new ServerFastPath.HandedOver(
                 next == null ? ServerFastPath.RELEASED : new Reply.Queued(Micros.duration(Math.max(1, row.getLong(8)))),
                 isOwn
-                        ? Optional.of(new Transaction.Notification(
+                        ? Optional.of(new LedgerTransaction.Notification(
                                 client,
                                 new Signal.Granted(head, new Reply.Granted(tokens, Optional.empty(), isAwaited))))
                         : Optional.empty(),

@@ -4,11 +4,11 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.ledger.BufferedClaimRows;
 import dev.holdfast.store.ledger.LockedRowSet;
-import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRow;
 import dev.holdfast.store.ledger.table.ClaimRows;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplate;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Array;
@@ -62,8 +62,8 @@ final class PostgresLocking {
             all.setArray(2, statements.connection().createArrayOf("bigint", sessions.toArray()));
         }
         all.setArray(sessions.isEmpty() ? 2 : 3, names);
-        List<Resource> resources = Rows.resources(answer(all.execute(), all));
-        List<Session> found = new ArrayList<>(sessions.size());
+        List<ResourceRow> resources = Rows.resources(answer(all.execute(), all));
+        List<SessionRow> found = new ArrayList<>(sessions.size());
         long now = 0;
         ResultSet second = answer(all.getMoreResults(), all);
         while (second.next()) {
@@ -86,13 +86,13 @@ final class PostgresLocking {
         return answer;
     }
 
-    private static LockedRowSet.Queues queues(List<Resource> resources, ResultSet row) throws SQLException {
-        Map<ResourceName, Resource> byName = new HashMap<>();
+    private static LockedRowSet.Queues queues(List<ResourceRow> resources, ResultSet row) throws SQLException {
+        Map<ResourceName, ResourceRow> byName = new HashMap<>();
         resources.forEach(resource -> byName.put(resource.name, resource));
-        List<Claim> claims = new ArrayList<>();
-        List<Session> sessions = new ArrayList<>();
+        List<ClaimRow> claims = new ArrayList<>();
+        List<SessionRow> sessions = new ArrayList<>();
         while (row.next()) {
-            @Nullable Resource of = byName.get(StatementCache.name(row.getBytes(10)));
+            @Nullable ResourceRow of = byName.get(StatementCache.name(row.getBytes(10)));
             if (of == null) {
                 throw new SQLException("The database told of a queue that was not asked for");
             }

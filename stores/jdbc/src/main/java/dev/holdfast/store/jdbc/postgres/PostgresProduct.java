@@ -10,11 +10,11 @@ import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.SearchPath;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.LockedRowSet;
-import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
@@ -38,7 +38,7 @@ public final class PostgresProduct implements Product {
             + " FROM unnest(?::bytea[]) WITH ORDINALITY AS n (name, place), holdfast_meta WHERE one = 1 ORDER BY n.place"
             + " ON CONFLICT (name) DO NOTHING";
 
-    private static final String EXPIRE = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
+    private static final String EXPIRE = "UPDATE holdfast_session SET epoch = " + SessionRow.RETIRED + ", deadline = 0"
             + " WHERE id = (SELECT id FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED)";
 
     /** In milliseconds. A lock-wait time-out is an error in the server's log. */
@@ -176,7 +176,7 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public boolean expire(StatementCache statements, Session session) throws SQLException {
+    public boolean expire(StatementCache statements, SessionRow session) throws SQLException {
         PreparedStatement update = statements.prepare(statements.templates().of(EXPIRE));
         update.setLong(1, session.id);
         update.setLong(2, session.deadline);
@@ -213,7 +213,7 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public void tell(WriteBatch writes, List<Transaction.Notification> told) {
+    public void tell(WriteBatch writes, List<LedgerTransaction.Notification> told) {
         writes.ask("SELECT pg_notify(c, m) FROM unnest(?::text[], ?::text[]) AS told (c, m)", (statement, before) -> {
             Connection connection = statement.getConnection();
             statement.setArray(
@@ -238,7 +238,7 @@ public final class PostgresProduct implements Product {
 
     /** Not needed: notifications went with the commit. */
     @Override
-    public void wake(StatementCache statements, List<Transaction.Notification> told) {
+    public void wake(StatementCache statements, List<LedgerTransaction.Notification> told) {
         // The commit has notified them.
     }
 

@@ -4,7 +4,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.spi.support.Batcher.Call;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,7 +37,7 @@ public final class BusyRowsLane implements Batcher.Trip {
 
     private final LockTransactions transactions;
     private final CommandTransactions longWay;
-    private final Consumer<List<Transaction.Notification>> telling;
+    private final Consumer<List<LedgerTransaction.Notification>> telling;
 
     /** The names that the last command waited for; commands about others are served first. */
     private Set<ResourceName> waitedFor = Set.of();
@@ -48,7 +48,7 @@ public final class BusyRowsLane implements Batcher.Trip {
             SqlTemplates templates,
             ServerConnections connections,
             long client,
-            Consumer<List<Transaction.Notification>> telling) {
+            Consumer<List<LedgerTransaction.Notification>> telling) {
         this.transactions =
                 new LockTransactions(product, templates, connections, ServerConnections.Use.LOCKED_ROWS, client);
         this.longWay = new CommandTransactions(transactions);
@@ -57,7 +57,7 @@ public final class BusyRowsLane implements Batcher.Trip {
 
     @Override
     public void make(int lane, List<Call> calls) {
-        List<Transaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
         try {
             attempt(calls, told);
         } finally {
@@ -69,7 +69,7 @@ public final class BusyRowsLane implements Batcher.Trip {
         }
     }
 
-    private void attempt(List<Call> calls, List<Transaction.Notification> told) {
+    private void attempt(List<Call> calls, List<LedgerTransaction.Notification> told) {
         Set<ResourceName> names = new TreeSet<>();
         calls.forEach(call -> names.addAll(CommandTransactions.namesOf(call.command())));
         Set<ResourceName> locked = transactions.locked(names);
@@ -116,7 +116,7 @@ public final class BusyRowsLane implements Batcher.Trip {
     }
 
     /** Whether a command was answered, even by a failure; otherwise its row is locked. */
-    private boolean isDone(Call call, List<Transaction.Notification> told, LockWait wait) {
+    private boolean isDone(Call call, List<LedgerTransaction.Notification> told, LockWait wait) {
         try {
             longWay.carryOut(List.of(call), told, wait);
             return true;

@@ -13,9 +13,9 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.support.Batcher.Call;
-import dev.holdfast.store.ledger.CommandExecutor;
-import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.LedgerExecutor;
+import dev.holdfast.store.ledger.LedgerTransaction;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -24,18 +24,18 @@ import java.util.Set;
 final class CommandTransactions {
 
     private final LockTransactions transactions;
-    private final CommandExecutor steps;
+    private final LedgerExecutor steps;
 
     CommandTransactions(LockTransactions transactions) {
         this.transactions = transactions;
-        this.steps = new CommandExecutor(transactions.ledger(), transactions.context());
+        this.steps = new LedgerExecutor(transactions.ledger(), transactions.context());
     }
 
     LockTransactions transactions() {
         return transactions;
     }
 
-    CommandExecutor steps() {
+    LedgerExecutor steps() {
         return steps;
     }
 
@@ -47,7 +47,8 @@ final class CommandTransactions {
      * @throws RowsBusyException if other transactions lock rows that one of them needs; nothing was done
      */
     @CanIgnoreReturnValue
-    boolean carryOut(List<Call> calls, List<Transaction.Notification> told, LockWait wait) throws RowsBusyException {
+    boolean carryOut(List<Call> calls, List<LedgerTransaction.Notification> told, LockWait wait)
+            throws RowsBusyException {
         Reply[] replies = new Reply[calls.size()];
         LockTransactions.Task task = new LockTransactions.Task(
                 state -> {
@@ -77,7 +78,7 @@ final class CommandTransactions {
         return true;
     }
 
-    private void alone(Call call, List<Transaction.Notification> told, LockWait wait) {
+    private void alone(Call call, List<LedgerTransaction.Notification> told, LockWait wait) {
         try {
             carryOut(List.of(call), told, wait);
         } catch (RowsBusyException e) {
@@ -102,11 +103,11 @@ final class CommandTransactions {
             poll.claims().forEach(claim -> task.names.add(claim.resource()));
         }
         if (command instanceof SetCount set) {
-            task.sessions.add(Session.numberOf(set.session()));
+            task.sessions.add(SessionRow.numberOf(set.session()));
         } else if (command instanceof Resize resize) {
-            task.sessions.add(Session.numberOf(resize.session()));
+            task.sessions.add(SessionRow.numberOf(resize.session()));
         } else if (command instanceof Claiming claiming) {
-            task.sessions.add(Session.numberOf(claiming.claim().session()));
+            task.sessions.add(SessionRow.numberOf(claiming.claim().session()));
         }
     }
 }

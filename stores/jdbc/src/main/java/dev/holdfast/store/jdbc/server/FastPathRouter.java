@@ -14,7 +14,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.support.Batcher.Call;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ final class FastPathRouter {
     private final @Nullable Call tried;
     private final Map<ResourceName, ResourceSpec> awaited;
     private final KnownRows known;
-    private final List<Transaction.Notification> told;
+    private final List<LedgerTransaction.Notification> told;
 
     /** Names whose rows stayed locked for as long as a statement may wait. */
     private Set<ResourceName> locked = Set.of();
@@ -60,7 +60,7 @@ final class FastPathRouter {
             @Nullable Call tried,
             Map<ResourceName, ResourceSpec> awaited,
             KnownRows known,
-            List<Transaction.Notification> told) {
+            List<LedgerTransaction.Notification> told) {
         this.product = product;
         this.transactions = transactions;
         this.fastPath = fastPath;

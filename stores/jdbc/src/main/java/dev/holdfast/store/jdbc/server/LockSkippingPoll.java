@@ -4,8 +4,8 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Poll;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.ledger.CommandExecutor;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.LedgerExecutor;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplate;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -36,7 +36,7 @@ final class LockSkippingPoll {
     }
 
     /** A task that polls the claims whose rows are not locked. */
-    LockTransactions.Task task(CommandExecutor steps) {
+    LockTransactions.Task task(LedgerExecutor steps) {
         List<ClaimRef> free = poll.claims().stream()
                 .filter(claim -> !locked.contains(claim.resource()))
                 .toList();
@@ -60,7 +60,7 @@ final class LockSkippingPoll {
 
     private static boolean waits(ClaimRef claim, StatementCache statements) throws SQLException {
         PreparedStatement select = statements.prepare(SqlTemplate.CLAIM);
-        select.setLong(1, Session.numberOf(claim.session()));
+        select.setLong(1, SessionRow.numberOf(claim.session()));
         select.setLong(2, claim.claim());
         select.setBytes(3, claim.resource().utf8());
         try (ResultSet row = select.executeQuery()) {

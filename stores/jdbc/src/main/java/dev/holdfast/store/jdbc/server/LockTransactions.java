@@ -5,11 +5,11 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.Ledger;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.MissingLockException;
-import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.runtime.SystemClock;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
@@ -126,7 +126,7 @@ final class LockTransactions {
     StatementCache attach() throws SQLException {
         Long until = callerGivesUpAt;
         Connection connection =
-                until == null ? connections.get(use) : connections.getWithin(use, until - SystemTime.nanoTime());
+                until == null ? connections.get(use) : connections.getWithin(use, until - SystemClock.nanoTime());
         if (connection == null) {
             throw new SQLException("No connection can be had at once");
         }
@@ -136,7 +136,7 @@ final class LockTransactions {
 
     /** Starts a round trip on the thread of a caller, which must not block for longer than this. */
     void beginForCaller(Duration patience) {
-        callerGivesUpAt = SystemTime.nanoTime() + patience.toNanos();
+        callerGivesUpAt = SystemClock.nanoTime() + patience.toNanos();
     }
 
     void endForCaller() {
@@ -182,7 +182,7 @@ final class LockTransactions {
      *
      * @throws StoreException if it fails
      */
-    void carryOut(Task task, List<Transaction.Notification> told) {
+    void carryOut(Task task, List<LedgerTransaction.Notification> told) {
         try {
             carryOutUnlessLocked(task, told, LockWait.BRIEF);
         } catch (RowsBusyException e) {
@@ -197,7 +197,8 @@ final class LockTransactions {
      * @param wait longer than briefly only if it {@linkplain #canBePatient can be}
      * @throws RowsBusyException if other transactions keep rows locked for longer than that
      */
-    void carryOutUnlessLocked(Task task, List<Transaction.Notification> told, LockWait wait) throws RowsBusyException {
+    void carryOutUnlessLocked(Task task, List<LedgerTransaction.Notification> told, LockWait wait)
+            throws RowsBusyException {
         int waits = MOST_WAITS;
         for (int left = MOST_TRIES; ; left--) {
             Effect[] effect = {Effect.NONE};
@@ -320,12 +321,12 @@ final class LockTransactions {
         ledger.give(locked);
         for (ResourceName name : task.names) {
             if (!found.contains(name)) {
-                ledger.resources().give(new Resource(name, name.utf8()));
+                ledger.resources().give(new ResourceRow(name, name.utf8()));
             }
         }
         task.work.carryOut(ledger);
         WriteBatch writes = ledger.finish();
-        List<Transaction.Notification> others =
+        List<LedgerTransaction.Notification> others =
                 ledger.told().stream().filter(one -> one.client() != client).toList();
         if (!others.isEmpty()) {
             product.tell(writes, others);
@@ -342,7 +343,7 @@ final class LockTransactions {
     }
 
     /** Wakes other clients. A failure is only logged, because the transaction is committed. */
-    private void wake(List<Transaction.Notification> others) {
+    private void wake(List<LedgerTransaction.Notification> others) {
         try {
             product.wake(statements, others);
         } catch (SQLException e) {

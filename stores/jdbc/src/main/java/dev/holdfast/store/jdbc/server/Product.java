@@ -5,12 +5,12 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.LockedRowSet;
-import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplate;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
@@ -90,13 +90,13 @@ public interface Product {
      */
     default LockedRowSet lock(StatementCache statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
             throws SQLException {
-        List<Resource> resources = List.of();
+        List<ResourceRow> resources = List.of();
         if (!keys.isEmpty()) {
             try (ResultSet row = locking(statements, keys, wait).executeQuery()) {
                 resources = Rows.resources(row);
             }
         }
-        List<Session> found = new ArrayList<>(sessions.size());
+        List<SessionRow> found = new ArrayList<>(sessions.size());
         long now = 0;
         for (long id : sessions) {
             PreparedStatement select = statements.prepare(statements.templates().of(sharingSession()));
@@ -117,7 +117,7 @@ public interface Product {
     String sharingSession();
 
     /** Ends a session if its deadline is unchanged and its row is not locked; returns whether it did. */
-    boolean expire(StatementCache statements, Session session) throws SQLException;
+    boolean expire(StatementCache statements, SessionRow session) throws SQLException;
 
     /** A statement about these names, at least one, whose condition is inserted between the two texts. */
     PreparedStatement ofNames(StatementCache statements, String before, List<byte[]> keys, String behind)
@@ -175,7 +175,7 @@ public interface Product {
     void rollback(StatementCache statements, boolean isLent) throws SQLException;
 
     /** Adds writes that notify other clients with the transaction's commit. */
-    void tell(WriteBatch writes, List<Transaction.Notification> told);
+    void tell(WriteBatch writes, List<LedgerTransaction.Notification> told);
 
     /**
      * Makes the commit not wait for the disk, where the server supports that: a crash may undo it, but nothing that was
@@ -187,7 +187,7 @@ public interface Product {
     boolean joins();
 
     /** Wakes other clients for their new grants, after the commit. */
-    void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException;
+    void wake(StatementCache statements, List<LedgerTransaction.Notification> told) throws SQLException;
 
     /** The listener that notifies a client of its grants. */
     NotificationListener listening(

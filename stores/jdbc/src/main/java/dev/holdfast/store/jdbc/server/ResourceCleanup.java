@@ -2,9 +2,9 @@ package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.support.Tokens;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.ledger.table.ClaimRows;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -49,7 +49,7 @@ final class ResourceCleanup {
         byte[][] after = {ClaimRows.NO_KEY};
         List<Rows.Resting> page = new ArrayList<>();
         while (true) {
-            long begin = SystemTime.nanoTime();
+            long begin = SystemClock.nanoTime();
             lane.transact(Set.of(), ledger -> {
                 page.clear();
                 page.addAll(ledger.rows().names(after[0], SCANNED));
@@ -63,7 +63,7 @@ final class ResourceCleanup {
             }
             after[0] = page.get(page.size() - 1).name().utf8();
             // Commands come first: leave them at least as much time.
-            LockSupport.parkNanos(SystemTime.nanoTime() - begin);
+            LockSupport.parkNanos(SystemClock.nanoTime() - begin);
         }
     }
 
@@ -148,7 +148,7 @@ final class ResourceCleanup {
     private void drop(List<ResourceName> page, IdlePolicy policy, long floor, long now) throws RowsBusyException {
         lane.transactUnlessLocked(Set.copyOf(page), ledger -> {
             for (ResourceName name : page) {
-                Resource resource = ledger.resource(name);
+                ResourceRow resource = ledger.resource(name);
                 if (resource.isStored
                         && !ledger.isInUse(resource)
                         && resource.lastToken <= floor

@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.server;
 import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.sql.database.LentConnection;
 import dev.holdfast.sql.database.UnproxiedDataSource;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -183,7 +183,7 @@ public final class ServerConnections {
      * @param isLent whether others would see the settings changed on them
      */
     public ServerConnections(DataSource source, boolean isPool, boolean isLent) {
-        this(source, isPool, isLent, SystemTime::nanoTime);
+        this(source, isPool, isLent, SystemClock::nanoTime);
     }
 
     public ServerConnections(DataSource source, boolean isPool, boolean isLent, LongSupplier ticks) {

@@ -4,7 +4,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.store.ledger.StoreContext;
 import dev.holdfast.store.ledger.WaitCondition;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 
@@ -13,7 +13,7 @@ final class ServerContext implements StoreContext {
 
     private final Product product;
     private final StatementCache statements;
-    private final ServerClock clock = new ServerClock();
+    private final DatabaseClock clock = new DatabaseClock();
     private final long client;
 
     ServerContext(Product product, StatementCache statements, long client) {
@@ -28,7 +28,7 @@ final class ServerContext implements StoreContext {
     }
 
     @Override
-    public ServerClock clock() {
+    public DatabaseClock clock() {
         return clock;
     }
 
@@ -48,7 +48,7 @@ final class ServerContext implements StoreContext {
     }
 
     @Override
-    public boolean expire(Session session) throws SQLException {
+    public boolean expire(SessionRow session) throws SQLException {
         return product.expire(statements, session);
     }
 
@@ -59,12 +59,12 @@ final class ServerContext implements StoreContext {
     }
 
     @Override
-    public Session newcomer(OpenSession command, long now) {
+    public SessionRow newcomer(OpenSession command, long now) {
         throw new IllegalStateException("Sessions are opened elsewhere: " + command);
     }
 
     @Override
-    public void forgotten(Session session) {
+    public void forgotten(SessionRow session) {
         // Nothing else is stored for a session.
     }
 

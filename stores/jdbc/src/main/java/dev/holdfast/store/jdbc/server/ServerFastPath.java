@@ -8,9 +8,9 @@ import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Tokens;
-import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Ledger;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.LedgerExecutor;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Acquires free locks and releases locks without waiters, with one statement for all commands of a batch that includes
- * all checks. A command for which the statement finds no row has changed nothing; {@link CommandExecutor} then executes
+ * all checks. A command for which the statement finds no row has changed nothing; {@link LedgerExecutor} then executes
  * it by the full rules.
  *
  * <p>The checks are those of {@link Ledger}: the resource has no grants or waiters and is declared as requested; the
@@ -112,7 +112,7 @@ public abstract class ServerFastPath {
      * @param told for another claim of the same client, if that is the new holder
      * @param isAwaited whether there are more waiters
      */
-    public record HandedOver(Reply reply, Optional<Transaction.Notification> told, boolean isAwaited) {}
+    public record HandedOver(Reply reply, Optional<LedgerTransaction.Notification> told, boolean isAwaited) {}
 
     /**
      * The reply with as many tokens as requested: a block that begins at the clock's time is never too large for the

@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.server;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.ledger.runtime.Housekeeper;
-import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.SystemClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -38,7 +38,7 @@ public final class ServerHousekeeping {
         this.lane = lane;
         this.resources = new ResourceCleanup(lane);
         this.idle = idle;
-        this.housekeeper = new Housekeeper(executor, SystemTime::nanoTime, EVERY_NANOS, SystemTime.nanoTime(), () -> {
+        this.housekeeper = new Housekeeper(executor, SystemClock::nanoTime, EVERY_NANOS, SystemClock.nanoTime(), () -> {
             boolean isDone = takeTurn();
             LOG.debug("housekeeping was {}", isDone ? "done" : "left to another client");
         });

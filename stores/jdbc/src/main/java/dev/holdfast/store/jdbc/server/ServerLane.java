@@ -14,8 +14,8 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.spi.support.Batcher.Call;
-import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.LedgerTransaction;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.util.ArrayList;
@@ -51,7 +51,7 @@ public final class ServerLane implements Batcher.Trip {
     private static final Logger LOG = LoggerFactory.getLogger(ServerLane.class);
 
     private final Product product;
-    private final Consumer<List<Transaction.Notification>> telling;
+    private final Consumer<List<LedgerTransaction.Notification>> telling;
     private final LockTransactions transactions;
     private final SessionTermination endings;
     private final CommandTransactions longWay;
@@ -81,7 +81,7 @@ public final class ServerLane implements Batcher.Trip {
             SqlTemplates templates,
             ServerConnections connections,
             long client,
-            Consumer<List<Transaction.Notification>> telling) {
+            Consumer<List<LedgerTransaction.Notification>> telling) {
         this.product = product;
         this.telling = telling;
         this.transactions = new LockTransactions(product, templates, connections, ServerConnections.Use.LOCKS, client);
@@ -92,7 +92,7 @@ public final class ServerLane implements Batcher.Trip {
 
     @Override
     public void make(int lane, List<Call> calls) {
-        List<Transaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
         lock.lock();
         try {
             Call before = tried;
@@ -100,7 +100,7 @@ public final class ServerLane implements Batcher.Trip {
             List<Call> batch = new ArrayList<>(calls.size());
             for (Call call : calls) {
                 if (call.command() instanceof CloseSession close) {
-                    close(call, Session.numberOf(close.session()), told);
+                    close(call, SessionRow.numberOf(close.session()), told);
                 } else {
                     batch.add(call);
                 }
@@ -125,7 +125,7 @@ public final class ServerLane implements Batcher.Trip {
         if (!lock.tryLock()) {
             return false;
         }
-        List<Transaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
         try {
             if (call.command() instanceof OnResource about && !locked.contains(about.resource())) {
                 transactions.beginForCaller(call.timeout());
@@ -152,7 +152,7 @@ public final class ServerLane implements Batcher.Trip {
      * @param before the command that was just tried this way; null if none
      */
     @GuardedBy("lock")
-    private List<Call> theShortWay(List<Call> calls, @Nullable Call before, List<Transaction.Notification> told) {
+    private List<Call> theShortWay(List<Call> calls, @Nullable Call before, List<LedgerTransaction.Notification> told) {
         FastPathRouter shortWay =
                 new FastPathRouter(product, transactions, fastPath, calls, before, awaited, known, told);
         List<Call> left = shortWay.go();
@@ -190,7 +190,7 @@ public final class ServerLane implements Batcher.Trip {
      */
     void transactUnlessLocked(Set<ResourceName> names, Set<ResourceName> needed, LockTransactions.Work work)
             throws RowsBusyException {
-        List<Transaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
         LockTransactions.Task task = new LockTransactions.Task(work);
         task.names.addAll(names);
         task.needed.addAll(needed);
@@ -232,14 +232,14 @@ public final class ServerLane implements Batcher.Trip {
         return names.stream().map(ResourceName::utf8).toList();
     }
 
-    private void tell(List<Transaction.Notification> told) {
+    private void tell(List<LedgerTransaction.Notification> told) {
         if (!told.isEmpty()) {
             telling.accept(told);
         }
     }
 
     @GuardedBy("lock")
-    private void together(List<Call> calls, List<Transaction.Notification> told) {
+    private void together(List<Call> calls, List<LedgerTransaction.Notification> told) {
         try {
             if (longWay.carryOut(calls, told, LockWait.BRIEF)) {
                 noteAwaited(calls);
@@ -270,7 +270,8 @@ public final class ServerLane implements Batcher.Trip {
 
     /** Returns whether the poll was answered. */
     @GuardedBy("lock")
-    private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Notification> told) {
+    private boolean pollAround(
+            Call call, Poll poll, Set<ResourceName> names, List<LedgerTransaction.Notification> told) {
         LockSkippingPoll around = new LockSkippingPoll(poll, names);
         try {
             transactions.carryOut(around.task(longWay.steps()), told);
@@ -289,7 +290,7 @@ public final class ServerLane implements Batcher.Trip {
      * @return the other commands that are not answered yet
      */
     @GuardedBy("lock")
-    private List<Call> refuse(List<Call> calls, RowsBusyException why, List<Transaction.Notification> told) {
+    private List<Call> refuse(List<Call> calls, RowsBusyException why, List<LedgerTransaction.Notification> told) {
         if (locked.size() > MOST_KNOWN) {
             locked.clear();
         }
@@ -320,7 +321,7 @@ public final class ServerLane implements Batcher.Trip {
      * them again.
      */
     @GuardedBy("lock")
-    private List<Call> withoutLocked(List<Call> calls, List<Transaction.Notification> told) {
+    private List<Call> withoutLocked(List<Call> calls, List<LedgerTransaction.Notification> told) {
         if (locked.isEmpty()) {
             return calls;
         }
@@ -340,7 +341,7 @@ public final class ServerLane implements Batcher.Trip {
         }
     }
 
-    private void close(Call call, long id, List<Transaction.Notification> told) {
+    private void close(Call call, long id, List<LedgerTransaction.Notification> told) {
         try {
             endings.end(id, told);
             call.answer(new Reply.Done());
@@ -354,7 +355,7 @@ public final class ServerLane implements Batcher.Trip {
      * several transactions.
      */
     public void end(long id) {
-        List<Transaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
         lock.lock();
         try {
             endings.end(id, told);

@@ -7,7 +7,7 @@ import dev.holdfast.spi.Command.Retire;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.support.Batcher.Call;
 import dev.holdfast.spi.support.Micros;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.nio.charset.StandardCharsets;
@@ -60,7 +60,7 @@ public final class ServerSessions {
         } else if (call.command() instanceof KeepAlive keepAlive) {
             call.answer(keepAlive(keepAlive));
         } else if (call.command() instanceof Retire retire) {
-            retire(Session.numberOf(retire.session()));
+            retire(SessionRow.numberOf(retire.session()));
             call.answer(new Reply.Done());
         } else {
             throw new IllegalArgumentException("Not about sessions alone: " + call.command());
@@ -76,11 +76,11 @@ public final class ServerSessions {
         long ttl = Math.max(MIN_TTL_MICROS, Micros.of(command.ttl()));
         StatementCache.changeOne(
                 statements.bound(add, client, ttl, command.label().getBytes(StandardCharsets.UTF_8), ttl, id));
-        return new Reply.SessionOpened(Session.idOf(id), Micros.duration(ttl));
+        return new Reply.SessionOpened(SessionRow.idOf(id), Micros.duration(ttl));
     }
 
     private Reply keepAlive(KeepAlive command) throws SQLException {
-        long id = Session.numberOf(command.session());
+        long id = SessionRow.numberOf(command.session());
         if (statements.bound(renew, command.epoch(), id, command.epoch()).executeUpdate() > 0) {
             return new Reply.SessionAlive();
         }
@@ -92,7 +92,7 @@ public final class ServerSessions {
     private void retire(long id) throws SQLException {
         PreparedStatement update =
                 statements.prepare(statements.templates().of("UPDATE holdfast_session SET epoch = ? WHERE id = ?"));
-        update.setLong(1, Session.RETIRED);
+        update.setLong(1, SessionRow.RETIRED);
         update.setLong(2, id);
         update.executeUpdate();
     }

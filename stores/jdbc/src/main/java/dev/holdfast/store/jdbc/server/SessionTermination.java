@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.server;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.table.ClaimRows;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,7 @@ final class SessionTermination {
      * @throws StoreException if that fails, or if other transactions keep rows of its claims locked; then all others
      *     were visited
      */
-    void end(long id, List<Transaction.Notification> told) {
+    void end(long id, List<LedgerTransaction.Notification> told) {
         kept = null;
         transactions.carryOut(new LockTransactions.Task(state -> state.rows().end(id)), told);
         List<ResourceName> contended = new ArrayList<>();
@@ -69,7 +69,7 @@ final class SessionTermination {
     }
 
     /** Reads resources and claims on them, which drops dead claims. */
-    private void visit(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Notification> told) {
+    private void visit(List<ResourceName> names, List<ClaimRef> claims, List<LedgerTransaction.Notification> told) {
         List<ResourceName> left = new ArrayList<>(names);
         while (true) {
             List<ResourceName> present = List.copyOf(left);
@@ -88,7 +88,7 @@ final class SessionTermination {
         }
     }
 
-    private void attempt(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Notification> told)
+    private void attempt(List<ResourceName> names, List<ClaimRef> claims, List<LedgerTransaction.Notification> told)
             throws RowsBusyException {
         LockTransactions.Task task = new LockTransactions.Task(state -> {
             for (ResourceName name : names) {

@@ -7,9 +7,9 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
-import dev.holdfast.sql.database.MysqlServer;
+import dev.holdfast.sql.database.MysqlVariant;
 import dev.holdfast.store.jdbc.server.Product;
-import dev.holdfast.store.ledger.Transaction.Notification;
+import dev.holdfast.store.ledger.LedgerTransaction.Notification;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.lang.reflect.Proxy;
@@ -38,7 +38,7 @@ class MysqlWakeTest {
         StatementCache statements = new StatementCache(new SqlTemplates(Product.TEXTS, "", "holdfast_", "`"));
         statements.attach(proxy(Connection.class, method -> kill));
         ClaimRef claim = new ClaimRef(new ResourceName("x"), new SessionId("s1"), 1);
-        new MysqlProduct(MysqlServer.of("MariaDB", "11.4"), "0")
+        new MysqlProduct(MysqlVariant.of("MariaDB", "11.4"), "0")
                 .wake(statements, List.of(new Notification(7, new Signal.Changed(claim))));
         assertThat(ErrorLog.errors())
                 .filteredOn(error -> error.isAbout(thrown.getMessage()))

@@ -31,7 +31,7 @@ public class ClaimRows {
     }
 
     /** Adds the rows that a transaction read with its locks. */
-    public void give(Collection<Resource> resources, List<Claim> heads) {
+    public void give(Collection<ResourceRow> resources, List<ClaimRow> heads) {
         throw new IllegalStateException("Nothing is kept here");
     }
 
@@ -52,44 +52,44 @@ public class ClaimRows {
 
     /** The row of a claim on a resource; null if there is none. */
     @Nullable
-    public Claim find(Resource resource, long session, long number) throws SQLException {
+    public ClaimRow find(ResourceRow resource, long session, long number) throws SQLException {
         return StatementCache.first(
                 select(SqlTemplate.CLAIM, session, number, resource.key), row -> claim(resource, row));
     }
 
     /** The claim that has waited longest; null if none waits. */
     @Nullable
-    public Claim head(Resource resource) throws SQLException {
+    public ClaimRow head(ResourceRow resource) throws SQLException {
         return StatementCache.first(select(SqlTemplate.HEAD, resource.key), row -> claim(resource, row));
     }
 
-    public List<Claim> waiters(Resource resource, int limit) throws SQLException {
+    public List<ClaimRow> waiters(ResourceRow resource, int limit) throws SQLException {
         return StatementCache.all(select(SqlTemplate.WAITERS, resource.key, limit), row -> claim(resource, row));
     }
 
     /** The waiters that are heavier than this weight, head first. */
-    public List<Claim> waitersAbove(Resource resource, int weight) throws SQLException {
+    public List<ClaimRow> waitersAbove(ResourceRow resource, int weight) throws SQLException {
         return StatementCache.all(select(SqlTemplate.WAITERS_ABOVE, resource.key, weight), row -> claim(resource, row));
     }
 
     /** The grants with their own rows, oldest first. */
-    public List<Claim> grants(Resource resource, int limit) throws SQLException {
+    public List<ClaimRow> grants(ResourceRow resource, int limit) throws SQLException {
         return StatementCache.all(select(SqlTemplate.GRANTS, resource.key, limit), row -> claim(resource, row));
     }
 
-    public List<Claim> grantsOf(Resource resource, long session) throws SQLException {
+    public List<ClaimRow> grantsOf(ResourceRow resource, long session) throws SQLException {
         return StatementCache.all(
                 select(SqlTemplate.GRANTS_OF_SESSION, resource.key, session), row -> claim(resource, row));
     }
 
     /** The grants with their own rows whose own lease has expired. */
-    public List<Claim> grantsOver(Resource resource, long now) throws SQLException {
+    public List<ClaimRow> grantsOver(ResourceRow resource, long now) throws SQLException {
         return StatementCache.all(select(SqlTemplate.GRANTS_OVER, resource.key, now), row -> claim(resource, row));
     }
 
     /** The grant with its own row whose block contains a token; null if there is none. */
     @Nullable
-    public Claim grant(Resource resource, long token) throws SQLException {
+    public ClaimRow grant(ResourceRow resource, long token) throws SQLException {
         return StatementCache.first(
                 select(SqlTemplate.GRANT_OF_TOKEN, resource.key, token, token), row -> claim(resource, row));
     }
@@ -98,7 +98,7 @@ public class ClaimRows {
     public record Held(long session, long grants, long weight) {}
 
     /** The sessions of the grants with their own rows. */
-    public List<Held> grantedSessions(Resource resource) throws SQLException {
+    public List<Held> grantedSessions(ResourceRow resource) throws SQLException {
         return StatementCache.all(
                 select(SqlTemplate.GRANTED_SESSIONS, resource.key),
                 row -> new Held(row.getLong(1), row.getLong(2), row.getLong(3)));
@@ -107,13 +107,13 @@ public class ClaimRows {
     /**
      * The earliest end of an own lease among the grants with their own rows; {@link Long#MAX_VALUE} if there is none.
      */
-    public long firstEnd(Resource resource) throws SQLException {
+    public long firstEnd(ResourceRow resource) throws SQLException {
         Long ends = StatementCache.first(select(SqlTemplate.FIRST_END, resource.key), row -> row.getLong(1));
         return ends == null || ends == 0 ? Long.MAX_VALUE : ends;
     }
 
     /** A claim of a session and the name of its resource, to end or audit it. */
-    public record Place(ResourceName name, Claim claim) {}
+    public record Place(ResourceName name, ClaimRow claim) {}
 
     /**
      * The claims of a session that have their own rows, by number and key, after the given ones. Their resources are
@@ -123,18 +123,18 @@ public class ClaimRows {
         return StatementCache.all(select(SqlTemplate.CLAIMS_OF_SESSION, session, afterNumber, afterKey, limit), row -> {
             byte[] key = row.getBytes(10);
             ResourceName name = StatementCache.name(key);
-            return new Place(name, claim(new Resource(name, key), row));
+            return new Place(name, claim(new ResourceRow(name, key), row));
         });
     }
 
-    public void add(Claim claim) throws SQLException {
+    public void add(ClaimRow claim) throws SQLException {
         PreparedStatement insert = statements.prepare(SqlTemplate.ADD_CLAIM);
         setAll(insert, 0, claim);
         StatementCache.changeOne(insert);
     }
 
     /** Sets the values of {@link SqlTemplate#ADD_CLAIM}, after {@code before} others. */
-    public static void setAll(PreparedStatement insert, int before, Claim claim) throws SQLException {
+    public static void setAll(PreparedStatement insert, int before, ClaimRow claim) throws SQLException {
         insert.setLong(before + 1, claim.session);
         insert.setLong(before + 2, claim.number);
         insert.setInt(before + 3, ColumnCodes.of(claim.binding));
@@ -147,27 +147,27 @@ public class ClaimRows {
         setRow(insert, before + 10, Row.of(claim));
     }
 
-    public void save(Claim claim) throws SQLException {
+    public void save(ClaimRow claim) throws SQLException {
         PreparedStatement update = statements.bound(
                 SqlTemplate.SAVE_CLAIM, claim.weight, claim.ends, claim.seq, claim.firstToken, claim.endToken);
         setRow(update, 6, Row.of(claim));
         StatementCache.changeOne(update);
     }
 
-    public void drop(Claim claim) throws SQLException {
+    public void drop(ClaimRow claim) throws SQLException {
         PreparedStatement delete = statements.prepare(SqlTemplate.DROP_CLAIM);
         setRow(delete, 1, Row.of(claim));
         StatementCache.changeOne(delete);
     }
 
     /** Drops all rows of claims on a resource that has never counted one. */
-    public void dropUncounted(Resource resource) throws SQLException {
+    public void dropUncounted(ResourceRow resource) throws SQLException {
         statements.bound(SqlTemplate.DROP_UNCOUNTED, resource.key).executeUpdate();
     }
 
     /** The current key of a claim's row: granting a claim changes it. */
-    public record Row(Resource resource, boolean isGranted, long place) {
-        public static Row of(Claim claim) {
+    public record Row(ResourceRow resource, boolean isGranted, long place) {
+        public static Row of(ClaimRow claim) {
             return new Row(claim.resource, claim.isGranted, claim.place);
         }
     }
@@ -180,7 +180,7 @@ public class ClaimRows {
     }
 
     /** The claim of a row that begins with {@link SqlTemplate#CLAIM_COLUMNS}. */
-    public static Claim claim(Resource resource, ResultSet row) throws SQLException {
+    public static ClaimRow claim(ResourceRow resource, ResultSet row) throws SQLException {
         long number = row.getLong(2);
         Binding binding;
         try {
@@ -188,7 +188,7 @@ public class ClaimRows {
         } catch (IllegalArgumentException e) {
             throw StatementCache.damaged(resource.name, "its claim " + number + " has a binding that is none");
         }
-        Claim claim = new Claim(resource, row.getLong(1), number, binding, row.getInt(4));
+        ClaimRow claim = new ClaimRow(resource, row.getLong(1), number, binding, row.getInt(4));
         claim.weight = row.getInt(5);
         claim.ends = row.getLong(6);
         claim.isGranted = row.getInt(11) != 0;

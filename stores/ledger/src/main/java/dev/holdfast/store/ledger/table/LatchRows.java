@@ -18,8 +18,8 @@ public final class LatchRows {
     }
 
     /** The latch of a resource; a new one if there is no row. */
-    public Latch find(Resource resource) throws SQLException {
-        Latch latch = new Latch();
+    public LatchRow find(ResourceRow resource) throws SQLException {
+        LatchRow latch = new LatchRow();
         try (ResultSet row = statements.bound(SqlTemplate.LATCH, resource.key).executeQuery()) {
             if (row.next()) {
                 latch.isStored = true;
@@ -36,11 +36,11 @@ public final class LatchRows {
     }
 
     /** Whether a resource is a latch that is not open. */
-    public boolean isCounting(Resource resource) throws SQLException {
+    public boolean isCounting(ResourceRow resource) throws SQLException {
         return resource.declared.kind() == Kind.LATCH && find(resource).remaining > 0;
     }
 
-    public void save(Resource resource, Latch latch, long unixMicros) throws SQLException {
+    public void save(ResourceRow resource, LatchRow latch, long unixMicros) throws SQLException {
         StatementCache.changeOne(statements.bound(
                 latch.isStored ? SqlTemplate.SAVE_LATCH : SqlTemplate.ADD_LATCH,
                 latch.generation,
@@ -51,7 +51,7 @@ public final class LatchRows {
     }
 
     /** Records an id that has counted down; false if it had done so before. */
-    public boolean addCounted(Resource resource, String id) throws SQLException {
+    public boolean addCounted(ResourceRow resource, String id) throws SQLException {
         if (StatementCache.first(statements.bound(SqlTemplate.COUNTED, resource.key, id), row -> true) != null) {
             return false;
         }
@@ -59,12 +59,12 @@ public final class LatchRows {
         return true;
     }
 
-    public void dropCounted(Resource resource) throws SQLException {
+    public void dropCounted(ResourceRow resource) throws SQLException {
         statements.bound(SqlTemplate.DROP_COUNTED, resource.key).executeUpdate();
     }
 
     /** Drops a latch and the ids that have counted it down. */
-    public void drop(Resource resource) throws SQLException {
+    public void drop(ResourceRow resource) throws SQLException {
         statements.bound(SqlTemplate.DROP_LATCH, resource.key).executeUpdate();
         dropCounted(resource);
     }

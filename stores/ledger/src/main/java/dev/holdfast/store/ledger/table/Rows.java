@@ -30,23 +30,23 @@ public final class Rows {
 
     /** The row of a resource; null if there is none. */
     @Nullable
-    public Resource resource(ResourceName name) throws SQLException {
+    public ResourceRow resource(ResourceName name) throws SQLException {
         byte[] key = name.utf8();
         return StatementCache.first(
-                statements.bound(SqlTemplate.RESOURCE, key), row -> resource(new Resource(name, key), row));
+                statements.bound(SqlTemplate.RESOURCE, key), row -> resource(new ResourceRow(name, key), row));
     }
 
     /** The resources of a result that has the name as its last column. */
-    public static List<Resource> resources(ResultSet row) throws SQLException {
-        List<Resource> found = new ArrayList<>();
+    public static List<ResourceRow> resources(ResultSet row) throws SQLException {
+        List<ResourceRow> found = new ArrayList<>();
         while (row.next()) {
             byte[] key = row.getBytes(15);
-            found.add(resource(new Resource(StatementCache.name(key), key), row));
+            found.add(resource(new ResourceRow(StatementCache.name(key), key), row));
         }
         return found;
     }
 
-    private static Resource resource(Resource into, ResultSet row) throws SQLException {
+    private static ResourceRow resource(ResourceRow into, ResultSet row) throws SQLException {
         long spec = row.getLong(1);
         long capacity = row.getLong(2);
         into.lastToken = row.getLong(3);
@@ -94,7 +94,7 @@ public final class Rows {
         return into;
     }
 
-    public void save(Resource resource) throws SQLException {
+    public void save(ResourceRow resource) throws SQLException {
         PreparedStatement write =
                 statements.prepare(resource.isStored ? SqlTemplate.SAVE_RESOURCE : SqlTemplate.ADD_RESOURCE);
         setAll(write, 0, resource);
@@ -104,12 +104,12 @@ public final class Rows {
     }
 
     /** Saves a resource that has a row, at the end of the transaction. */
-    public static void save(Resource resource, WriteBatch writes) {
+    public static void save(ResourceRow resource, WriteBatch writes) {
         writes.change(SqlTemplate.SAVE_RESOURCE, (statement, before) -> setAll(statement, before, resource));
         resource.isDirty = false;
     }
 
-    private static void setAll(PreparedStatement write, int before, Resource resource) throws SQLException {
+    private static void setAll(PreparedStatement write, int before, ResourceRow resource) throws SQLException {
         write.setLong(before + 1, ColumnCodes.of(resource.declared));
         write.setLong(before + 2, resource.capacity);
         write.setLong(before + 3, resource.lastToken);
@@ -141,13 +141,13 @@ public final class Rows {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Row(
             byte[] key,
-            @Nullable Resource resource,
+            @Nullable ResourceRow resource,
             @Nullable StoreException damage) {
 
         private static Row of(ResultSet row) throws SQLException {
             byte[] key = row.getBytes(15);
             try {
-                return new Row(key, Rows.resource(new Resource(StatementCache.name(key), key), row), null);
+                return new Row(key, Rows.resource(new ResourceRow(StatementCache.name(key), key), row), null);
             } catch (StoreException damage) {
                 return new Row(key, null, damage);
             }
@@ -161,7 +161,7 @@ public final class Rows {
 
     /** An inline grant, for an audit. */
     public record Inline(ResourceName name, long claim, long ends) {
-        /** As {@link Claim#isOver}. */
+        /** As {@link ClaimRow#isOver}. */
         public boolean isOver(long now) {
             return ends > 0 && ends <= now;
         }
@@ -222,7 +222,7 @@ public final class Rows {
     }
 
     /** Drops a resource. Its last token raises the floor, above which resources without a row start. */
-    public void drop(Resource resource) throws SQLException {
+    public void drop(ResourceRow resource) throws SQLException {
         raiseFloor(resource.lastToken);
         StatementCache.changeOne(statements.bound(SqlTemplate.DROP_RESOURCE, resource.key));
     }
@@ -231,19 +231,19 @@ public final class Rows {
 
     /** The row of a session; null if there is none. */
     @Nullable
-    public Session session(long id) throws SQLException {
+    public SessionRow session(long id) throws SQLException {
         return StatementCache.first(statements.bound(SqlTemplate.SESSION, id), row -> session(id, row));
     }
 
     /** The session of a row that has the columns of {@link SqlTemplate#SESSION}. */
-    public static Session session(long id, ResultSet row) throws SQLException {
+    public static SessionRow session(long id, ResultSet row) throws SQLException {
         return session(id, row, 1);
     }
 
     /** The same, with the first column at {@code from}. */
-    public static Session session(long id, ResultSet row, int from) throws SQLException {
+    public static SessionRow session(long id, ResultSet row, int from) throws SQLException {
         byte[] label = row.getBytes(from + 2);
-        Session session = new Session(
+        SessionRow session = new SessionRow(
                 id,
                 row.getLong(from),
                 row.getLong(from + 1),
@@ -254,7 +254,7 @@ public final class Rows {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.NONE,
-                    "the row of session " + Session.idOf(id) + " is damaged: its ttl is " + session.ttl
+                    "the row of session " + SessionRow.idOf(id) + " is damaged: its ttl is " + session.ttl
                             + ", its epoch " + session.epoch + " and its deadline " + session.deadline
                             + "; nothing was changed, and a person must act: " + StatementCache.WHAT_TO_DO,
                     null);
@@ -262,7 +262,7 @@ public final class Rows {
         return session;
     }
 
-    public void add(Session session) throws SQLException {
+    public void add(SessionRow session) throws SQLException {
         StatementCache.changeOne(statements.bound(
                 SqlTemplate.ADD_SESSION,
                 session.client,
@@ -273,18 +273,18 @@ public final class Rows {
                 session.id));
     }
 
-    public void save(Session session) throws SQLException {
+    public void save(SessionRow session) throws SQLException {
         StatementCache.changeOne(
                 statements.bound(SqlTemplate.SAVE_SESSION, session.epoch, session.deadline, session.id));
     }
 
-    public void drop(Session session) throws SQLException {
+    public void drop(SessionRow session) throws SQLException {
         StatementCache.changeOne(statements.bound(SqlTemplate.DROP_SESSION, session.id));
     }
 
     /** Ends a session; its claims are dropped later. */
     public void end(long id) throws SQLException {
-        statements.bound(SqlTemplate.END_SESSION, Session.RETIRED, id).executeUpdate();
+        statements.bound(SqlTemplate.END_SESSION, SessionRow.RETIRED, id).executeUpdate();
     }
 
     /** Drops the row of a session that has ended and has no claims. */

@@ -3,7 +3,7 @@ package dev.holdfast.store.ledger.table;
 import dev.holdfast.spi.SessionId;
 
 /** The row of a session. */
-public final class Session {
+public final class SessionRow {
 
     /** The epoch of a retired or ended session, above that of every command. */
     public static final long RETIRED = Long.MAX_VALUE;
@@ -27,7 +27,7 @@ public final class Session {
     /** Whether it was found alive in this transaction. */
     public boolean isWitnessed;
 
-    public Session(long id, long client, long ttl, String label, long epoch, long deadline) {
+    public SessionRow(long id, long client, long ttl, String label, long epoch, long deadline) {
         this.id = id;
         this.client = client;
         this.ttl = ttl;

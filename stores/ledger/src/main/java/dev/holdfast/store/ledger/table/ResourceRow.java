@@ -10,7 +10,7 @@ import dev.holdfast.spi.ResourceSpec;
  * one update. All other grants and all waiters have their own rows. They are counted here, so that their table is read
  * only if there are any.
  */
-public final class Resource {
+public final class ResourceRow {
 
     public final ResourceName name;
 
@@ -49,7 +49,7 @@ public final class Resource {
     public long firstToken;
     public long endToken;
 
-    /** As {@link Claim#ends}. */
+    /** As {@link ClaimRow#ends}. */
     public long ends;
 
     public long seq;
@@ -66,7 +66,7 @@ public final class Resource {
     /** Increases with each claim that gets a row: it orders the queue and the grants. */
     public long places;
 
-    public Resource(ResourceName name, byte[] key) {
+    public ResourceRow(ResourceName name, byte[] key) {
         this.name = name;
         this.key = key;
         this.declared = ResourceSpec.MUTEX;

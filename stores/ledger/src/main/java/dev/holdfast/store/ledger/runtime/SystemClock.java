@@ -3,9 +3,9 @@ package dev.holdfast.store.ledger.runtime;
 import java.time.Instant;
 
 /** The clocks of this process, and the only place where SQL stores read them. */
-public final class SystemTime {
+public final class SystemClock {
 
-    private SystemTime() {}
+    private SystemClock() {}
 
     /** The monotonic clock, for measuring durations in this process. */
     public static long nanoTime() {

@@ -8,9 +8,9 @@ import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
 
 /** A claim: its own row, or the inline grant in the row of its resource. */
-public final class Claim {
+public final class ClaimRow {
 
-    public final Resource resource;
+    public final ResourceRow resource;
     public final long session;
     public final long number;
     public final Binding binding;
@@ -38,7 +38,7 @@ public final class Claim {
 
     public long endToken;
 
-    public Claim(Resource resource, long session, long number, Binding binding, int wanted) {
+    public ClaimRow(ResourceRow resource, long session, long number, Binding binding, int wanted) {
         this.resource = resource;
         this.session = session;
         this.number = number;
@@ -47,18 +47,18 @@ public final class Claim {
     }
 
     /** A claim as requested. */
-    public static Claim of(Resource resource, long session, Acquire request) {
+    public static ClaimRow of(ResourceRow resource, long session, Acquire request) {
         Lease lease = request.lease();
-        Claim claim = new Claim(resource, session, request.claim().claim(), lease.binding(), request.tokens());
+        ClaimRow claim = new ClaimRow(resource, session, request.claim().claim(), lease.binding(), request.tokens());
         claim.weight = request.weight();
         claim.ends = -Micros.of(lease.length());
         return claim;
     }
 
     /** The inline grant of a resource. */
-    public static Claim inline(Resource resource) {
+    public static ClaimRow inline(ResourceRow resource) {
         Binding binding = resource.ends == 0 ? Binding.SESSION : Binding.BOUNDED;
-        Claim claim = new Claim(resource, resource.session, resource.claim, binding, 1);
+        ClaimRow claim = new ClaimRow(resource, resource.session, resource.claim, binding, 1);
         claim.isGranted = true;
         claim.weight = resource.weight;
         claim.ends = resource.ends;
@@ -69,8 +69,8 @@ public final class Claim {
     }
 
     /** A copy of this claim that refers to another object of its resource. */
-    public Claim on(Resource same) {
-        Claim claim = new Claim(same, session, number, binding, wanted);
+    public ClaimRow on(ResourceRow same) {
+        ClaimRow claim = new ClaimRow(same, session, number, binding, wanted);
         claim.place = place;
         claim.isGranted = isGranted;
         claim.weight = weight;
@@ -79,7 +79,7 @@ public final class Claim {
     }
 
     public ClaimRef ref() {
-        return new ClaimRef(resource.name, Session.idOf(session), number);
+        return new ClaimRef(resource.name, SessionRow.idOf(session), number);
     }
 
     public TokenBlock tokens() {

@@ -1,7 +1,7 @@
 package dev.holdfast.store.ledger;
 
 import dev.holdfast.store.ledger.table.Rows;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-public final class Sessions {
+public final class SessionCache {
 
-    private final Transaction transaction;
+    private final LedgerTransaction transaction;
     private final Rows rows;
     private final StoreContext context;
-    private final Map<Long, Optional<Session>> known = new HashMap<>();
+    private final Map<Long, Optional<SessionRow>> known = new HashMap<>();
 
-    Sessions(Transaction transaction, Rows rows, StoreContext context) {
+    SessionCache(LedgerTransaction transaction, Rows rows, StoreContext context) {
         this.transaction = transaction;
         this.rows = rows;
         this.context = context;
@@ -34,8 +34,8 @@ public final class Sessions {
 
     /** A session that is alive, or whose row is kept for its detached grants. */
     @Nullable
-    public Session known(long id) throws SQLException {
-        Optional<Session> session = known.get(id);
+    public SessionRow known(long id) throws SQLException {
+        Optional<SessionRow> session = known.get(id);
         if (session == null) {
             session = Optional.ofNullable(rows.session(id));
             known.put(id, session);
@@ -47,7 +47,7 @@ public final class Sessions {
      * Whether a session that has not ended should: it has expired, or the processes that could renew it have ended.
      * Checked once in a transaction.
      */
-    boolean isOver(Session session) throws SQLException {
+    boolean isOver(SessionRow session) throws SQLException {
         if (!session.isWitnessed) {
             if (session.deadline <= transaction.now()
                     || (session.client != context.client() && context.isGone(session.client))) {
@@ -61,28 +61,28 @@ public final class Sessions {
     /**
      * Adds a session that was read along with another row, or null if it does not exist, unless it is known already.
      */
-    void meet(long id, @Nullable Session session) {
+    void meet(long id, @Nullable SessionRow session) {
         known.putIfAbsent(id, Optional.ofNullable(session));
     }
 
     /** Adds a session that was read in this transaction. */
-    void give(Session session) {
+    void give(SessionRow session) {
         known.put(session.id, Optional.of(session));
     }
 
-    void add(Session session) throws SQLException {
+    void add(SessionRow session) throws SQLException {
         transaction.mustWrite();
         rows.add(session);
         known.put(session.id, Optional.of(session));
     }
 
-    void save(Session session) throws SQLException {
+    void save(SessionRow session) throws SQLException {
         transaction.mustWrite();
         rows.save(session);
     }
 
     /** Drops the row of a session that has ended. */
-    public void drop(Session session) throws SQLException {
+    public void drop(SessionRow session) throws SQLException {
         transaction.mustWrite();
         rows.drop(session);
         known.put(session.id, Optional.empty());

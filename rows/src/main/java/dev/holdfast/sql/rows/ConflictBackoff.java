@@ -8,12 +8,12 @@ import java.util.concurrent.locks.LockSupport;
  * Pauses between attempts: random, below a limit that doubles up to a maximum (full jitter), so that transactions that
  * conflicted do not conflict again.
  */
-final class Backoff {
+final class ConflictBackoff {
 
     private static final long FIRST_NANOS = Duration.ofMillis(2).toNanos();
     private static final long LONGEST_NANOS = Duration.ofMillis(250).toNanos();
 
-    private Backoff() {}
+    private ConflictBackoff() {}
 
     /**
      * Pauses after the attempt with this number; may return early.

@@ -2,7 +2,7 @@ package dev.holdfast.store.ledger;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.SQLException;
@@ -17,15 +17,15 @@ import java.util.Optional;
  *
  * <p>Not thread-safe.
  */
-public final class Resources {
+public final class ResourceCache {
 
-    private final Transaction transaction;
+    private final LedgerTransaction transaction;
     private final Rows rows;
     private final boolean isAlone;
     private final WriteBatch writes;
-    private final Map<ResourceName, Resource> met = new HashMap<>();
+    private final Map<ResourceName, ResourceRow> met = new HashMap<>();
 
-    Resources(Transaction transaction, Rows rows, boolean isAlone, WriteBatch writes) {
+    ResourceCache(LedgerTransaction transaction, Rows rows, boolean isAlone, WriteBatch writes) {
         this.transaction = transaction;
         this.rows = rows;
         this.isAlone = isAlone;
@@ -38,17 +38,17 @@ public final class Resources {
     }
 
     /** A resource as recorded, including its dead claims; a new one without a row if it was never used. */
-    public Resource load(ResourceName name) throws SQLException {
-        Resource known = met.get(name);
+    public ResourceRow load(ResourceName name) throws SQLException {
+        ResourceRow known = met.get(name);
         if (known != null) {
             return known;
         }
         if (!isAlone) {
             throw new MissingLockException(List.of(name));
         }
-        Resource resource = rows.resource(name);
+        ResourceRow resource = rows.resource(name);
         if (resource == null) {
-            resource = new Resource(name, name.utf8());
+            resource = new ResourceRow(name, name.utf8());
             resource.lastToken = rows.floor();
         }
         met.put(name, resource);
@@ -57,12 +57,12 @@ public final class Resources {
 
     /** The declaration of a resource that the last transaction used, if it has waiters. */
     public Optional<ResourceSpec> awaited(ResourceName name) {
-        Resource known = met.get(name);
+        ResourceRow known = met.get(name);
         return known != null && known.waiters > 0 ? Optional.of(known.declared) : Optional.empty();
     }
 
     /** A resource that is locked, or that has no row. */
-    public void give(Resource resource) {
+    public void give(ResourceRow resource) {
         met.put(resource.name, resource);
     }
 
@@ -90,7 +90,7 @@ public final class Resources {
             met.clear();
             return;
         }
-        for (Resource resource : met.values()) {
+        for (ResourceRow resource : met.values()) {
             resource.isSwept = false;
             resource.isSettled = false;
         }
@@ -98,7 +98,7 @@ public final class Resources {
 
     /** Writes the changes, or adds them to the batch at the end of the transaction. */
     void save() throws SQLException {
-        for (Resource resource : met.values()) {
+        for (ResourceRow resource : met.values()) {
             if (resource.isDirty) {
                 transaction.mustWrite();
                 if (resource.isStored && !isAlone) {
@@ -111,7 +111,7 @@ public final class Resources {
     }
 
     /** Drops the row of a resource that is not in use. */
-    void drop(Resource resource) throws SQLException {
+    void drop(ResourceRow resource) throws SQLException {
         transaction.mustWrite();
         rows.drop(resource);
         met.remove(resource.name);

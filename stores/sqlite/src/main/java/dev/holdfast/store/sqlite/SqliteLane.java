@@ -10,9 +10,9 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.support.Batcher;
-import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Ledger;
-import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.LedgerExecutor;
+import dev.holdfast.store.ledger.LedgerTransaction;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A failure before the commit has no effect. If the commit itself fails, the effect is unknown.
  */
-final class Lane implements Batcher.Trip {
+final class SqliteLane implements Batcher.Trip {
 
     /** Work other than a command. */
     @FunctionalInterface
@@ -50,9 +50,9 @@ final class Lane implements Batcher.Trip {
     private final ReentrantLock lock = new ReentrantLock();
 
     private final Dialect dialect;
-    private final Consumer<List<Transaction.Notification>> telling;
+    private final Consumer<List<LedgerTransaction.Notification>> telling;
     private final Ledger ledger;
-    private final CommandExecutor steps;
+    private final LedgerExecutor steps;
 
     @GuardedBy("lock")
     private final WriterYield writerYield = new WriterYield();
@@ -61,16 +61,16 @@ final class Lane implements Batcher.Trip {
     private boolean closed;
 
     /** @param telling receives the notifications after each commit, with no lock held */
-    Lane(Dialect dialect, Consumer<List<Transaction.Notification>> telling) {
+    SqliteLane(Dialect dialect, Consumer<List<LedgerTransaction.Notification>> telling) {
         this.dialect = dialect;
         this.telling = telling;
         this.ledger = new Ledger(dialect);
-        this.steps = new CommandExecutor(ledger, dialect);
+        this.steps = new LedgerExecutor(ledger, dialect);
     }
 
     @Override
     public void make(int lane, List<Batcher.Call> calls) {
-        List<Transaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
         lock.lock();
         try {
             carryOut(calls, () -> inOrder(calls, told));
@@ -86,7 +86,7 @@ final class Lane implements Batcher.Trip {
         if (!lock.tryLock()) {
             return false;
         }
-        List<Transaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
         BusyTimeout patience = new BusyTimeout(PATIENCE_OF_CALLERS);
         try {
             carryOut(List.of(call), () -> alone(call, told, patience));
@@ -131,7 +131,7 @@ final class Lane implements Batcher.Trip {
      * @throws StoreException if it fails
      */
     void transact(Work work) {
-        List<Transaction.Notification> told;
+        List<LedgerTransaction.Notification> told;
         lock.lock();
         try {
             mustBeOpen();
@@ -144,7 +144,7 @@ final class Lane implements Batcher.Trip {
         tell(told);
     }
 
-    private List<Transaction.Notification> write(Work work, BusyTimeout patience) {
+    private List<LedgerTransaction.Notification> write(Work work, BusyTimeout patience) {
         while (true) {
             try {
                 write(work);
@@ -170,7 +170,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    private void tell(List<Transaction.Notification> told) {
+    private void tell(List<LedgerTransaction.Notification> told) {
         if (!told.isEmpty()) {
             telling.accept(told);
         }
@@ -199,10 +199,10 @@ final class Lane implements Batcher.Trip {
     }
 
     /** Executes commands in order. A query needs no write lock and no writing transaction. */
-    private void inOrder(List<Batcher.Call> calls, List<Transaction.Notification> told) {
+    private void inOrder(List<Batcher.Call> calls, List<LedgerTransaction.Notification> told) {
         int from = 0;
         for (int i = 0; i < calls.size(); i++) {
-            if (CommandExecutor.isLook(calls.get(i).command())) {
+            if (LedgerExecutor.isLook(calls.get(i).command())) {
                 together(calls.subList(from, i), told);
                 alone(calls.get(i), told);
                 from = i + 1;
@@ -211,7 +211,7 @@ final class Lane implements Batcher.Trip {
         together(calls.subList(from, calls.size()), told);
     }
 
-    private void alone(Batcher.Call call, List<Transaction.Notification> told) {
+    private void alone(Batcher.Call call, List<LedgerTransaction.Notification> told) {
         try {
             alone(call, told, new BusyTimeout(dialect.patience()));
         } catch (StoreException e) {
@@ -219,7 +219,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    private void alone(Batcher.Call call, List<Transaction.Notification> told, BusyTimeout patience) {
+    private void alone(Batcher.Call call, List<LedgerTransaction.Notification> told, BusyTimeout patience) {
         while (!call.isAnswered()) {
             try {
                 attempt(call, told);
@@ -229,13 +229,13 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    private void attempt(Batcher.Call call, List<Transaction.Notification> told) throws Busy {
+    private void attempt(Batcher.Call call, List<LedgerTransaction.Notification> told) throws Busy {
         Command command = call.command();
         call.answer(command instanceof Poll poll ? poll(poll, told) : reply(command, told));
     }
 
-    private Reply reply(Command command, List<Transaction.Notification> told) throws Busy {
-        Reply reply = CommandExecutor.isLook(command) ? look(command) : quick(command);
+    private Reply reply(Command command, List<LedgerTransaction.Notification> told) throws Busy {
+        Reply reply = LedgerExecutor.isLook(command) ? look(command) : quick(command);
         if (reply == null) {
             Reply[] replies = new Reply[1];
             write(state -> replies[0] = step(command));
@@ -246,7 +246,7 @@ final class Lane implements Batcher.Trip {
     }
 
     /** Reads only the claims whose state may have changed. */
-    private Reply poll(Poll poll, List<Transaction.Notification> told) throws Busy {
+    private Reply poll(Poll poll, List<LedgerTransaction.Notification> told) throws Busy {
         Map<ClaimRef, Reply.Queued> quiet = requireNonNullElse(single(() -> dialect.quiet(poll.claims())), Map.of());
         List<ClaimRef> others = poll.claims().stream()
                 .filter(claim -> !quiet.containsKey(claim))
@@ -267,7 +267,7 @@ final class Lane implements Batcher.Trip {
         return new Reply.Polled(all);
     }
 
-    private void together(List<Batcher.Call> calls, List<Transaction.Notification> told) {
+    private void together(List<Batcher.Call> calls, List<LedgerTransaction.Notification> told) {
         if (calls.size() <= 1) {
             calls.forEach(call -> alone(call, told));
             return;
@@ -341,7 +341,7 @@ final class Lane implements Batcher.Trip {
             Reply reply = step(command);
             dialect.commit();
             return reply;
-        } catch (Transaction.Due due) {
+        } catch (LedgerTransaction.Due due) {
             dialect.rollback();
             return null;
         } catch (SQLException e) {

@@ -28,10 +28,10 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Refusals;
-import dev.holdfast.store.ledger.table.Claim;
-import dev.holdfast.store.ledger.table.Latch;
-import dev.holdfast.store.ledger.table.Resource;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.ClaimRow;
+import dev.holdfast.store.ledger.table.LatchRow;
+import dev.holdfast.store.ledger.table.ResourceRow;
+import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,20 +43,20 @@ import org.jspecify.annotations.Nullable;
  * <p>Each command is checked before it writes, so a rejected command changes nothing. The handler methods leave their
  * changes in the ledger; {@link #answer} flushes them.
  */
-public final class CommandExecutor implements CommandHandler<Reply, SQLException> {
+public final class LedgerExecutor implements CommandHandler<Reply, SQLException> {
 
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
 
     private final Ledger ledger;
     private final StoreContext context;
     private final ClaimReplies answers;
-    private final Reports reports;
+    private final LedgerReports reports;
 
-    public CommandExecutor(Ledger ledger, StoreContext context) {
+    public LedgerExecutor(Ledger ledger, StoreContext context) {
         this.ledger = ledger;
         this.context = context;
         this.answers = new ClaimReplies(ledger);
-        this.reports = new Reports(ledger, answers);
+        this.reports = new LedgerReports(ledger, answers);
     }
 
     /** Whether a command usually changes nothing, so that it is worth running it read-only first. */
@@ -75,14 +75,14 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply openSession(OpenSession command) throws SQLException {
-        Session session = context.newcomer(command, ledger.now());
+        SessionRow session = context.newcomer(command, ledger.now());
         ledger.sessions().add(session);
-        return new Reply.SessionOpened(Session.idOf(session.id), Micros.duration(session.ttl));
+        return new Reply.SessionOpened(SessionRow.idOf(session.id), Micros.duration(session.ttl));
     }
 
     @Override
     public Reply keepAlive(KeepAlive command) throws SQLException {
-        Session session = ledger.live(command.session());
+        SessionRow session = ledger.live(command.session());
         if (session == null) {
             return new Reply.SessionEnded();
         }
@@ -97,9 +97,9 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply retire(Retire command) throws SQLException {
-        Session session = ledger.live(command.session());
-        if (session != null && session.epoch != Session.RETIRED) {
-            session.epoch = Session.RETIRED;
+        SessionRow session = ledger.live(command.session());
+        if (session != null && session.epoch != SessionRow.RETIRED) {
+            session.epoch = SessionRow.RETIRED;
             ledger.sessions().save(session);
         }
         return new Reply.Done();
@@ -107,7 +107,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply closeSession(CloseSession command) throws SQLException {
-        Session session = ledger.live(command.session());
+        SessionRow session = ledger.live(command.session());
         if (session != null) {
             ledger.end(session);
         }
@@ -123,19 +123,19 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply.ClaimReply acquire(Acquire command) throws SQLException {
-        Session session = ledger.live(command.claim().session());
+        SessionRow session = ledger.live(command.claim().session());
         if (session == null) {
             return new Reply.SessionEnded();
         }
         if (command.epoch() < session.epoch) {
             return new Reply.Stale();
         }
-        Claim present = ledger.claim(command.claim());
+        ClaimRow present = ledger.claim(command.claim());
         return present != null ? present(present) : make(session, command);
     }
 
-    private Reply.ClaimReply make(Session session, Acquire command) throws SQLException {
-        Resource resource = ledger.resource(command.resource());
+    private Reply.ClaimReply make(SessionRow session, Acquire command) throws SQLException {
+        ResourceRow resource = ledger.resource(command.resource());
         if (ledger.isInUse(resource)) {
             Reply.@Nullable Refused refused = refused(resource, command);
             if (refused != null) {
@@ -145,7 +145,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
             ledger.declare(resource, command.spec());
         }
         if (ledger.admitsAtOnce(resource, command.weight())) {
-            Claim granted = ledger.admit(resource, session, command);
+            ClaimRow granted = ledger.admit(resource, session, command);
             return granted == null ? Refusals.OUT_OF_TOKENS : answers.stateOf(granted);
         }
         if (command.waiting() == Command.Waiting.TRY) {
@@ -155,7 +155,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
     }
 
     /** Why the claim is impossible in the present state, whatever room there is; null if it is possible. */
-    private static Reply.@Nullable Refused refused(Resource known, Acquire command) {
+    private static Reply.@Nullable Refused refused(ResourceRow known, Acquire command) {
         if (!known.declared.equals(command.spec())) {
             return Refusals.mismatch(known.declared);
         }
@@ -166,7 +166,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
     }
 
     /** The state of a claim, for the claimant, who thereby picks up a grant. */
-    private Reply.ClaimReply present(Claim claim) throws SQLException {
+    private Reply.ClaimReply present(ClaimRow claim) throws SQLException {
         if (claim.isGranted) {
             ledger.pickUp(claim);
         }
@@ -177,7 +177,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
     public Reply poll(Poll command) throws SQLException {
         List<Reply.ClaimReply> states = new ArrayList<>(command.claims().size());
         for (ClaimRef ref : command.claims()) {
-            Claim claim = ledger.claim(ref);
+            ClaimRow claim = ledger.claim(ref);
             states.add(claim == null ? new Reply.Absent() : present(claim));
         }
         return new Reply.Polled(states);
@@ -185,7 +185,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply withdraw(Withdraw command) throws SQLException {
-        Claim claim = ledger.claim(command.claim());
+        ClaimRow claim = ledger.claim(command.claim());
         if (claim != null) {
             ledger.drop(claim);
         }
@@ -194,7 +194,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply release(Release command) throws SQLException {
-        Claim grant = ledger.grant(command.claim());
+        ClaimRow grant = ledger.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
         }
@@ -204,7 +204,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply yieldFor(Yield command) throws SQLException {
-        Session session = ledger.live(command.claim().session());
+        SessionRow session = ledger.live(command.claim().session());
         if (session == null) {
             return new Reply.SessionEnded();
         }
@@ -212,7 +212,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
         if (next.epoch() < session.epoch) {
             return new Reply.Stale();
         }
-        Claim grant = ledger.grant(command.claim());
+        ClaimRow grant = ledger.grant(command.claim());
         if (grant == null) {
             return acquire(next);
         }
@@ -228,7 +228,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply advance(Advance command) throws SQLException {
-        Claim grant = ledger.grant(command.claim());
+        ClaimRow grant = ledger.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
         }
@@ -246,7 +246,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply shrinkTo(ShrinkTo command) throws SQLException {
-        Claim grant = ledger.grant(command.claim());
+        ClaimRow grant = ledger.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
         }
@@ -256,7 +256,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply extend(Extend command) throws SQLException {
-        Claim grant = ledger.grant(command.claim());
+        ClaimRow grant = ledger.grant(command.claim());
         if (grant == null || !grant.hasOwnLease()) {
             return new Reply.Absent();
         }
@@ -276,19 +276,19 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply setCount(SetCount command) throws SQLException {
-        Session session = ledger.live(command.session());
+        SessionRow session = ledger.live(command.session());
         if (session == null) {
             return new Reply.SessionEnded();
         }
         if (command.epoch() < session.epoch) {
             return new Reply.Stale();
         }
-        Resource resource = ledger.resource(command.resource());
+        ResourceRow resource = ledger.resource(command.resource());
         ledger.declare(resource, LATCH);
         if (resource.declared.kind() != Kind.LATCH) {
             return Refusals.mismatch(resource.declared);
         }
-        Latch latch = ledger.latches().find(resource);
+        LatchRow latch = ledger.latches().find(resource);
         if (latch.remaining == 0 && command.generation() > latch.generation) {
             ledger.mustWrite();
             latch.generation = command.generation();
@@ -301,11 +301,11 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply countDown(CountDown command) throws SQLException {
-        Resource resource = ledger.resource(command.resource());
+        ResourceRow resource = ledger.resource(command.resource());
         if (resource.declared.kind() != Kind.LATCH && ledger.isInUse(resource)) {
             return Refusals.mismatch(resource.declared);
         }
-        Latch latch = ledger.latches().find(resource);
+        LatchRow latch = ledger.latches().find(resource);
         if (latch.generation == command.generation() && latch.remaining > 0) {
             ledger.mustWrite();
             if (ledger.latches().addCounted(resource, command.id())) {
@@ -323,14 +323,14 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply resize(Resize command) throws SQLException {
-        Session session = ledger.live(command.session());
+        SessionRow session = ledger.live(command.session());
         if (session == null) {
             return new Reply.SessionEnded();
         }
         if (command.epoch() < session.epoch) {
             return new Reply.Stale();
         }
-        Resource resource = ledger.resource(command.resource());
+        ResourceRow resource = ledger.resource(command.resource());
         if (!ledger.isInUse(resource)) {
             return new Reply.Absent();
         }
@@ -340,7 +340,7 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
         ledger.mustWrite();
         resource.capacity = command.capacity();
         resource.isDirty = true;
-        for (Claim waiter : ledger.claimRows().waitersAbove(resource, resource.capacity)) {
+        for (ClaimRow waiter : ledger.claimRows().waitersAbove(resource, resource.capacity)) {
             ledger.refuse(waiter);
         }
         ledger.settle(resource);
@@ -349,8 +349,8 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
 
     @Override
     public Reply forceRelease(ForceRelease command) throws SQLException {
-        Resource resource = ledger.resource(command.resource());
-        Claim grant = grantOf(resource, command.token());
+        ResourceRow resource = ledger.resource(command.resource());
+        ClaimRow grant = grantOf(resource, command.token());
         if (grant == null || ledger.grant(grant.ref()) == null) {
             return new Reply.Absent();
         }
@@ -363,8 +363,8 @@ public final class CommandExecutor implements CommandHandler<Reply, SQLException
         return reports.inspect(command);
     }
 
-    private @Nullable Claim grantOf(Resource resource, long token) throws SQLException {
+    private @Nullable ClaimRow grantOf(ResourceRow resource, long token) throws SQLException {
         boolean isInline = resource.hasInlineGrant() && resource.firstToken <= token && token <= resource.endToken;
-        return isInline ? Claim.inline(resource) : ledger.claimRows().grant(resource, token);
+        return isInline ? ClaimRow.inline(resource) : ledger.claimRows().grant(resource, token);
     }
 }

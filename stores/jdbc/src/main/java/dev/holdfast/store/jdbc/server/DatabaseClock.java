@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.server;
 import dev.holdfast.store.ledger.StoreClock;
 
 /** The time of the database server at the beginning of a transaction. Not thread-safe. */
-final class ServerClock implements StoreClock {
+final class DatabaseClock implements StoreClock {
 
     private long micros;
 

@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** The threads of one store, which it waits for when it is closed. Thread-safe. */
-public final class StoreThreads implements NamedThreadFactory {
+public final class JoinableThreads implements NamedThreadFactory {
 
     /** Longer than a round trip waits for a busy database. A thread blocked on a silent server has its own time-out. */
     private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(6);
@@ -16,7 +16,7 @@ public final class StoreThreads implements NamedThreadFactory {
     private final NamedThreadFactory source;
     private final Set<Thread> made = ConcurrentHashMap.newKeySet();
 
-    public StoreThreads(NamedThreadFactory source) {
+    public JoinableThreads(NamedThreadFactory source) {
         this.source = source;
     }
 
@@ -38,10 +38,10 @@ public final class StoreThreads implements NamedThreadFactory {
      * Waits until all threads except the calling one have ended, or time is up. An interrupt is restored afterwards.
      */
     public void awaitEnd() {
-        long deadline = SystemTime.nanoTime() + MAX_WAIT_NANOS;
+        long deadline = SystemClock.nanoTime() + MAX_WAIT_NANOS;
         boolean interrupted = false;
         for (Thread thread : made) {
-            long left = deadline - SystemTime.nanoTime();
+            long left = deadline - SystemClock.nanoTime();
             while (thread != Thread.currentThread() && thread.isAlive() && left > 0) {
                 try {
                     // At least 1 ms, because 0 would wait forever.
@@ -49,7 +49,7 @@ public final class StoreThreads implements NamedThreadFactory {
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
-                left = deadline - SystemTime.nanoTime();
+                left = deadline - SystemClock.nanoTime();
             }
         }
         if (interrupted) {

@@ -1,7 +1,7 @@
 package dev.holdfast.store.ledger.table;
 
 /** The row of a latch. */
-public final class Latch {
+public final class LatchRow {
 
     /** Whether there is a row. */
     public boolean isStored;

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  *
  * @param version without the prefix with which MariaDB before 11 greets its clients
  */
-public record MysqlServer(boolean isMariaDb, String version, int major, int minor) {
+public record MysqlVariant(boolean isMariaDb, String version, int major, int minor) {
 
     /** Old clients and replicas expect a MySQL; no server of that version is left. */
     private static final Pattern GREETING = Pattern.compile("^5\\.5\\.5-(?=\\d+\\.)");
@@ -38,13 +38,13 @@ public record MysqlServer(boolean isMariaDb, String version, int major, int mino
      * @param product its name, by the driver
      * @param version from its greeting, or from {@code SELECT VERSION()}
      */
-    public static MysqlServer of(String product, String version) {
+    public static MysqlVariant of(String product, String version) {
         Matcher greeting = GREETING.matcher(version);
         boolean isGreeting = greeting.find();
         String bare = isGreeting ? version.substring(greeting.end()) : version;
         Matcher numbers = NUMBERS.matcher(bare);
         boolean isNumbered = numbers.lookingAt();
-        return new MysqlServer(
+        return new MysqlVariant(
                 isGreeting || (product + version).toLowerCase(Locale.ROOT).contains("mariadb"),
                 bare,
                 isNumbered ? Integer.parseInt(numbers.group(1)) : 0,

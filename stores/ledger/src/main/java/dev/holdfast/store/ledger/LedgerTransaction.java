@@ -10,7 +10,7 @@ import java.util.List;
  *
  * <p>Not thread-safe; one object serves one transaction after another.
  */
-public final class Transaction {
+public final class LedgerTransaction {
 
     /**
      * Thrown when a read-only attempt finds something to write: the command is then executed in a transaction that may.
@@ -33,7 +33,7 @@ public final class Transaction {
     private long now;
     private long unix;
 
-    public Transaction(StoreClock clock) {
+    public LedgerTransaction(StoreClock clock) {
         this.clock = clock;
     }
 

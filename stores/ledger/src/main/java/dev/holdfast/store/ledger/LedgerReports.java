@@ -13,11 +13,11 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Refusals;
-import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRow;
 import dev.holdfast.store.ledger.table.ClaimRows;
-import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
-import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
@@ -32,7 +32,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Reports on the store: pages of an audit or an inspection, and texts of rejections. */
-final class Reports {
+final class LedgerReports {
 
     /** More waiters than this are counted but not named. */
     private static final int MAX_WAITERS_SHOWN = 100;
@@ -46,7 +46,7 @@ final class Reports {
     private final Ledger ledger;
     private final ClaimReplies answers;
 
-    Reports(Ledger ledger, ClaimReplies answers) {
+    LedgerReports(Ledger ledger, ClaimReplies answers) {
         this.ledger = ledger;
         this.answers = answers;
     }
@@ -56,7 +56,7 @@ final class Reports {
     // that exists throughout is reported, whatever is added or dropped between the pages.
 
     Reply audit(Audit command) throws SQLException {
-        long session = Session.numberOf(command.session());
+        long session = SessionRow.numberOf(command.session());
         // Ends the session if it has expired.
         boolean isLive = session != 0 && ledger.live(session) != null;
         if (!isLive && (session == 0 || ledger.sessions().known(session) == null)) {
@@ -91,7 +91,7 @@ final class Reports {
         for (ClaimRows.Place place : page) {
             ClaimRef ref = new ClaimRef(place.name(), session, place.claim().number);
             // Reads the resource too, so that an expired holder makes room before we report.
-            Claim claim = ledger.claim(ref);
+            ClaimRow claim = ledger.claim(ref);
             if (claim != null && claim.isGranted) {
                 held.add(ref);
             } else if (claim != null) {
@@ -105,7 +105,7 @@ final class Reports {
     private Optional<String> auditInline(SessionId session, boolean isLive, String after, int limit, Set<ClaimRef> held)
             throws SQLException {
         byte[] key = after.getBytes(StandardCharsets.UTF_8);
-        List<Rows.Inline> page = ledger.rows().inline(Session.numberOf(session), key, limit + 1);
+        List<Rows.Inline> page = ledger.rows().inline(SessionRow.numberOf(session), key, limit + 1);
         String last = after;
         // Only expired grants are read in full, which makes room for others.
         Predicate<Rows.Inline> isOver = inline -> !isLive || inline.isOver(ledger.now());
@@ -160,14 +160,14 @@ final class Reports {
 
     /** Why this row, or another that belongs to it, cannot be read; null if all can. Changes nothing. */
     private @Nullable StoreException damageOf(Rows.Row row) throws SQLException {
-        Resource resource = row.resource();
+        ResourceRow resource = row.resource();
         if (resource == null) {
             return row.damage();
         }
         try {
-            List<Claim> claims = new ArrayList<>();
+            List<ClaimRow> claims = new ArrayList<>();
             if (resource.hasInlineGrant()) {
-                claims.add(Claim.inline(resource));
+                claims.add(ClaimRow.inline(resource));
             }
             if (resource.grants > 0) {
                 claims.addAll(ledger.claimRows().grants(resource, Integer.MAX_VALUE));
@@ -175,7 +175,7 @@ final class Reports {
             if (resource.waiters > 0) {
                 claims.addAll(ledger.claimRows().waiters(resource, MAX_WAITERS_SHOWN));
             }
-            for (Claim claim : claims) {
+            for (ClaimRow claim : claims) {
                 var unused = ledger.sessions().known(claim.session);
             }
             var unused = ledger.latches().isCounting(resource);
@@ -196,7 +196,7 @@ final class Reports {
         List<ResourceInfo> found = new ArrayList<>();
         ledger.resources().require(names);
         for (ResourceName name : names) {
-            Resource resource = ledger.resource(name);
+            ResourceRow resource = ledger.resource(name);
             if (ledger.isInUse(resource)) {
                 found.add(info(resource));
             }
@@ -216,15 +216,15 @@ final class Reports {
         return prefix.length == 0 ? END : end;
     }
 
-    private ResourceInfo info(Resource resource) throws SQLException {
-        List<Claim> grants = new ArrayList<>();
+    private ResourceInfo info(ResourceRow resource) throws SQLException {
+        List<ClaimRow> grants = new ArrayList<>();
         if (resource.hasInlineGrant()) {
-            grants.add(Claim.inline(resource));
+            grants.add(ClaimRow.inline(resource));
         }
         if (resource.grants > 0) {
             grants.addAll(ledger.liveGrants(resource));
         }
-        List<Claim> waiters = resource.waiters == 0 ? List.of() : ledger.liveWaiters(resource, MAX_WAITERS_SHOWN);
+        List<ClaimRow> waiters = resource.waiters == 0 ? List.of() : ledger.liveWaiters(resource, MAX_WAITERS_SHOWN);
         return new ResourceInfo(
                 resource.name,
                 new ResourceSpec(resource.declared.kind(), resource.capacity, resource.declared.order()),
@@ -237,10 +237,10 @@ final class Reports {
                 resource.lastToken);
     }
 
-    private List<Party> parties(List<Claim> claims) throws SQLException {
+    private List<Party> parties(List<ClaimRow> claims) throws SQLException {
         List<Party> parties = new ArrayList<>(claims.size());
-        for (Claim claim : claims) {
-            Session session = ledger.sessions().known(claim.session);
+        for (ClaimRow claim : claims) {
+            SessionRow session = ledger.sessions().known(claim.session);
             parties.add(new Party(
                     claim.ref(),
                     session == null ? "" : session.label,
@@ -252,16 +252,16 @@ final class Reports {
     }
 
     /** The rejection of a claim, with the holder that blocks it. */
-    Reply.Refused taken(Resource resource) throws SQLException {
-        Optional<Claim> holder = resource.hasInlineGrant()
-                ? Optional.of(Claim.inline(resource))
+    Reply.Refused taken(ResourceRow resource) throws SQLException {
+        Optional<ClaimRow> holder = resource.hasInlineGrant()
+                ? Optional.of(ClaimRow.inline(resource))
                 : resource.grants > 0
                         ? ledger.claimRows().grants(resource, 1).stream().findFirst()
                         : Optional.empty();
         if (holder.isEmpty() || holder.get().weight == 0) {
             return ledger.latches().isCounting(resource) ? Refusals.LATCH_CLOSED : Refusals.OTHERS_WAIT;
         }
-        Session session = ledger.sessions().known(holder.get().session);
+        SessionRow session = ledger.sessions().known(holder.get().session);
         return Refusals.heldBy(
                 session == null ? "" : session.label, holder.get().endToken, answers.leftInAll(holder.get()));
     }
