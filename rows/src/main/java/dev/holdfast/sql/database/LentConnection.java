@@ -71,7 +71,7 @@ public final class LentConnection {
     }
 
     /** Returns it in its original state, or discards it if that fails. */
-    public void giveBack() {
+    public void returnToPool() {
         try {
             restore();
             ConnectionDisposal.close(connection);

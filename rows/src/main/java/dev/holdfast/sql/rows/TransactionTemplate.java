@@ -36,7 +36,7 @@ final class TransactionTemplate {
             throw e;
         } finally {
             // After the commit, so a failure here does not matter.
-            lent.giveBack();
+            lent.returnToPool();
         }
     }
 

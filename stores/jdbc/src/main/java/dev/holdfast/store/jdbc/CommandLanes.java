@@ -31,7 +31,7 @@ final class CommandLanes implements AutoCloseable {
     private static final int MAX_BATCH = 256;
 
     /** The pause between two attempts to close a session that has a claim on a locked row. */
-    private static final Duration AGAIN = Duration.ofMillis(100);
+    private static final Duration RETRY_PAUSE = Duration.ofMillis(100);
 
     private final ServerConnections connections;
     private final Executor executor;
@@ -79,20 +79,20 @@ final class CommandLanes implements AutoCloseable {
      */
     private void leaveSilent(int lane) {
         long now = SystemClock.nanoTime();
-        Duration patience = sessions.patience();
-        connections.endSilent(Use.ofSessions(lane), now - patience.toNanos());
-        CompletableFuture.delayedExecutor(patience.toNanos(), TimeUnit.NANOSECONDS, executor)
+        Duration responseTimeout = sessions.responseTimeout();
+        connections.endSilent(Use.ofSessions(lane), now - responseTimeout.toNanos());
+        CompletableFuture.delayedExecutor(responseTimeout.toNanos(), TimeUnit.NANOSECONDS, executor)
                 .execute(() -> connections.endTakenBefore(now));
     }
 
     /** As {@link Batcher#submit}. */
-    CompletionStage<Reply> submit(Command command, CallerMode caller, Duration patience) {
+    CompletionStage<Reply> submit(Command command, CallerMode caller, Duration timeout) {
         if (ServerSessions.isOurs(command)) {
             return sessions.submit(command, caller);
         } else if (command instanceof Command.CloseSession) {
             return closeSession(command, SystemClock.nanoTime());
         }
-        return batcher.submit(command, ServerLane.isForCallers(command) ? caller : CallerMode.ASYNC, patience)
+        return batcher.submit(command, ServerLane.isForCallers(command) ? caller : CallerMode.ASYNC, timeout)
                 .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
                         ? waitForRow(command, SystemClock.nanoTime())
                         : CompletableFuture.failedFuture(failure));
@@ -107,11 +107,11 @@ final class CommandLanes implements AutoCloseable {
     private CompletionStage<Reply> closeSession(Command command, long since) {
         return batcher.submit(command, CallerMode.ASYNC).exceptionallyCompose(failure -> {
             if (!RowsBusyException.areCauseOf(failure)
-                    || SystemClock.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
+                    || SystemClock.nanoTime() - since >= BusyRowsLane.MAX_WAIT.toNanos()) {
                 return CompletableFuture.failedFuture(failure);
             }
             return CompletableFuture.runAsync(
-                            () -> {}, CompletableFuture.delayedExecutor(AGAIN.toMillis(), TimeUnit.MILLISECONDS))
+                            () -> {}, CompletableFuture.delayedExecutor(RETRY_PAUSE.toMillis(), TimeUnit.MILLISECONDS))
                     .thenCompose(passed -> closeSession(command, since));
         });
     }
@@ -121,7 +121,7 @@ final class CommandLanes implements AutoCloseable {
         return lockedRows
                 .submit(command, CallerMode.ASYNC)
                 .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
-                                && SystemClock.nanoTime() - since < BusyRowsLane.PATIENCE.toNanos()
+                                && SystemClock.nanoTime() - since < BusyRowsLane.MAX_WAIT.toNanos()
                         ? waitForRow(command, since)
                         : CompletableFuture.failedFuture(failure));
     }

@@ -125,7 +125,7 @@ public final class JdbcStore implements LockStore {
         connections.rest(Use.LOCKS, new StatementCache(templates));
         this.traits = traits(product, templates.schema(), listening != null, options.callersRun());
         LOG.info("store={} is open, with tables {}*", traits.product(), options.prefix);
-        ServerLane lane = new ServerLane(product, templates, connections, client, this::tell);
+        ServerLane lane = new ServerLane(product, templates, connections, client, this::deliver);
         this.executor = threads.executor("holdfast-jdbc");
         this.lanes = new CommandLanes(
                 connections,
@@ -133,7 +133,7 @@ public final class JdbcStore implements LockStore {
                 options.callersRun(),
                 executor,
                 lane,
-                new BusyRowsLane(product, templates, connections, client, this::tell),
+                new BusyRowsLane(product, templates, connections, client, this::deliver),
                 use -> new SessionLane(product, templates, connections, use, random.split(), client));
         this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
     }
@@ -153,16 +153,16 @@ public final class JdbcStore implements LockStore {
         }
     }
 
-    private static StoreTraits traits(Product product, String schema, boolean isTold, boolean callersRun) {
-        return traits(product.title() + ", schema " + ResourceName.printable(schema), isTold)
+    private static StoreTraits traits(Product product, String schema, boolean hasNotifications, boolean callersRun) {
+        return traits(product.title() + ", schema " + ResourceName.printable(schema), hasNotifications)
                 .system(product.system())
-                .withIf(isTold && product.tellsAll(), Feature.PUSH)
+                .withIf(hasNotifications && product.notifiesReliably(), Feature.PUSH)
                 .withIf(callersRun, Feature.CALLER_RUNS)
                 .build();
     }
 
     /** The traits common to all servers. */
-    private static StoreTraits.Builder traits(String title, boolean isTold) {
+    private static StoreTraits.Builder traits(String title, boolean hasNotifications) {
         return StoreTraits.of(title)
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
                 .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS)
@@ -171,7 +171,7 @@ public final class JdbcStore implements LockStore {
                 .ttlGranularity(Duration.ofNanos(1_000))
                 .fixedLease(FixedLease.NATIVE)
                 .tokenSource(TokenSource.CLOCKED)
-                .pollEvery(isTold ? POLL_WHEN_TOLD : POLL);
+                .pollEvery(hasNotifications ? POLL_WHEN_TOLD : POLL);
     }
 
     /**
@@ -211,7 +211,7 @@ public final class JdbcStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration patience) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
         if (command instanceof Command.KeepAlive) {
             housekeeping.consider();
         } else if (command instanceof Command.OpenSession open) {
@@ -219,8 +219,8 @@ public final class JdbcStore implements LockStore {
         }
         CallerMode mode = isVirtual(Thread.currentThread()) ? CallerMode.ASYNC : caller;
         return listening == null
-                ? lanes.submit(command, mode, patience)
-                : listening.follow(command, () -> lanes.submit(command, mode, patience));
+                ? lanes.submit(command, mode, timeout)
+                : listening.follow(command, () -> lanes.submit(command, mode, timeout));
     }
 
     /**
@@ -264,8 +264,8 @@ public final class JdbcStore implements LockStore {
     }
 
     @Override
-    public Subscription subscribe(Consumer<Signal> told) {
-        return listener.subscribe(told);
+    public Subscription subscribe(Consumer<Signal> subscriber) {
+        return listener.subscribe(subscriber);
     }
 
     @Override
@@ -290,8 +290,8 @@ public final class JdbcStore implements LockStore {
         return housekeeping;
     }
 
-    private void tell(List<LedgerTransaction.Notification> told) {
-        for (LedgerTransaction.Notification one : told) {
+    private void deliver(List<LedgerTransaction.Notification> notifications) {
+        for (LedgerTransaction.Notification one : notifications) {
             if (one.client() == client) {
                 listener.accept(one.signal());
             }

@@ -117,9 +117,9 @@ class CleaningTest {
     /** In two turns, a minute apart. */
     private static void cleanTwice(JdbcStore store, TestSource source, Duration after) throws SQLException {
         advance(source, after.plusMinutes(2));
-        assertThat(store.housekeeping().takeTurn()).isTrue();
+        assertThat(store.housekeeping().runIfDue()).isTrue();
         advance(source, Duration.ofMinutes(2));
-        assertThat(store.housekeeping().takeTurn()).isTrue();
+        assertThat(store.housekeeping().runIfDue()).isTrue();
     }
 
     @ParameterizedTest
@@ -143,7 +143,7 @@ class CleaningTest {
                             + ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now())
                             + ", name FROM holdfast_resource WHERE last_token = 5 AND session = 0");
             // One turn raises the floor, and the next one drops what is below.
-            for (int turn = 0; turn < 2; turn++) {
+            for (int lease = 0; lease < 2; lease++) {
                 int since = log.said().size();
                 store.housekeeping().run(IdlePolicy.ofMicros(TimeUnit.MINUTES.toMicros(30)));
                 assertThat(log.said().size() - since).isLessThan(SqlTables.NAMES / 10 + SqlTables.CLAIMS * 10);
@@ -160,20 +160,20 @@ class CleaningTest {
         TestSource source = withClock(database);
         try (JdbcStore one = builder(source).clock(CLOCK).open();
                 JdbcStore other = builder(source).clock(CLOCK).open()) {
-            CleanerLease turn = one.housekeeping().newTurn();
-            assertThat(turn.begin()).isTrue();
-            assertThat(other.housekeeping().takeTurn()).isFalse();
+            CleanerLease lease = one.housekeeping().newLease();
+            assertThat(lease.begin()).isTrue();
+            assertThat(other.housekeeping().runIfDue()).isFalse();
             advance(source, Duration.ofSeconds(50));
-            assertThat(turn.goesOn()).isTrue();
+            assertThat(lease.renew()).isTrue();
             advance(source, Duration.ofSeconds(50));
-            assertThat(other.housekeeping().takeTurn()).isFalse();
+            assertThat(other.housekeeping().runIfDue()).isFalse();
             advance(source, Duration.ofSeconds(20));
-            assertThat(other.housekeeping().takeTurn()).isTrue();
-            assertThat(turn.goesOn()).isFalse();
-            assertThat(turn.goesOn()).isFalse();
+            assertThat(other.housekeeping().runIfDue()).isTrue();
+            assertThat(lease.renew()).isFalse();
+            assertThat(lease.renew()).isFalse();
             // A clock that was set back keeps nobody from it for ever.
             advance(source, Duration.ofDays(-3));
-            assertThat(one.housekeeping().takeTurn()).isTrue();
+            assertThat(one.housekeeping().runIfDue()).isTrue();
         }
     }
 
@@ -209,12 +209,12 @@ class CleaningTest {
                 }));
             }
             long start = System.nanoTime();
-            for (int turn = 0;
-                    turn < 12 || returns.get() == 0 && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(60);
-                    turn++) {
+            for (int lease = 0;
+                    lease < 12 || returns.get() == 0 && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(60);
+                    lease++) {
                 // As if all had rested since the next second: what was used a moment ago goes too, and all that keeps
                 // tokens from falling is what is recorded.
-                JdbcStore store = turn % 2 == 0 ? first : second;
+                JdbcStore store = lease % 2 == 0 ? first : second;
                 store.housekeeping().run(IdlePolicy.ofMicros(-TimeUnit.SECONDS.toMicros(1)));
                 // A turn is later than the end of every statement that began before the last one.
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));

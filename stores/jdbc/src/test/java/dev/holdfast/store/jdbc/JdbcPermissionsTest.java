@@ -95,7 +95,7 @@ class JdbcPermissionsTest {
         try (Holdfast client = Holdfast.builder(store).build();
                 Hold hold = client.lock("a").acquire()) {
             assertThat(hold.isHeld()).isTrue();
-            assertThat(store.housekeeping().takeTurn()).isTrue();
+            assertThat(store.housekeeping().runIfDue()).isTrue();
         }
         assertThat(log.said())
                 .hasSizeGreaterThan(10)

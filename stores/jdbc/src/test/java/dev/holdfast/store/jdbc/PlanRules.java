@@ -92,7 +92,7 @@ final class PlanRules {
         work.reports();
         work.end();
         readsFew(MOST_ROWS, cost -> excused.test(cost) || isScan(cost));
-        assertThat(store.housekeeping().takeTurn() || store.housekeeping().run(IdlePolicy.USUAL))
+        assertThat(store.housekeeping().runIfDue() || store.housekeeping().run(IdlePolicy.USUAL))
                 .isTrue();
         readsFew(MOST_ROWS_OF_A_PAGE, this::isScan);
     }

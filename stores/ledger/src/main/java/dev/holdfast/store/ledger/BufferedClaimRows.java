@@ -77,7 +77,7 @@ public final class BufferedClaimRows extends ClaimRows {
 
     /** Adds the first waiters of these resources, read with the lock, each resource's head first. */
     @Override
-    public void give(Collection<ResourceRow> resources, List<ClaimRow> heads) {
+    public void putHeads(Collection<ResourceRow> resources, List<ClaimRow> heads) {
         Map<ResourceName, List<ClaimRow>> queues =
                 heads.stream().collect(Collectors.groupingBy(claim -> claim.resource.name));
         for (ResourceRow resource : resources) {
@@ -130,7 +130,7 @@ public final class BufferedClaimRows extends ClaimRows {
                 claims.add(claim);
                 if (claims.size() == 1) {
                     boolean hasSession = row.getLong(14) != 0;
-                    sessions.meet(claim.session, hasSession ? Rows.session(claim.session, row, 13) : null);
+                    sessions.putIfUnknown(claim.session, hasSession ? Rows.session(claim.session, row, 13) : null);
                 }
             }
         }

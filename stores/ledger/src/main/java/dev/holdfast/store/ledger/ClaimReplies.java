@@ -51,9 +51,9 @@ final class ClaimReplies {
         }
         if (resource.grants > 0) {
             left = Math.min(left, ledger.claimRows().firstEnd(resource) - ledger.now());
-            for (ClaimRows.Held held : ledger.claimRows().grantedSessions(resource)) {
-                left = Math.min(left, sessionLeft(held.session()));
-                inTheWay.add(held.session());
+            for (ClaimRows.SessionGrants holder : ledger.claimRows().grantedSessions(resource)) {
+                left = Math.min(left, sessionLeft(holder.session()));
+                inTheWay.add(holder.session());
             }
         }
         ClaimRow head = ledger.claimRows().head(resource);

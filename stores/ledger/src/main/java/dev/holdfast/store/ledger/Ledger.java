@@ -80,15 +80,15 @@ public final class Ledger {
     }
 
     /** Adds the rows that the transaction has locked, and those read with them. */
-    public void give(LockedRowSet locked) {
-        locked.resources().forEach(resources::give);
+    public void putLocked(LockedRowSet locked) {
+        locked.resources().forEach(resources::put);
         LockedRowSet.Queues queues = locked.queues();
         if (queues != null) {
-            claimRows.give(locked.resources(), queues.claims());
-            queues.sessions().forEach(sessions::give);
+            claimRows.putHeads(locked.resources(), queues.claims());
+            queues.sessions().forEach(sessions::put);
         }
         // After the waiters' sessions: these rows are locked and stay as they are.
-        locked.sessions().forEach(sessions::give);
+        locked.sessions().forEach(sessions::put);
     }
 
     /** Ends a command: its changes are written now, or by {@link #finish()} at the latest. */
@@ -109,8 +109,8 @@ public final class Ledger {
     }
 
     /** The notifications to deliver after the commit. */
-    public List<LedgerTransaction.Notification> told() {
-        return transaction.told();
+    public List<LedgerTransaction.Notification> notifications() {
+        return transaction.notifications();
     }
 
     public long now() {
@@ -185,7 +185,7 @@ public final class Ledger {
         }
         session.epoch = SessionRow.RETIRED;
         session.deadline = 0;
-        transaction.tell(session.client, new Signal.SessionEnded(SessionRow.idOf(session.id)));
+        transaction.addNotification(session.client, new Signal.SessionEnded(SessionRow.idOf(session.id)));
         return true;
     }
 
@@ -219,7 +219,7 @@ public final class Ledger {
         } else {
             sessions.drop(session);
         }
-        transaction.tell(session.client, new Signal.SessionEnded(SessionRow.idOf(session.id)));
+        transaction.addNotification(session.client, new Signal.SessionEnded(SessionRow.idOf(session.id)));
     }
 
     // Resources
@@ -272,10 +272,10 @@ public final class Ledger {
         if (resource.declared.kind() == Kind.LATCH) {
             return !latches.isCounting(resource);
         }
-        if (resource.held() + weight > resource.capacity && resource.grants > 0) {
+        if (resource.grantedWeight() + weight > resource.capacity && resource.grants > 0) {
             sweep(resource);
         }
-        return resource.held() + weight <= resource.capacity;
+        return resource.grantedWeight() + weight <= resource.capacity;
     }
 
     /** Whether a new claim is granted at once. */
@@ -292,14 +292,14 @@ public final class Ledger {
         for (ClaimRow over : claimRows.grantsOver(resource, now())) {
             drop(over);
         }
-        List<ClaimRows.Held> all = claimRows.grantedSessions(resource);
+        List<ClaimRows.SessionGrants> all = claimRows.grantedSessions(resource);
         countRepair.grants(
                 resource,
-                all.stream().mapToLong(ClaimRows.Held::grants).sum(),
-                all.stream().mapToLong(ClaimRows.Held::weight).sum());
-        for (ClaimRows.Held held : all) {
-            if (live(held.session()) == null) {
-                for (ClaimRow left : claimRows.grantsOf(resource, held.session())) {
+                all.stream().mapToLong(ClaimRows.SessionGrants::grants).sum(),
+                all.stream().mapToLong(ClaimRows.SessionGrants::weight).sum());
+        for (ClaimRows.SessionGrants holder : all) {
+            if (live(holder.session()) == null) {
+                for (ClaimRow left : claimRows.grantsOf(resource, holder.session())) {
                     if (!left.outlivesSession()) {
                         drop(left);
                     }
@@ -354,7 +354,7 @@ public final class Ledger {
                     admitted = admitted.isEmpty() ? new ArrayList<>() : admitted;
                     admitted.add(head);
                 } else {
-                    transaction.tell(session.client, new Signal.Changed(head.ref()));
+                    transaction.addNotification(session.client, new Signal.Changed(head.ref()));
                 }
             } else {
                 break;
@@ -362,7 +362,7 @@ public final class Ledger {
         }
         resource.isSettled = true;
         for (ClaimRow claim : admitted) {
-            tellGranted(claim);
+            notifyGranted(claim);
         }
     }
 
@@ -374,10 +374,10 @@ public final class Ledger {
         }
     }
 
-    private void tellGranted(ClaimRow claim) throws SQLException {
+    private void notifyGranted(ClaimRow claim) throws SQLException {
         SessionRow session = sessions.known(claim.session);
         if (session != null) {
-            transaction.tell(
+            transaction.addNotification(
                     session.client,
                     claim.hasOwnLease()
                             ? new Signal.Changed(claim.ref())
@@ -482,7 +482,7 @@ public final class Ledger {
         SessionRow session = sessions.known(waiter.session);
         drop(waiter);
         if (session != null) {
-            transaction.tell(session.client, new Signal.Changed(waiter.ref()));
+            transaction.addNotification(session.client, new Signal.Changed(waiter.ref()));
         }
     }
 
@@ -490,7 +490,7 @@ public final class Ledger {
     void revoke(ClaimRow grant) throws SQLException {
         SessionRow session = sessions.known(grant.session);
         if (session != null) {
-            transaction.tell(session.client, new Signal.Revoked(grant.ref()));
+            transaction.addNotification(session.client, new Signal.Revoked(grant.ref()));
         }
         drop(grant);
         settle(grant.resource);

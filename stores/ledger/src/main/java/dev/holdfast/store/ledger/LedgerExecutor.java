@@ -60,7 +60,7 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
     }
 
     /** Whether a command usually changes nothing, so that it is worth running it read-only first. */
-    public static boolean isLook(Command command) {
+    public static boolean isQuery(Command command) {
         return command instanceof Poll || command instanceof Audit || command instanceof Inspect;
     }
 

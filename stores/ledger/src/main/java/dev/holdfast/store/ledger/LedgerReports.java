@@ -63,7 +63,7 @@ final class LedgerReports {
             return new Reply.Audited(List.of(), List.of(), Optional.empty());
         }
         int limit = Math.min(command.limit(), MAX_PAGE);
-        Set<ClaimRef> held = new LinkedHashSet<>();
+        Set<ClaimRef> granted = new LinkedHashSet<>();
         List<ClaimRef> waiting = new ArrayList<>();
         String cursor = command.cursor().orElse("c0:");
         Optional<String> next = Optional.empty();
@@ -72,19 +72,19 @@ final class LedgerReports {
             long number = Long.parseLong(cursor.substring(1, before));
             byte[] key = cursor.substring(before + 1).getBytes(StandardCharsets.UTF_8);
             List<ClaimRows.Place> page = ledger.claimRows().ofSession(session, number, key, limit + 1);
-            next = auditClaims(command.session(), page.subList(0, Math.min(limit, page.size())), held, waiting);
+            next = auditClaims(command.session(), page.subList(0, Math.min(limit, page.size())), granted, waiting);
             limit -= page.size();
             cursor = "n";
         }
         if (limit >= 0) {
-            next = auditInline(command.session(), isLive, cursor.substring(1), limit, held);
+            next = auditInline(command.session(), isLive, cursor.substring(1), limit, granted);
         }
-        return new Reply.Audited(List.copyOf(held), waiting, next);
+        return new Reply.Audited(List.copyOf(granted), waiting, next);
     }
 
     /** Returns the cursor of the page's end. */
     private Optional<String> auditClaims(
-            SessionId session, List<ClaimRows.Place> page, Set<ClaimRef> held, List<ClaimRef> waiting)
+            SessionId session, List<ClaimRows.Place> page, Set<ClaimRef> granted, List<ClaimRef> waiting)
             throws SQLException {
         Optional<String> end = Optional.empty();
         ledger.resources().require(page.stream().map(ClaimRows.Place::name).toList());
@@ -93,7 +93,7 @@ final class LedgerReports {
             // Reads the resource too, so that an expired holder makes room before we report.
             ClaimRow claim = ledger.claim(ref);
             if (claim != null && claim.isGranted) {
-                held.add(ref);
+                granted.add(ref);
             } else if (claim != null) {
                 waiting.add(ref);
             }
@@ -102,8 +102,8 @@ final class LedgerReports {
         return end;
     }
 
-    private Optional<String> auditInline(SessionId session, boolean isLive, String after, int limit, Set<ClaimRef> held)
-            throws SQLException {
+    private Optional<String> auditInline(
+            SessionId session, boolean isLive, String after, int limit, Set<ClaimRef> granted) throws SQLException {
         byte[] key = after.getBytes(StandardCharsets.UTF_8);
         List<Rows.Inline> page = ledger.rows().inline(SessionRow.numberOf(session), key, limit + 1);
         String last = after;
@@ -114,7 +114,7 @@ final class LedgerReports {
         for (Rows.Inline inline : page.subList(0, Math.min(limit, page.size()))) {
             ClaimRef ref = new ClaimRef(inline.name(), session, inline.claim());
             if (!isOver.test(inline) || ledger.claim(ref) != null) {
-                held.add(ref);
+                granted.add(ref);
             }
             last = inline.name().value();
         }
@@ -135,7 +135,7 @@ final class LedgerReports {
                 }
                 names.add(StatementCache.name(row.key()));
             }
-            return new Reply.Inspected(told(names), Optional.empty());
+            return new Reply.Inspected(infos(names), Optional.empty());
         }
         int limit = Math.min(command.limit(), MAX_PAGE);
         byte[] from = command.cursor()
@@ -155,7 +155,7 @@ final class LedgerReports {
         Optional<String> next = rows.size() <= limit
                 ? Optional.empty()
                 : Optional.of(HexFormat.of().formatHex(rows.get(limit - 1).key()));
-        return new Reply.Inspected(told(sound), damaged, next);
+        return new Reply.Inspected(infos(sound), damaged, next);
     }
 
     /** Why this row, or another that belongs to it, cannot be read; null if all can. Changes nothing. */
@@ -192,7 +192,7 @@ final class LedgerReports {
         return new String(key, 0, Math.min(key.length, ResourceName.MAX_BYTES), StandardCharsets.UTF_8);
     }
 
-    private List<ResourceInfo> told(List<ResourceName> names) throws SQLException {
+    private List<ResourceInfo> infos(List<ResourceName> names) throws SQLException {
         List<ResourceInfo> found = new ArrayList<>();
         ledger.resources().require(names);
         for (ResourceName name : names) {

@@ -28,7 +28,7 @@ public final class LedgerTransaction {
     public record Notification(long client, Signal signal) {}
 
     private final StoreClock clock;
-    private final List<Notification> told = new ArrayList<>();
+    private final List<Notification> notifications = new ArrayList<>();
     private boolean mayWrite;
     private long now;
     private long unix;
@@ -38,7 +38,7 @@ public final class LedgerTransaction {
     }
 
     public void begin(boolean writing) {
-        told.clear();
+        notifications.clear();
         now = clock.nowMicros();
         unix = clock.unixMicros();
         mayWrite = writing;
@@ -61,11 +61,11 @@ public final class LedgerTransaction {
         }
     }
 
-    public void tell(long client, Signal signal) {
-        told.add(new Notification(client, signal));
+    public void addNotification(long client, Signal signal) {
+        notifications.add(new Notification(client, signal));
     }
 
-    public List<Notification> told() {
-        return List.copyOf(told);
+    public List<Notification> notifications() {
+        return List.copyOf(notifications);
     }
 }

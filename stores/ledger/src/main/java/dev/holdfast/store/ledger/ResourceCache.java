@@ -62,7 +62,7 @@ public final class ResourceCache {
     }
 
     /** A resource that is locked, or that has no row. */
-    public void give(ResourceRow resource) {
+    public void put(ResourceRow resource) {
         met.put(resource.name, resource);
     }
 

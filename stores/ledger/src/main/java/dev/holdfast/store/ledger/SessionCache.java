@@ -61,12 +61,12 @@ public final class SessionCache {
     /**
      * Adds a session that was read along with another row, or null if it does not exist, unless it is known already.
      */
-    void meet(long id, @Nullable SessionRow session) {
+    void putIfUnknown(long id, @Nullable SessionRow session) {
         known.putIfAbsent(id, Optional.ofNullable(session));
     }
 
     /** Adds a session that was read in this transaction. */
-    void give(SessionRow session) {
+    void put(SessionRow session) {
         known.put(session.id, Optional.of(session));
     }
 

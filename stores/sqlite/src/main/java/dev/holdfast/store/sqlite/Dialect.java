@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 interface Dialect extends StoreContext, AutoCloseable {
 
     /** How long a command waits for a busy database. */
-    Duration patience();
+    Duration busyTimeout();
 
     /**
      * Checks before each batch and each retry that the database may be used.

@@ -44,7 +44,7 @@ final class DiskReserve {
     private static final long WARN_NANOS = 600_000_000_000L;
 
     /** How long to wait for other processes; a command waits meanwhile. */
-    private static final Duration PATIENCE = Duration.ofMillis(500);
+    private static final Duration MAX_WAIT = Duration.ofMillis(500);
 
     /** Deletes the row under an invalid name. */
     private static final String DELETE_FILLER = "DELETE FROM holdfast_count WHERE name = x''";
@@ -141,12 +141,12 @@ final class DiskReserve {
      * for others.
      */
     private boolean reuseLog() throws SQLException {
-        BusyTimeout patience = new BusyTimeout(PATIENCE);
+        BusyTimeout busyTimeout = new BusyTimeout(MAX_WAIT);
         do {
             if (number("PRAGMA wal_checkpoint(RESTART)") == 0) {
                 return true;
             }
-        } while (patience.pause());
+        } while (busyTimeout.pause());
         return false;
     }
 
@@ -183,13 +183,13 @@ final class DiskReserve {
 
     /** Makes changes in a transaction; waits briefly for others. */
     private void write(String... changes) throws SQLException {
-        BusyTimeout patience = new BusyTimeout(PATIENCE);
+        BusyTimeout busyTimeout = new BusyTimeout(MAX_WAIT);
         while (true) {
             try {
                 run("BEGIN IMMEDIATE");
                 break;
             } catch (SQLException e) {
-                if (!SqliteErrorCodes.isBusy(e) || !patience.pause()) {
+                if (!SqliteErrorCodes.isBusy(e) || !busyTimeout.pause()) {
                     throw e;
                 }
             }

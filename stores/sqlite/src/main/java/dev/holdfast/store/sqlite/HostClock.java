@@ -10,8 +10,8 @@ final class HostClock {
     private HostClock() {}
 
     /** The clock since the boot if there is one, otherwise the time of day. */
-    static StoreClock of(HostIdentity machine) {
-        return machine.hasBootClock() ? new BootClock(machine.monotonicOffsetNanos()) : new WallClock();
+    static StoreClock of(HostIdentity host) {
+        return host.hasBootClock() ? new BootClock(host.monotonicOffsetNanos()) : new WallClock();
     }
 
     /** Runs steadily since the boot of the host, equal in all its processes, and stops while the host is suspended. */

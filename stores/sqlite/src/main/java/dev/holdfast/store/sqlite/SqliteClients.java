@@ -64,7 +64,7 @@ final class SqliteClients {
     private static final int MAX_REMEMBERED = 1_024;
 
     private final StatementCache statements;
-    private final HostIdentity machine;
+    private final HostIdentity host;
     private final ProcFs proc;
     private final long own;
     private final Map<Long, Long> seenAtNanos = new HashMap<>();
@@ -72,9 +72,9 @@ final class SqliteClients {
     private Rule ownRule = Rule.THIS_PROCESS;
     private volatile List<Incarnation> ownFollowed = List.of();
 
-    SqliteClients(StatementCache statements, HostIdentity machine, ProcFs proc, long own) {
+    SqliteClients(StatementCache statements, HostIdentity host, ProcFs proc, long own) {
         this.statements = statements;
-        this.machine = machine;
+        this.host = host;
         this.proc = proc;
         this.own = own;
     }
@@ -94,11 +94,11 @@ final class SqliteClients {
                             + " (id, pid, started, pid_namespace, time_namespace, user, rule, followed)"
                             + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     own,
-                    machine.self().pid(),
-                    machine.self().started(),
-                    machine.pidNamespace(),
-                    machine.timeNamespace(),
-                    machine.user(),
+                    host.self().pid(),
+                    host.self().started(),
+                    host.pidNamespace(),
+                    host.timeNamespace(),
+                    host.user(),
                     ownRule.code,
                     text(ownFollowed)));
         }
@@ -132,11 +132,11 @@ final class SqliteClients {
     String owner() {
         return String.join(
                 "\n",
-                Long.toString(machine.self().pid()),
-                Long.toString(machine.self().started()),
-                machine.pidNamespace(),
-                machine.timeNamespace(),
-                machine.user());
+                Long.toString(host.self().pid()),
+                Long.toString(host.self().started()),
+                host.pidNamespace(),
+                host.timeNamespace(),
+                host.user());
     }
 
     // The others
@@ -183,13 +183,13 @@ final class SqliteClients {
     }
 
     private boolean isComparable(Client row) {
-        return machine.observes()
-                && row.pidNamespace().equals(machine.pidNamespace())
-                && row.timeNamespace().equals(machine.timeNamespace());
+        return host.observes()
+                && row.pidNamespace().equals(host.pidNamespace())
+                && row.timeNamespace().equals(host.timeNamespace());
     }
 
     private boolean isGone(Incarnation process, Client row) {
-        boolean visible = !machine.hidesOthers() || row.user().equals(machine.user());
+        boolean visible = !host.hidesOthers() || row.user().equals(host.user());
         return proc.stateOf(process, visible) == State.GONE;
     }
 

@@ -25,13 +25,13 @@ final class SqliteConnections {
 
     private final SqliteFile file;
     private final SqliteSchema schema;
-    private final HostIdentity machine;
+    private final HostIdentity host;
     private final StoreClock clock;
 
-    SqliteConnections(SqliteFile file, SqliteSchema schema, HostIdentity machine, StoreClock clock) {
+    SqliteConnections(SqliteFile file, SqliteSchema schema, HostIdentity host, StoreClock clock) {
         this.file = file;
         this.schema = schema;
-        this.machine = machine;
+        this.host = host;
         this.clock = clock;
     }
 
@@ -72,7 +72,7 @@ final class SqliteConnections {
     }
 
     private SqliteDatabase openEntered(SqliteOptions options) {
-        BusyTimeout patience = new BusyTimeout(options.patience());
+        BusyTimeout busyTimeout = new BusyTimeout(options.busyTimeout());
         while (true) {
             Connection connection = null;
             boolean isAlone = true;
@@ -95,14 +95,14 @@ final class SqliteConnections {
                 StatementCache statements = new StatementCache(connection);
                 DiskReserve reserve = new DiskReserve(file, connection);
                 reserve.take();
-                return new SqliteDatabase(file, connection, statements, machine, clock, meta, options, reserve);
+                return new SqliteDatabase(file, connection, statements, host, clock, meta, options, reserve);
             } catch (SQLException e) {
                 close(connection);
                 StoreException failure = SqliteErrorCodes.translated(e, Effect.NONE, file.path());
                 if (!SqliteErrorCodes.isBusy(e)) {
                     throw failure;
                 }
-                patience.pause(new SqliteLane.Busy(isAlone ? failure : file.lacksSharedMemoryInUse(), false));
+                busyTimeout.pause(new SqliteLane.Busy(isAlone ? failure : file.lacksSharedMemoryInUse(), false));
             } catch (DatabaseReplacedException gone) {
                 close(connection);
                 throw gone.failure();
@@ -160,13 +160,13 @@ final class SqliteConnections {
         for (String pragma : options.pragmas()) {
             run(connection, "PRAGMA " + pragma);
         }
-        if (isOld || SqliteMeta.read(connection).isOfAnotherBoot(machine, clock)) {
+        if (isOld || SqliteMeta.read(connection).isOfAnotherBoot(host, clock)) {
             // Regardless of the setting, this must be on the disk before anything is granted.
             run(connection, "PRAGMA synchronous = FULL");
             run(connection, "BEGIN IMMEDIATE");
             schema.make(connection, file.path().toString());
-            SqliteMeta.create(connection, machine, clock);
-            SqliteMeta.beginBoot(connection, machine, clock);
+            SqliteMeta.create(connection, host, clock);
+            SqliteMeta.beginBoot(connection, host, clock);
             run(connection, "COMMIT");
             run(connection, "PRAGMA synchronous = " + options.synchronous());
         }

@@ -18,7 +18,7 @@ record SqliteDatabase(
         SqliteFile file,
         Connection connection,
         StatementCache statements,
-        HostIdentity machine,
+        HostIdentity host,
         StoreClock clock,
         SqliteMeta meta,
         SqliteOptions options,

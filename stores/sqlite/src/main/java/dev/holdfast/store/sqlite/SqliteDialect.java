@@ -50,14 +50,14 @@ final class SqliteDialect implements Dialect {
     private static final long HORIZON_TOKENS = Tokens.floor(10_000_000);
 
     /** How long a flush waits for others; a caller may wait for it, and retries if it fails. */
-    private static final Duration FLUSH_PATIENCE = Duration.ofMillis(500);
+    private static final Duration FLUSH_TIMEOUT = Duration.ofMillis(500);
 
     private final SqliteDatabase database;
     private final StoreClock clock;
     private final StatementCache statements;
     private final SqliteClients clients;
     private final SqliteFastPath fastPath;
-    private final PollCache quietPoll;
+    private final PollCache pollCache;
     private final LogSizeMonitor logSize;
     private final RandomGenerator random;
     private final long client;
@@ -96,7 +96,7 @@ final class SqliteDialect implements Dialect {
         this.random = random;
         this.client = client;
         this.fastPath = new SqliteFastPath(statements);
-        this.quietPoll = new PollCache(statements, clients, client, isTold);
+        this.pollCache = new PollCache(statements, clients, client, isTold);
         this.logSize = new LogSizeMonitor(database.file(), new ProcFs(ProcFs.ROOT));
         this.tokenFloor = database.meta().bootFloor();
         this.horizon =
@@ -120,8 +120,8 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public Duration patience() {
-        return database.options().patience();
+    public Duration busyTimeout() {
+        return database.options().busyTimeout();
     }
 
     @Override
@@ -141,7 +141,7 @@ final class SqliteDialect implements Dialect {
     private void checkBoot() throws DatabaseReplacedException {
         try (ResultSet row =
                 statements.prepare("SELECT boot FROM holdfast_meta").executeQuery()) {
-            if (!row.next() || !row.getString(1).equals(database.machine().boot())) {
+            if (!row.next() || !row.getString(1).equals(database.host().boot())) {
                 throw new DatabaseReplacedException(new StoreException(
                         Reason.DENIED,
                         Effect.NONE,
@@ -165,7 +165,7 @@ final class SqliteDialect implements Dialect {
     @Override
     public Map<ClaimRef, Reply.Queued> quiet(List<ClaimRef> claims) throws SQLException {
         undoLeft();
-        return quietPoll.among(claims, clock.nowMicros());
+        return pollCache.among(claims, clock.nowMicros());
     }
 
     @Override
@@ -195,7 +195,7 @@ final class SqliteDialect implements Dialect {
 
     /** Flushes everything committed so far to the disk: flushing a commit flushes all earlier ones. */
     private void flush() throws SQLException {
-        BusyTimeout patience = new BusyTimeout(FLUSH_PATIENCE);
+        BusyTimeout busyTimeout = new BusyTimeout(FLUSH_TIMEOUT);
         try (Statement statement = database.connection().createStatement()) {
             statement.executeUpdate("PRAGMA synchronous = FULL");
             while (true) {
@@ -205,8 +205,8 @@ final class SqliteDialect implements Dialect {
                 } catch (SQLException e) {
                     StoreException failure = translated(e, Effect.UNKNOWN);
                     if (isBusy(e)) {
-                        patience.pause(new SqliteLane.Busy(failure, false));
-                    } else if (!isFull(e) || !patience.mayMakeRoom() || !makeRoom()) {
+                        busyTimeout.pause(new SqliteLane.Busy(failure, false));
+                    } else if (!isFull(e) || !busyTimeout.mayMakeRoom() || !makeRoom()) {
                         throw failure;
                     }
                 }
@@ -355,9 +355,9 @@ final class SqliteDialect implements Dialect {
     public long recheck(ClaimRef claim, WaitCondition wait) {
         if (!isWriting) {
             // This is a poll. A new claim may never be polled, and its cache entry would stay.
-            quietPoll.remember(claim, wait);
+            pollCache.remember(claim, wait);
         }
-        return quietPoll.recheck(wait);
+        return pollCache.recheck(wait);
     }
 
     @Override

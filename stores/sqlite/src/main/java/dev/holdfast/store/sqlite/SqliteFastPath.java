@@ -32,7 +32,7 @@ final class SqliteFastPath {
      * Acquires a free resource for a live session. The tokens begin at the clock's time, as {@link Tokens#next}
      * computes them unless the counter is level with it, so nothing must be read back.
      */
-    private static final String TAKE =
+    private static final String ACQUIRE =
             "UPDATE holdfast_resource SET session = ?1, claim = ?2, weight = ?3, first_token = ?4, end_token = ?5,"
                     + " last_token = ?5, ends = ?6, seq = 0"
                     + " WHERE name = ?7 AND session = 0 AND grants = 0 AND waiters = 0 AND spec = ?8"
@@ -44,7 +44,7 @@ final class SqliteFastPath {
      * Releases a grant. Without a session, the grant's other columns have no meaning. A grant whose session has expired
      * counts as ended, even if its row is still there.
      */
-    private static final String GIVE_BACK = "UPDATE holdfast_resource SET session = 0"
+    private static final String RELEASE = "UPDATE holdfast_resource SET session = 0"
             + " WHERE name = ?1 AND session = ?2 AND claim = ?3 AND waiters = 0 AND (ends <= 0 OR ends > ?4)"
             + " AND EXISTS (SELECT 1 FROM holdfast_session WHERE id = ?2 AND deadline > ?4)";
 
@@ -70,7 +70,7 @@ final class SqliteFastPath {
                     acquire.spec().kind() != Kind.LATCH && acquire.lease().binding() != Binding.DETACHED;
             return isPlain ? take(acquire, clock, tokenFloor, horizon) : null;
         }
-        return command instanceof Release release ? giveBack(release, clock.nowMicros()) : null;
+        return command instanceof Release release ? release(release, clock.nowMicros()) : null;
     }
 
     private @Nullable Reply take(Acquire acquire, StoreClock clock, long tokenFloor, long horizon) throws SQLException {
@@ -83,7 +83,7 @@ final class SqliteFastPath {
         }
         TokenBlock tokens = new TokenBlock(smallest, Math.min(smallest + acquire.tokens() - 1, largest));
         long lease = Micros.of(acquire.lease().length());
-        PreparedStatement update = statements.prepare(TAKE);
+        PreparedStatement update = statements.prepare(ACQUIRE);
         update.setLong(1, SessionRow.numberOf(acquire.claim().session()));
         update.setLong(2, acquire.claim().claim());
         update.setInt(3, acquire.weight());
@@ -101,8 +101,8 @@ final class SqliteFastPath {
         return new Reply.Granted(tokens, remaining, false);
     }
 
-    private @Nullable Reply giveBack(Release release, long now) throws SQLException {
-        PreparedStatement update = statements.prepare(GIVE_BACK);
+    private @Nullable Reply release(Release release, long now) throws SQLException {
+        PreparedStatement update = statements.prepare(RELEASE);
         update.setBytes(1, release.resource().utf8());
         update.setLong(2, SessionRow.numberOf(release.claim().session()));
         update.setLong(3, release.claim().claim());

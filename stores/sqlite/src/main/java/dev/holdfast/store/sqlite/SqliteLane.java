@@ -42,7 +42,7 @@ final class SqliteLane implements Batcher.Trip {
      * How long a command on the thread of a caller waits for a busy database: usually long enough, and too short to
      * matter to the caller.
      */
-    private static final Duration PATIENCE_OF_CALLERS = Duration.ofMillis(50);
+    private static final Duration CALLER_TIMEOUT = Duration.ofMillis(50);
 
     /**
      * Held while the connection is in use. The batcher's round trips are sequential anyway; this excludes housekeeping.
@@ -50,9 +50,9 @@ final class SqliteLane implements Batcher.Trip {
     private final ReentrantLock lock = new ReentrantLock();
 
     private final Dialect dialect;
-    private final Consumer<List<LedgerTransaction.Notification>> telling;
+    private final Consumer<List<LedgerTransaction.Notification>> notifier;
     private final Ledger ledger;
-    private final LedgerExecutor steps;
+    private final LedgerExecutor executor;
 
     @GuardedBy("lock")
     private final WriterYield writerYield = new WriterYield();
@@ -60,23 +60,23 @@ final class SqliteLane implements Batcher.Trip {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** @param telling receives the notifications after each commit, with no lock held */
-    SqliteLane(Dialect dialect, Consumer<List<LedgerTransaction.Notification>> telling) {
+    /** @param notifier receives the notifications after each commit, with no lock held */
+    SqliteLane(Dialect dialect, Consumer<List<LedgerTransaction.Notification>> notifier) {
         this.dialect = dialect;
-        this.telling = telling;
+        this.notifier = notifier;
         this.ledger = new Ledger(dialect);
-        this.steps = new LedgerExecutor(ledger, dialect);
+        this.executor = new LedgerExecutor(ledger, dialect);
     }
 
     @Override
     public void make(int lane, List<Batcher.Call> calls) {
-        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> notifications = new ArrayList<>(0);
         lock.lock();
         try {
-            carryOut(calls, () -> inOrder(calls, told));
+            carryOut(calls, () -> inOrder(calls, notifications));
         } finally {
             lock.unlock();
-            tell(told);
+            deliver(notifications);
         }
     }
 
@@ -86,17 +86,17 @@ final class SqliteLane implements Batcher.Trip {
         if (!lock.tryLock()) {
             return false;
         }
-        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
-        BusyTimeout patience = new BusyTimeout(PATIENCE_OF_CALLERS);
+        List<LedgerTransaction.Notification> notifications = new ArrayList<>(0);
+        BusyTimeout busyTimeout = new BusyTimeout(CALLER_TIMEOUT);
         try {
-            carryOut(List.of(call), () -> alone(call, told, patience));
+            carryOut(List.of(call), () -> executeAlone(call, notifications, busyTimeout));
         } catch (StoreException e) {
-            if (!patience.isSpent()) {
+            if (!busyTimeout.isSpent()) {
                 call.fail(e);
             }
         } finally {
             lock.unlock();
-            tell(told);
+            deliver(notifications);
         }
         return call.isAnswered();
     }
@@ -131,48 +131,48 @@ final class SqliteLane implements Batcher.Trip {
      * @throws StoreException if it fails
      */
     void transact(Work work) {
-        List<LedgerTransaction.Notification> told;
+        List<LedgerTransaction.Notification> notifications;
         lock.lock();
         try {
             mustBeOpen();
-            told = write(work, new BusyTimeout(dialect.patience()));
+            notifications = write(work, new BusyTimeout(dialect.busyTimeout()));
         } catch (DatabaseReplacedException gone) {
             throw gone.failure();
         } finally {
             lock.unlock();
         }
-        tell(told);
+        deliver(notifications);
     }
 
-    private List<LedgerTransaction.Notification> write(Work work, BusyTimeout patience) {
+    private List<LedgerTransaction.Notification> write(Work work, BusyTimeout busyTimeout) {
         while (true) {
             try {
                 write(work);
-                return ledger.told();
+                return ledger.notifications();
             } catch (Busy busy) {
-                pause(patience, busy);
+                pause(busyTimeout, busy);
             }
         }
     }
 
     /** Pauses, and then checks the file again, which may have been replaced meanwhile. */
-    private void pause(BusyTimeout patience, Busy busy) {
+    private void pause(BusyTimeout busyTimeout, Busy busy) {
         if (!busy.isFull()) {
-            patience.pause(busy);
-        } else if (!patience.mayMakeRoom() || !dialect.makeRoom()) {
+            busyTimeout.pause(busy);
+        } else if (!busyTimeout.mayMakeRoom() || !dialect.makeRoom()) {
             throw busy.failure();
         }
         try {
             dialect.check();
         } catch (DatabaseReplacedException gone) {
-            patience.spend();
+            busyTimeout.spend();
             throw gone.failure();
         }
     }
 
-    private void tell(List<LedgerTransaction.Notification> told) {
-        if (!told.isEmpty()) {
-            telling.accept(told);
+    private void deliver(List<LedgerTransaction.Notification> notifications) {
+        if (!notifications.isEmpty()) {
+            notifier.accept(notifications);
         }
     }
 
@@ -199,61 +199,62 @@ final class SqliteLane implements Batcher.Trip {
     }
 
     /** Executes commands in order. A query needs no write lock and no writing transaction. */
-    private void inOrder(List<Batcher.Call> calls, List<LedgerTransaction.Notification> told) {
+    private void inOrder(List<Batcher.Call> calls, List<LedgerTransaction.Notification> notifications) {
         int from = 0;
         for (int i = 0; i < calls.size(); i++) {
-            if (LedgerExecutor.isLook(calls.get(i).command())) {
-                together(calls.subList(from, i), told);
-                alone(calls.get(i), told);
+            if (LedgerExecutor.isQuery(calls.get(i).command())) {
+                executeTogether(calls.subList(from, i), notifications);
+                executeAlone(calls.get(i), notifications);
                 from = i + 1;
             }
         }
-        together(calls.subList(from, calls.size()), told);
+        executeTogether(calls.subList(from, calls.size()), notifications);
     }
 
-    private void alone(Batcher.Call call, List<LedgerTransaction.Notification> told) {
+    private void executeAlone(Batcher.Call call, List<LedgerTransaction.Notification> notifications) {
         try {
-            alone(call, told, new BusyTimeout(dialect.patience()));
+            executeAlone(call, notifications, new BusyTimeout(dialect.busyTimeout()));
         } catch (StoreException e) {
             call.fail(e);
         }
     }
 
-    private void alone(Batcher.Call call, List<LedgerTransaction.Notification> told, BusyTimeout patience) {
+    private void executeAlone(
+            Batcher.Call call, List<LedgerTransaction.Notification> notifications, BusyTimeout busyTimeout) {
         while (!call.isAnswered()) {
             try {
-                attempt(call, told);
+                attempt(call, notifications);
             } catch (Busy busy) {
-                pause(patience, busy);
+                pause(busyTimeout, busy);
             }
         }
     }
 
-    private void attempt(Batcher.Call call, List<LedgerTransaction.Notification> told) throws Busy {
+    private void attempt(Batcher.Call call, List<LedgerTransaction.Notification> notifications) throws Busy {
         Command command = call.command();
-        call.answer(command instanceof Poll poll ? poll(poll, told) : reply(command, told));
+        call.answer(command instanceof Poll poll ? poll(poll, notifications) : reply(command, notifications));
     }
 
-    private Reply reply(Command command, List<LedgerTransaction.Notification> told) throws Busy {
-        Reply reply = LedgerExecutor.isLook(command) ? look(command) : quick(command);
+    private Reply reply(Command command, List<LedgerTransaction.Notification> notifications) throws Busy {
+        Reply reply = LedgerExecutor.isQuery(command) ? query(command) : quick(command);
         if (reply == null) {
             Reply[] replies = new Reply[1];
             write(state -> replies[0] = step(command));
-            told.addAll(ledger.told());
+            notifications.addAll(ledger.notifications());
             reply = replies[0];
         }
         return reply;
     }
 
     /** Reads only the claims whose state may have changed. */
-    private Reply poll(Poll poll, List<LedgerTransaction.Notification> told) throws Busy {
+    private Reply poll(Poll poll, List<LedgerTransaction.Notification> notifications) throws Busy {
         Map<ClaimRef, Reply.Queued> quiet = requireNonNullElse(single(() -> dialect.quiet(poll.claims())), Map.of());
         List<ClaimRef> others = poll.claims().stream()
                 .filter(claim -> !quiet.containsKey(claim))
                 .toList();
         Iterator<Reply.ClaimReply> states = Collections.emptyIterator();
         if (!others.isEmpty()) {
-            Reply reply = reply(new Poll(others), told);
+            Reply reply = reply(new Poll(others), notifications);
             if (!(reply instanceof Reply.Polled polled)) {
                 return reply;
             }
@@ -267,25 +268,25 @@ final class SqliteLane implements Batcher.Trip {
         return new Reply.Polled(all);
     }
 
-    private void together(List<Batcher.Call> calls, List<LedgerTransaction.Notification> told) {
+    private void executeTogether(List<Batcher.Call> calls, List<LedgerTransaction.Notification> notifications) {
         if (calls.size() <= 1) {
-            calls.forEach(call -> alone(call, told));
+            calls.forEach(call -> executeAlone(call, notifications));
             return;
         }
-        BusyTimeout patience = new BusyTimeout(dialect.patience());
+        BusyTimeout busyTimeout = new BusyTimeout(dialect.busyTimeout());
         Reply[] replies = new Reply[calls.size()];
         try {
-            told.addAll(write(
+            notifications.addAll(write(
                     state -> {
                         for (int i = 0; i < replies.length; i++) {
                             replies[i] = quickOrStep(calls.get(i).command());
                         }
                     },
-                    patience));
+                    busyTimeout));
         } catch (StoreException e) {
-            if (e.effect() == Effect.NONE && !patience.isSpent()) {
+            if (e.effect() == Effect.NONE && !busyTimeout.isSpent()) {
                 // One of them is at fault; the others should not fail for it.
-                calls.forEach(call -> alone(call, told));
+                calls.forEach(call -> executeAlone(call, notifications));
             } else {
                 calls.forEach(call -> call.fail(e));
             }
@@ -302,7 +303,7 @@ final class SqliteLane implements Batcher.Trip {
     }
 
     private Reply step(Command command) throws SQLException {
-        return steps.answer(command);
+        return executor.answer(command);
     }
 
     /** Work that uses single statements. */
@@ -334,7 +335,7 @@ final class SqliteLane implements Batcher.Trip {
     }
 
     /** Answers from one snapshot of the database; null if there is something to write. */
-    private @Nullable Reply look(Command command) throws Busy {
+    private @Nullable Reply query(Command command) throws Busy {
         try {
             dialect.begin(false);
             ledger.begin(false);

@@ -63,11 +63,11 @@ final class SqliteMeta {
      *
      * @throws StoreException if they claim to be by ours but cannot be
      */
-    boolean isOfAnotherBoot(HostIdentity machine, StoreClock clock) {
-        if (!boot.equals(machine.boot())) {
+    boolean isOfAnotherBoot(HostIdentity host, StoreClock clock) {
+        if (!boot.equals(host.boot())) {
             return true;
         }
-        if (machine.hasBootClock() && seen > clock.nowMicros()) {
+        if (host.hasBootClock() && seen > clock.nowMicros()) {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
@@ -79,11 +79,11 @@ final class SqliteMeta {
     }
 
     /** Writes the first row, for an empty file. */
-    static void create(Connection connection, HostIdentity machine, StoreClock clock) throws SQLException {
+    static void create(Connection connection, HostIdentity host, StoreClock clock) throws SQLException {
         try (PreparedStatement insert = connection.prepareStatement("INSERT INTO holdfast_meta"
                 + " (one, boot, seen, seen_unix, token_floor, boot_floor, horizon, purged, flushes)"
                 + " SELECT 1, ?1, ?2, ?3, 0, 0, 0, ?3, 0 WHERE NOT EXISTS (SELECT 1 FROM holdfast_meta)")) {
-            insert.setString(1, machine.boot());
+            insert.setString(1, host.boot());
             insert.setLong(2, clock.nowMicros());
             insert.setLong(3, clock.unixMicros());
             insert.executeUpdate();
@@ -91,12 +91,12 @@ final class SqliteMeta {
     }
 
     /** Ends everything that a reboot ends, inside a transaction that may write. */
-    static void beginBoot(Connection connection, HostIdentity machine, StoreClock clock) throws SQLException {
+    static void beginBoot(Connection connection, HostIdentity host, StoreClock clock) throws SQLException {
         SqliteMeta old = read(connection);
-        if (!old.isOfAnotherBoot(machine, clock)) {
+        if (!old.isOfAnotherBoot(host, clock)) {
             return;
         }
-        refuseOtherClock(connection, old, machine);
+        refuseOtherClock(connection, old, host);
         long now = clock.nowMicros();
         long unix = clock.unixMicros();
         run(connection, "DELETE FROM holdfast_claim WHERE granted = 0 OR binding <> 2 OR ends <= 0");
@@ -122,7 +122,7 @@ final class SqliteMeta {
         run(connection, "DELETE FROM holdfast_client");
         try (PreparedStatement update = connection.prepareStatement(
                 "UPDATE holdfast_meta SET boot = ?, seen = ?, seen_unix = ?, boot_floor = max(boot_floor, horizon)")) {
-            update.setString(1, machine.boot());
+            update.setString(1, host.boot());
             update.setLong(2, now);
             update.setLong(3, unix);
             update.executeUpdate();
@@ -133,9 +133,8 @@ final class SqliteMeta {
      * Refuses a change of clocks while there are sessions: unlike those of an earlier boot, programs that use the wall
      * clock may still be running.
      */
-    private static void refuseOtherClock(Connection connection, SqliteMeta old, HostIdentity machine)
-            throws SQLException {
-        boolean bothCountBoots = machine.hasBootClock() && !old.boot.equals(HostIdentity.WALL);
+    private static void refuseOtherClock(Connection connection, SqliteMeta old, HostIdentity host) throws SQLException {
+        boolean bothCountBoots = host.hasBootClock() && !old.boot.equals(HostIdentity.WALL);
         if (bothCountBoots) {
             return;
         }

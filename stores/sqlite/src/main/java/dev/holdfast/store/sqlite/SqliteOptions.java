@@ -9,12 +9,12 @@ import java.util.function.UnaryOperator;
  * The settings of a file.
  *
  * @param synchronous how durable a commit is
- * @param patience how long a command waits for a busy database
+ * @param busyTimeout how long a command waits for a busy database
  * @param pragmas further settings of the connection, for tests
  * @param between wraps the connection, for tests
  */
 record SqliteOptions(
         SqliteStore.Synchronous synchronous,
-        Duration patience,
+        Duration busyTimeout,
         List<String> pragmas,
         UnaryOperator<Connection> between) {}

@@ -74,33 +74,32 @@ public final class SqliteStore implements LockStore {
     private SqliteStore(Builder options) {
         SqliteConnections.loadNativeCode();
         this.threads = new JoinableThreads(options.threads);
-        HostIdentity machine =
-                options.machine == null ? HostIdentity.of(ProcFs.ROOT, SystemClock.nanoTime()) : options.machine;
-        StoreClock clock = options.clock == null ? HostClock.of(machine) : options.clock;
+        HostIdentity host = options.host == null ? HostIdentity.of(ProcFs.ROOT, SystemClock.nanoTime()) : options.host;
+        StoreClock clock = options.clock == null ? HostClock.of(host) : options.clock;
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         ProcFs proc = new ProcFs(ProcFs.ROOT);
         SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, ProcFs.ROOT);
         SqliteSchema schema = new SqliteSchema(options.versions);
-        SqliteDatabase database = new SqliteConnections(file, schema, machine, clock)
-                .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas, options.between));
+        SqliteDatabase database = new SqliteConnections(file, schema, host, clock)
+                .open(new SqliteOptions(options.synchronous, options.busyTimeout, options.pragmas, options.between));
         this.client = 1 + (random.nextLong() >>> 2);
-        this.traits = traits(machine);
-        SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
-        this.wakeupFiles = new WakeupFiles(file, client, clients.owner(), machine.observes(), threads, listener);
+        this.traits = traits(host);
+        SqliteClients clients = new SqliteClients(database.statements(), host, proc, client);
+        this.wakeupFiles = new WakeupFiles(file, client, clients.owner(), host.observes(), threads, listener);
         this.lane = new SqliteLane(
-                new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::tell);
+                new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::deliver);
         this.executor = threads.executor("holdfast-sqlite");
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
         this.presence = new Presence(lane, clients, proc, client);
         this.housekeeping = new SqliteHousekeeping(lane, database, clients, executor, wakeupFiles);
     }
 
-    private static StoreTraits traits(HostIdentity machine) {
+    private static StoreTraits traits(HostIdentity host) {
         return StoreTraits.of("SQLite " + SQLiteJDBCLoader.getVersion())
                 .system("SQLite")
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
                 .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS, Feature.CALLER_RUNS)
-                .withIf(machine.observes(), Feature.PUSH)
+                .withIf(host.observes(), Feature.PUSH)
                 .admitsAll()
                 .minSessionTtl(Duration.ofMillis(200))
                 .ttlGranularity(Duration.ofNanos(1_000))
@@ -144,8 +143,8 @@ public final class SqliteStore implements LockStore {
     }
 
     @Override
-    public Subscription subscribe(Consumer<Signal> told) {
-        return listener.subscribe(told);
+    public Subscription subscribe(Consumer<Signal> subscriber) {
+        return listener.subscribe(subscriber);
     }
 
     @Override
@@ -163,12 +162,12 @@ public final class SqliteStore implements LockStore {
         return housekeeping;
     }
 
-    private void tell(List<LedgerTransaction.Notification> told) {
-        for (LedgerTransaction.Notification one : told) {
+    private void deliver(List<LedgerTransaction.Notification> notifications) {
+        for (LedgerTransaction.Notification one : notifications) {
             if (one.client() == client) {
                 listener.accept(one.signal());
             } else {
-                wakeupFiles.tell(one.client(), one.signal());
+                wakeupFiles.send(one.client(), one.signal());
             }
         }
     }
@@ -194,9 +193,9 @@ public final class SqliteStore implements LockStore {
         private Synchronous synchronous = Synchronous.NORMAL;
         private boolean makesDirectory;
         private List<List<String>> versions = SqliteSchema.VERSIONS;
-        private Duration patience = Duration.ofSeconds(5);
+        private Duration busyTimeout = Duration.ofSeconds(5);
         private List<String> pragmas = List.of();
-        private @Nullable HostIdentity machine;
+        private @Nullable HostIdentity host;
         private @Nullable StoreClock clock;
         private NamedThreadFactory threads = NamedThreadFactory.DAEMONS;
         private UnaryOperator<Connection> between = UnaryOperator.identity();
@@ -235,8 +234,8 @@ public final class SqliteStore implements LockStore {
 
         /** For tests: another host. */
         @CanIgnoreReturnValue
-        Builder machine(HostIdentity other) {
-            machine = other;
+        Builder host(HostIdentity other) {
+            host = other;
             return this;
         }
 
@@ -256,8 +255,8 @@ public final class SqliteStore implements LockStore {
 
         /** For tests: how long a command waits for a busy database. */
         @CanIgnoreReturnValue
-        Builder patience(Duration other) {
-            patience = other;
+        Builder busyTimeout(Duration other) {
+            busyTimeout = other;
             return this;
         }
 

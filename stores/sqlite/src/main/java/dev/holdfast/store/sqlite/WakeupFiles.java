@@ -62,7 +62,7 @@ final class WakeupFiles implements AutoCloseable {
 
     /** Null while this instance is not listening. */
     @GuardedBy("this")
-    private @Nullable WatchService watch;
+    private @Nullable WatchService watchService;
 
     @GuardedBy("this")
     private boolean closed;
@@ -97,7 +97,7 @@ final class WakeupFiles implements AutoCloseable {
      * keep-alive.
      */
     synchronized void listen() {
-        if (!works || closed || (watch != null && Files.exists(mail))) {
+        if (!works || closed || (watchService != null && Files.exists(mail))) {
             return;
         }
         stopListening();
@@ -113,7 +113,7 @@ final class WakeupFiles implements AutoCloseable {
                 Files.setPosixFilePermissions(mail, permissions);
                 Files.setPosixFilePermissions(own.resolve(OWNER), permissions);
             }
-            watch = newWatch();
+            watchService = newWatchService();
         } catch (IOException e) {
             // Too many watches, or the directory is not writable: waiters poll, and the next keep-alive retries.
             LOG.debug("file={} hints of other processes can't be received: {}", file.path(), e.toString());
@@ -124,10 +124,10 @@ final class WakeupFiles implements AutoCloseable {
 
     /** Whether others can notify us. */
     synchronized boolean isListening() {
-        return watch != null;
+        return watchService != null;
     }
 
-    private WatchService newWatch() throws IOException {
+    private WatchService newWatchService() throws IOException {
         WatchService service = own.getFileSystem().newWatchService();
         try {
             own.register(
@@ -146,8 +146,8 @@ final class WakeupFiles implements AutoCloseable {
 
     @GuardedBy("this")
     private void stopListening() {
-        WatchService service = watch;
-        watch = null;
+        WatchService service = watchService;
+        watchService = null;
         if (service != null) {
             try {
                 service.close();
@@ -159,7 +159,7 @@ final class WakeupFiles implements AutoCloseable {
 
     /** The files of this watch were deleted. Waiters poll until they are created again. */
     private synchronized void lose(WatchService service) {
-        if (watch == service) {
+        if (watchService == service) {
             stopListening();
         }
     }
@@ -175,7 +175,7 @@ final class WakeupFiles implements AutoCloseable {
     }
 
     /** Notifies another store instance, if it is listening. */
-    void tell(long client, Signal signal) {
+    void send(long client, Signal signal) {
         Path others = directory.resolve(Long.toHexString(client)).resolve(MAIL);
         if (!Files.exists(others)) {
             // Not created here: its owner creates it again with the right permissions.
@@ -265,7 +265,7 @@ final class WakeupFiles implements AutoCloseable {
 
     /** Updates the modification times of our files, for cleaners that go by age. */
     synchronized void touch(long unixMillis) {
-        if (watch != null) {
+        if (watchService != null) {
             for (Path each : List.of(mail, own.resolve(OWNER), own, directory)) {
                 SqliteFile.touch(each, unixMillis);
             }
@@ -315,7 +315,7 @@ final class WakeupFiles implements AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
-        if (watch == null) {
+        if (watchService == null) {
             return;
         }
         stopListening();

@@ -39,7 +39,7 @@ class SqliteBootTest {
     }
 
     private SqliteStore open(String boot) {
-        return SqliteStore.builder(file()).clock(time).machine(machine(boot)).open();
+        return SqliteStore.builder(file()).clock(time).host(machine(boot)).open();
     }
 
     private static HostIdentity machine(String boot) {

@@ -358,7 +358,7 @@ class SqliteClientTest {
     @Tag("C15")
     void aFileThatSomebodyKeepsLockedKeepsNoCaller() throws Exception {
         try (SqliteStore store = SqliteStore.builder(file())
-                        .patience(UnansweredCalls.LONG_WAIT)
+                        .busyTimeout(UnansweredCalls.LONG_WAIT)
                         .open();
                 Connection other = Database.open(file())) {
             Statement statement = other.createStatement();

@@ -50,7 +50,7 @@ class SqliteFaultsTest {
     }
 
     private void open(SqliteStore.Builder options) {
-        store = options.patience(Duration.ofMinutes(1)).open();
+        store = options.busyTimeout(Duration.ofMinutes(1)).open();
         client = new TestClient(store);
     }
 
@@ -309,7 +309,7 @@ class SqliteFaultsTest {
         ClaimRef held = client.ref("x");
         assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
         try (SqliteStore hasty = SqliteStore.builder(file)
-                        .patience(Duration.ofMillis(50))
+                        .busyTimeout(Duration.ofMillis(50))
                         .open();
                 Connection other = Database.open(file);
                 Statement statement = other.createStatement()) {

@@ -41,7 +41,7 @@ class SqliteLostFilesTest {
     }
 
     private static void refuses(Path file, String... words) {
-        assertThatThrownBy(() -> SqliteStore.builder(file).patience(SHORT).open())
+        assertThatThrownBy(() -> SqliteStore.builder(file).busyTimeout(SHORT).open())
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.reason()).isEqualTo(Reason.DENIED))
                 .hasMessageContainingAll(words);

@@ -79,8 +79,8 @@ final class MysqlBatchExchange {
         try (Statement update = statements.connection().createStatement()) {
             int count =
                     update.executeUpdate(templates.of(text(releases, acquires, mark)), Statement.RETURN_GENERATED_KEYS);
-            boolean tells = count > 0 && !acquires.isEmpty();
-            return new Outcome(count, tells ? lastKey(update) : 0);
+            boolean hasFirst = count > 0 && !acquires.isEmpty();
+            return new Outcome(count, hasFirst ? lastKey(update) : 0);
         }
     }
 
@@ -97,10 +97,10 @@ final class MysqlBatchExchange {
         long session = 0;
         if (!acquires.isEmpty()) {
             session = SessionRow.numberOf(acquires.get(0).claim().session());
-            take(acquires, session, text, conditions);
+            addAcquires(acquires, session, text, conditions);
         }
         if (!releases.isEmpty()) {
-            giveBack(releases, conditions);
+            addReleases(releases, conditions);
         }
         text.append("r.seq = IF(r.session = 0, 0, ").append(mark).append("), r.session = IF(r.session = 0, ");
         text.append(session).append(", 0) WHERE r.name IN ");
@@ -109,7 +109,7 @@ final class MysqlBatchExchange {
         return text.append(conditions).toString();
     }
 
-    private void take(List<Acquire> acquires, long session, StringBuilder text, StringJoiner conditions) {
+    private void addAcquires(List<Acquire> acquires, long session, StringBuilder text, StringJoiner conditions) {
         Acquire one = acquires.get(0);
         String names = names(acquires.stream().map(Acquire::resource));
         StringJoiner claims = new StringJoiner(",");
@@ -134,7 +134,7 @@ final class MysqlBatchExchange {
                 + " AND " + live(session, " AND s.epoch <= " + one.epoch()) + ")");
     }
 
-    private void giveBack(List<Release> releases, StringJoiner conditions) {
+    private void addReleases(List<Release> releases, StringJoiner conditions) {
         long session = SessionRow.numberOf(releases.get(0).claim().session());
         StringJoiner claims = new StringJoiner(",", "(", ")");
         releases.forEach(release -> claims.add(

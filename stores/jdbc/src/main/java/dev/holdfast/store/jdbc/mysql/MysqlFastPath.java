@@ -49,7 +49,7 @@ final class MysqlFastPath extends ServerFastPath {
     private final String hurry;
     private final boolean needsTransaction;
     private final String take;
-    private final String giveBack;
+    private final String releaseOne;
     private final MysqlBatchExchange exchange;
     private final MysqlFirstUse firstUse;
 
@@ -78,7 +78,7 @@ final class MysqlFastPath extends ServerFastPath {
                         + ", r.ends = CASE ? WHEN 0 THEN 0 ELSE " + clock + " + ? END, r.seq = 0"
                         + " WHERE " + name + " AND s.epoch <= ? AND s.deadline > " + clock + " AND r.spec = ? AND "
                         + MysqlBatchExchange.free(first));
-        giveBack = templates.of(update + " SET r.session = 0"
+        releaseOne = templates.of(update + " SET r.session = 0"
                 + " WHERE " + name + " AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
                 + MysqlBatchExchange.unended(clock));
     }
@@ -108,11 +108,11 @@ final class MysqlFastPath extends ServerFastPath {
             throws SQLException {
         List<@Nullable Reply> replies = new ArrayList<>(releases.size() + acquires.size());
         if (releases.size() + acquires.size() == 1) {
-            replies.add(releases.isEmpty() ? take(statements, acquires.get(0)) : giveBack(statements, releases.get(0)));
+            replies.add(releases.isEmpty() ? take(statements, acquires.get(0)) : release(statements, releases.get(0)));
             return replies;
         }
         Map<Command, Reply> done = new HashMap<>();
-        together(statements, releases, acquires, done);
+        exchangeAll(statements, releases, acquires, done);
         releases.forEach(release -> replies.add(done.get(release)));
         acquires.forEach(acquire -> replies.add(done.get(acquire)));
         return replies;
@@ -157,8 +157,8 @@ final class MysqlFastPath extends ServerFastPath {
 
     @Override
     @Nullable
-    public Reply giveBack(StatementCache statements, Release release) throws SQLException {
-        PreparedStatement update = statements.prepare(giveBack);
+    public Reply release(StatementCache statements, Release release) throws SQLException {
+        PreparedStatement update = statements.prepare(releaseOne);
         long session = SessionRow.numberOf(release.claim().session());
         update.setLong(1, session);
         update.setBytes(2, release.resource().utf8());
@@ -167,10 +167,10 @@ final class MysqlFastPath extends ServerFastPath {
         return update.executeUpdate() > 0 ? RELEASED : null;
     }
 
-    private void together(
+    private void exchangeAll(
             StatementCache statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
             throws SQLException {
-        Map<Long, List<Release>> given = releases.stream()
+        Map<Long, List<Release>> releasesBySession = releases.stream()
                 .collect(Collectors.groupingBy(
                         release -> SessionRow.numberOf(release.claim().session())));
         Set<ResourceName> names = releases.stream().map(Release::resource).collect(Collectors.toSet());
@@ -182,10 +182,10 @@ final class MysqlFastPath extends ServerFastPath {
                     .add(acquire);
         }
         for (Map.Entry<BatchKey, List<Acquire>> alike : wanted.entrySet()) {
-            List<Release> with = given.remove(alike.getKey().session());
+            List<Release> with = releasesBySession.remove(alike.getKey().session());
             exchange(statements, with == null ? List.of() : with, alike.getValue(), done);
         }
-        for (List<Release> rest : given.values()) {
+        for (List<Release> rest : releasesBySession.values()) {
             exchange(statements, rest, List.of(), done);
         }
         // Locks that are released and acquired in one batch are acquired by a separate statement, if they are free.

@@ -54,18 +54,18 @@ public final class MysqlNotificationListener implements NotificationListener {
     private static final int MOST_TOGETHER = 256;
 
     /** The longest sleep, for which the server keeps old row versions. */
-    private static final double LONGEST_NAP = 0.5;
+    private static final double LONGEST_SLEEP = 0.5;
 
     // The sleep in seconds where others cannot interrupt it; it grows while nothing happens.
-    private static final double SHORT_NAP = 0.010;
-    private static final double LONGEST_SHORT_NAP = 0.040;
+    private static final double SHORT_SLEEP = 0.010;
+    private static final double LONGEST_SHORT_SLEEP = 0.040;
 
     private static final long STAYS_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The error code of a killed query. */
-    private static final int INTERRUPTED = 1317;
+    private static final int QUERY_KILLED = 1317;
 
     private static final String CLAIMS = "JSON_TABLE(?, '$[*]' COLUMNS (place INT PATH '$[0]',"
             + " name VARCHAR(1024) PATH '$[1]', session BIGINT PATH '$[2]', claim BIGINT PATH '$[3]')) v";
@@ -78,12 +78,12 @@ public final class MysqlNotificationListener implements NotificationListener {
             + " AND CONCAT(c.name) = UNHEX(v.name) AND c.granted + 0 = 0";
 
     /** How a sleep ended. */
-    private enum Nap {
-        OVER,
-        CUT_SHORT,
+    private enum Sleep {
+        COMPLETED,
+        INTERRUPTED,
 
         /** There was no sleep, because some claim no longer waits. */
-        NEEDLESS
+        SKIPPED
     }
 
     private final DataSource source;
@@ -93,8 +93,8 @@ public final class MysqlNotificationListener implements NotificationListener {
     private final String lockName;
     private final Consumer<Signal> listener;
     private final WaitingClaims waiting = new WaitingClaims();
-    private final String nap;
-    private final String look;
+    private final String sleepQuery;
+    private final String readClaims;
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
@@ -104,7 +104,7 @@ public final class MysqlNotificationListener implements NotificationListener {
     private boolean closed;
 
     /** How often a sleep was interrupted. */
-    private final AtomicLong wakeupFiles = new AtomicLong();
+    private final AtomicLong interruptedSleeps = new AtomicLong();
 
     /** Set by any thread; the listener's thread then replaces its connection. */
     private volatile boolean isStale;
@@ -114,10 +114,10 @@ public final class MysqlNotificationListener implements NotificationListener {
     private boolean hasLock;
 
     /** Whether, as far as observed, grants interrupt the sleep. */
-    private boolean isToldInTime = true;
+    private boolean isInterrupted = true;
 
-    private double seconds = SHORT_NAP;
-    private Nap last = Nap.CUT_SHORT;
+    private double seconds = SHORT_SLEEP;
+    private Sleep last = Sleep.INTERRUPTED;
 
     public MysqlNotificationListener(
             DataSource source,
@@ -132,11 +132,12 @@ public final class MysqlNotificationListener implements NotificationListener {
         this.statements = new StatementCache(templates);
         this.lockName = lockName(client);
         this.listener = listener;
-        this.nap = templates.of("SELECT SLEEP(?) FROM (SELECT count(*) AS n FROM " + CLAIMS + " STRAIGHT_JOIN" + WAITS
-                + ") w WHERE w.n = ?");
-        this.look = templates.of("SELECT v.place, c.claim IS NOT NULL, r.session = v.session AND r.claim = v.claim,"
-                + " r.first_token, r.end_token, r.ends, r.waiters FROM " + CLAIMS
-                + " LEFT JOIN holdfast_resource r ON r.name = UNHEX(v.name) LEFT JOIN" + WAITS);
+        this.sleepQuery = templates.of("SELECT SLEEP(?) FROM (SELECT count(*) AS n FROM " + CLAIMS + " STRAIGHT_JOIN"
+                + WAITS + ") w WHERE w.n = ?");
+        this.readClaims =
+                templates.of("SELECT v.place, c.claim IS NOT NULL, r.session = v.session AND r.claim = v.claim,"
+                        + " r.first_token, r.end_token, r.ends, r.waiters FROM " + CLAIMS
+                        + " LEFT JOIN holdfast_resource r ON r.name = UNHEX(v.name) LEFT JOIN" + WAITS);
     }
 
     /** The named lock of the connection on which a client sleeps. Other clients use it to find that connection. */
@@ -152,13 +153,13 @@ public final class MysqlNotificationListener implements NotificationListener {
 
     @Override
     public CompletionStage<Reply> follow(Command command, Supplier<CompletionStage<Reply>> sending) {
-        long before = wakeupFiles.get();
+        long before = interruptedSleeps.get();
         return sending.get().whenComplete((reply, failure) -> {
             if (reply != null) {
                 List<ClaimRef> found = waiting.note(command, reply);
                 if (!found.isEmpty()) {
                     listen();
-                    if (wakeupFiles.get() != before) {
+                    if (interruptedSleeps.get() != before) {
                         // It may have been granted before this listener knew that it waits.
                         found.forEach(claim -> listener.accept(new Signal.Changed(claim)));
                     }
@@ -234,7 +235,7 @@ public final class MysqlNotificationListener implements NotificationListener {
         connection = LentConnection.forStatements(source, UnfitIsolation.OTHER).connection();
         failovers.check(connection);
         statements.attach(connection);
-        isToldInTime = true;
+        isInterrupted = true;
         takeLock();
     }
 
@@ -256,52 +257,52 @@ public final class MysqlNotificationListener implements NotificationListener {
     }
 
     private void listen(List<ClaimRef> claims) throws SQLException {
-        Nap present = nap(claims.subList(0, Math.min(claims.size(), MOST_TOGETHER)));
-        if (present == Nap.CUT_SHORT) {
-            wakeupFiles.incrementAndGet();
-            isToldInTime = true;
-        } else if (present == Nap.NEEDLESS && last == Nap.OVER) {
-            isToldInTime = false;
+        Sleep present = sleep(claims.subList(0, Math.min(claims.size(), MOST_TOGETHER)));
+        if (present == Sleep.INTERRUPTED) {
+            interruptedSleeps.incrementAndGet();
+            isInterrupted = true;
+        } else if (present == Sleep.SKIPPED && last == Sleep.COMPLETED) {
+            isInterrupted = false;
         }
         last = present;
-        if (present == Nap.OVER) {
+        if (present == Sleep.COMPLETED) {
             if (!hasLock) {
                 takeLock();
             }
-            seconds = Math.min(LONGEST_SHORT_NAP, seconds * 1.5);
+            seconds = Math.min(LONGEST_SHORT_SLEEP, seconds * 1.5);
         } else {
-            seconds = SHORT_NAP;
+            seconds = SHORT_SLEEP;
             // Include the claims that were added meanwhile.
             List<ClaimRef> all = waiting.present();
             for (int from = 0; from < all.size(); from += MOST_TOGETHER) {
-                look(all.subList(from, Math.min(all.size(), from + MOST_TOGETHER)));
+                reportGranted(all.subList(from, Math.min(all.size(), from + MOST_TOGETHER)));
             }
         }
     }
 
-    private Nap nap(List<ClaimRef> claims) throws SQLException {
-        PreparedStatement select = statements.prepare(nap);
-        select.setDouble(1, hasLock && isToldInTime ? LONGEST_NAP : seconds);
+    private Sleep sleep(List<ClaimRef> claims) throws SQLException {
+        PreparedStatement select = statements.prepare(sleepQuery);
+        select.setDouble(1, hasLock && isInterrupted ? LONGEST_SLEEP : seconds);
         select.setString(2, json(claims));
         select.setInt(3, claims.size());
         try (ResultSet row = select.executeQuery()) {
             if (!row.next()) {
-                return Nap.NEEDLESS;
+                return Sleep.SKIPPED;
             }
-            return row.getInt(1) == 0 ? Nap.OVER : Nap.CUT_SHORT;
+            return row.getInt(1) == 0 ? Sleep.COMPLETED : Sleep.INTERRUPTED;
         } catch (SQLException e) {
-            if (e.getErrorCode() == INTERRUPTED) {
+            if (e.getErrorCode() == QUERY_KILLED) {
                 StatementCache.logSuppressed(e);
-                return Nap.CUT_SHORT;
+                return Sleep.INTERRUPTED;
             }
             throw e;
         }
     }
 
     /** Reports the claims that no longer wait. */
-    private void look(List<ClaimRef> claims) throws SQLException {
+    private void reportGranted(List<ClaimRef> claims) throws SQLException {
         List<Signal> signals = new ArrayList<>();
-        try (ResultSet row = statements.bound(look, json(claims)).executeQuery()) {
+        try (ResultSet row = statements.bound(readClaims, json(claims)).executeQuery()) {
             while (row.next()) {
                 ClaimRef claim = claims.get(row.getInt(1));
                 boolean waits = row.getBoolean(2);
@@ -315,7 +316,7 @@ public final class MysqlNotificationListener implements NotificationListener {
                 }
             }
         } catch (SQLException e) {
-            if (e.getErrorCode() != INTERRUPTED) {
+            if (e.getErrorCode() != QUERY_KILLED) {
                 throw e;
             }
             // Another claim was granted meanwhile, so there will be no next sleep.

@@ -248,14 +248,15 @@ public final class MysqlProduct implements Product {
 
     /** Not possible with a commit; see {@link #wake}. */
     @Override
-    public void tell(WriteBatch writes, List<LedgerTransaction.Notification> told) {
+    public void addNotifications(WriteBatch writes, List<LedgerTransaction.Notification> notifications) {
         // The client wakes others after the commit.
     }
 
     /** Interrupts the sleeps of clients with new grants, see {@link MysqlNotificationListener}. */
     @Override
-    public void wake(StatementCache statements, List<LedgerTransaction.Notification> told) throws SQLException {
-        List<Long> clients = told.stream()
+    public void wake(StatementCache statements, List<LedgerTransaction.Notification> notifications)
+            throws SQLException {
+        List<Long> clients = notifications.stream()
                 .filter(one -> one.signal() instanceof Signal.Granted || one.signal() instanceof Signal.Changed)
                 .map(LedgerTransaction.Notification::client)
                 .distinct()
@@ -285,7 +286,7 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public boolean tellsAll() {
+    public boolean notifiesReliably() {
         return false;
     }
 

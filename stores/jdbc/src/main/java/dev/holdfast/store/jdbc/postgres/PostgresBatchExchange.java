@@ -68,14 +68,14 @@ final class PostgresBatchExchange {
             RETURNING v.n, r.first_token $late""";
 
     private final String exchange;
-    private final String giveBack;
+    private final String releaseOnly;
 
     PostgresBatchExchange(SqlTemplates templates, String clock) {
         String text = EXCHANGE.replace("$clock", clock)
                 .replace("$mark", ServerFastPath.floor("now", "/"))
                 .replace("$sane", PostgresFastPath.isSane("s.mark"));
         exchange = templates.of(text.replace("$sharing", "FOR SHARE").replace("$late", ""));
-        giveBack = templates.of(text.replace("$sharing", "").replace("$late", ", " + PostgresFastPath.LATE));
+        releaseOnly = templates.of(text.replace("$sharing", "").replace("$late", ", " + PostgresFastPath.LATE));
     }
 
     /** Whether these commands can form such a batch. */
@@ -98,7 +98,7 @@ final class PostgresBatchExchange {
                 .boxed()
                 .sorted(Comparator.comparing(place -> commands.get(place).resource()))
                 .collect(Collectors.toList());
-        PreparedStatement update = statements.prepare(acquires.isEmpty() ? giveBack : exchange);
+        PreparedStatement update = statements.prepare(acquires.isEmpty() ? releaseOnly : exchange);
         update.setLong(1, SessionRow.numberOf(commands.get(0).claim().session()));
         BatchKey alike = acquires.isEmpty() ? null : BatchKey.of(acquires.get(0));
         update.setLong(2, alike == null ? 0 : alike.epoch());

@@ -42,15 +42,15 @@ final class PostgresFastPath extends ServerFastPath {
 
     private final boolean mustSkip;
     private final PostgresHandOver handOver;
-    private final PostgresEnqueue queueing;
-    private final PostgresBatchExchange together;
+    private final PostgresEnqueue enqueue;
+    private final PostgresBatchExchange batchExchange;
     private final PostgresFirstUse firstUse;
     private final String take;
     private final String takeAll;
-    private final String giveBack;
-    private final String giveAllBack;
-    private final String giveBackLate;
-    private final String giveAllBackLate;
+    private final String releaseOne;
+    private final String releaseAll;
+    private final String releaseOneLate;
+    private final String releaseAllLate;
     private final String exchange;
 
     /**
@@ -66,8 +66,8 @@ final class PostgresFastPath extends ServerFastPath {
         this.mustSkip = mustSkip;
         boolean waits = joins && !mustSkip;
         this.handOver = new PostgresHandOver(templates, clock, channel, client, waits);
-        this.queueing = new PostgresEnqueue(templates, clock, waits);
-        this.together = new PostgresBatchExchange(templates, clock);
+        this.enqueue = new PostgresEnqueue(templates, clock, waits);
+        this.batchExchange = new PostgresBatchExchange(templates, clock);
         String first = floor("s.now", "/");
         String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first
                 + ", end_token = " + first + " + v.wanted - 1, last_token = " + first
@@ -81,36 +81,37 @@ final class PostgresFastPath extends ServerFastPath {
                 + " WHERE id = ? AND deadline > " + clock + " FOR SHARE";
         take = templates.of("UPDATE holdfast_resource r" + grant + " FROM (" + values + ") v, (" + session + ") s"
                 + " WHERE r.name = v.name AND s.epoch <= v.epoch" + free + " RETURNING r.first_token");
-        String given = " r.session = v.session AND r.claim = v.claim AND r.waiters = 0 AND (r.ends <= 0 OR r.ends > "
+        String isOwned = " r.session = v.session AND r.claim = v.claim AND r.waiters = 0 AND (r.ends <= 0 OR r.ends > "
                 + clock + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > "
                 + clock + ")";
-        String gaveBack = "UPDATE holdfast_resource r SET session = 0"
+        String releasing = "UPDATE holdfast_resource r SET session = 0"
                 + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim) v"
-                + " WHERE r.name = v.name AND" + given + " RETURNING ";
-        giveBack = templates.of(gaveBack + "true");
-        giveBackLate = templates.of(gaveBack + LATE);
-        String gives = gives(given);
-        String takes = takes(clock, free, grant);
-        giveAllBack = templates.of("WITH " + gives + " SELECT * FROM given");
-        giveAllBackLate = templates.of("WITH " + gives + " SELECT *, " + LATE + " FROM given");
-        takeAll = templates.of("WITH " + takes + " SELECT * FROM taken");
-        exchange = templates.of("WITH " + gives + ", " + takes + " SELECT * FROM given UNION ALL SELECT * FROM taken");
+                + " WHERE r.name = v.name AND" + isOwned + " RETURNING ";
+        releaseOne = templates.of(releasing + "true");
+        releaseOneLate = templates.of(releasing + LATE);
+        String releasesText = releasesText(isOwned);
+        String acquiresText = acquiresText(clock, free, grant);
+        releaseAll = templates.of("WITH " + releasesText + " SELECT * FROM given");
+        releaseAllLate = templates.of("WITH " + releasesText + " SELECT *, " + LATE + " FROM given");
+        takeAll = templates.of("WITH " + acquiresText + " SELECT * FROM taken");
+        exchange = templates.of(
+                "WITH " + releasesText + ", " + acquiresText + " SELECT * FROM given UNION ALL SELECT * FROM taken");
     }
 
     // A batch returns the positions of the commands it executed: releases count from 1, acquires from -1. Each row is
     // looked up on its own: a join would compare all pairs if the table was small when it was analysed.
 
-    private static String gives(String given) {
+    private static String releasesText(String isOwned) {
         return "back AS (SELECT * FROM unnest(?::bytea[], ?::bigint[], ?::bigint[]) WITH ORDINALITY"
                 + " AS v (name, session, claim, n)),"
                 + " owned AS MATERIALIZED (SELECT r.name, v.n FROM back v,"
-                + " LATERAL (SELECT r.name FROM holdfast_resource r WHERE r.name = v.name AND" + given
+                + " LATERAL (SELECT r.name FROM holdfast_resource r WHERE r.name = v.name AND" + isOwned
                 + " FOR UPDATE SKIP LOCKED) r),"
                 + " given AS (UPDATE holdfast_resource r SET session = 0 FROM owned WHERE r.name = owned.name"
                 + " RETURNING owned.n, 0::bigint)";
     }
 
-    private static String takes(String clock, String free, String grant) {
+    private static String acquiresText(String clock, String free, String grant) {
         return "v AS (SELECT * FROM " + ACQUIRES + " WITH ORDINALITY"
                 + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
                 // If nothing can be granted, no session is locked, because that would be a write.
@@ -141,13 +142,13 @@ final class PostgresFastPath extends ServerFastPath {
 
     @Override
     @Nullable
-    public HandedOver handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
-        return handOver.tryIt(statements, held, next);
+    public HandedOver handOver(StatementCache statements, ClaimRef grant, @Nullable Acquire next) throws SQLException {
+        return handOver.tryIt(statements, grant, next);
     }
 
     @Override
     public Reply.@Nullable Queued queue(StatementCache statements, Acquire acquire) throws SQLException {
-        return queueing.tryIt(statements, acquire);
+        return enqueue.tryIt(statements, acquire);
     }
 
     /** A statement changes a row only once, so a lock that is released and acquired needs a second statement. */
@@ -172,19 +173,19 @@ final class PostgresFastPath extends ServerFastPath {
             return byOneStatement(statements, releases, acquires, true);
         }
         List<@Nullable Reply> replies = new ArrayList<>(byOneStatement(statements, releases, List.of(), false));
-        Set<ResourceName> kept = new HashSet<>();
+        Set<ResourceName> unreleased = new HashSet<>();
         for (int i = 0; i < releases.size(); i++) {
             if (replies.get(i) == null) {
-                kept.add(releases.get(i).resource());
+                unreleased.add(releases.get(i).resource());
             }
         }
         List<Acquire> free = acquires.stream()
-                .filter(acquire -> !kept.contains(acquire.resource()))
+                .filter(acquire -> !unreleased.contains(acquire.resource()))
                 .toList();
         Iterator<? extends @Nullable Reply> taken =
                 byOneStatement(statements, List.of(), free, false).iterator();
         for (Acquire acquire : acquires) {
-            replies.add(kept.contains(acquire.resource()) ? null : taken.next());
+            replies.add(unreleased.contains(acquire.resource()) ? null : taken.next());
         }
         return replies;
     }
@@ -206,14 +207,14 @@ final class PostgresFastPath extends ServerFastPath {
             return Collections.singletonList(
                     releases.isEmpty()
                             ? take(statements, acquires.get(0))
-                            : giveBack(statements, releases.get(0), isLate));
+                            : release(statements, releases.get(0), isLate));
         }
         if (isWhole && !mustSkip && PostgresBatchExchange.isFit(releases, acquires)) {
-            return together.carryOut(statements, releases, acquires);
+            return batchExchange.carryOut(statements, releases, acquires);
         }
-        String giving = isLate ? giveAllBackLate : giveAllBack;
+        String releaseText = isLate ? releaseAllLate : releaseAll;
         PreparedStatement update =
-                statements.prepare(acquires.isEmpty() ? giving : releases.isEmpty() ? takeAll : exchange);
+                statements.prepare(acquires.isEmpty() ? releaseText : releases.isEmpty() ? takeAll : exchange);
         PostgresArrayBinder all = new PostgresArrayBinder(update);
         if (!releases.isEmpty()) {
             all.claims(releases, Release::claim);
@@ -265,8 +266,8 @@ final class PostgresFastPath extends ServerFastPath {
 
     @Override
     @Nullable
-    public Reply giveBack(StatementCache statements, Release release) throws SQLException {
-        return mustSkip ? super.giveBack(statements, release) : giveBack(statements, release, true);
+    public Reply release(StatementCache statements, Release release) throws SQLException {
+        return mustSkip ? super.release(statements, release) : release(statements, release, true);
     }
 
     @Override
@@ -275,8 +276,8 @@ final class PostgresFastPath extends ServerFastPath {
         return firstUse.take(statements, acquire);
     }
 
-    private @Nullable Reply giveBack(StatementCache statements, Release release, boolean isLate) throws SQLException {
-        PreparedStatement update = statements.prepare(isLate ? giveBackLate : giveBack);
+    private @Nullable Reply release(StatementCache statements, Release release, boolean isLate) throws SQLException {
+        PreparedStatement update = statements.prepare(isLate ? releaseOneLate : releaseOne);
         update.setBytes(1, release.resource().utf8());
         update.setLong(2, SessionRow.numberOf(release.claim().session()));
         update.setLong(3, release.claim().claim());

@@ -41,7 +41,7 @@ final class PostgresHandOver {
      * the time as a token, {@code $level} the condition that the counter is level with it, and {@code $block} the
      * assignment of the new tokens.
      */
-    private static final String PASS_ON = """
+    private static final String HAND_OVER = """
             WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim,
                    ?::bigint AS me, ?::text AS channel, ?::bigint AS spec, ?::bigint AS epoch, ?::bigint AS number,
                    ?::bigint AS weight, ?::integer AS wanted, ?::bigint AS ends, ?::smallint AS binding),
@@ -98,7 +98,7 @@ final class PostgresHandOver {
 
     private final long client;
     private final String channel;
-    private final PostgresQueueStatement passOn;
+    private final PostgresQueueStatement handOver;
 
     /**
      * Builds the statement.
@@ -111,7 +111,8 @@ final class PostgresHandOver {
         this.client = client;
         this.channel = channel;
         String mark = ServerFastPath.floor(clock, "/");
-        String text = PASS_ON.replace("$held", PostgresQueueStatement.HELD)
+        String text = HAND_OVER
+                .replace("$held", PostgresQueueStatement.HELD)
                 .replace("$unchanged", PostgresQueueStatement.UNCHANGED)
                 .replace("$inUse", PostgresQueueStatement.inUse("g.client IS NOT NULL"))
                 .replace("$clock", clock)
@@ -122,7 +123,7 @@ final class PostgresHandOver {
                         "$level",
                         "r.last_token <= " + mark + " + " + LEAD + " AND " + mark + " <= "
                                 + ServerFastPath.LARGEST_FIRST);
-        this.passOn = new PostgresQueueStatement(templates, text, row, waits);
+        this.handOver = new PostgresQueueStatement(templates, text, row, waits);
     }
 
     /** The assignments of a new block, as {@link Tokens#next} computes it. */
@@ -138,20 +139,20 @@ final class PostgresHandOver {
      * @param next the previous holder's next claim; null for none
      * @return null if this was not possible, with nothing changed
      */
-    ServerFastPath.@Nullable HandedOver tryIt(StatementCache statements, ClaimRef held, @Nullable Acquire next)
+    ServerFastPath.@Nullable HandedOver tryIt(StatementCache statements, ClaimRef grant, @Nullable Acquire next)
             throws SQLException {
-        return passOn.carryOut(
+        return handOver.carryOut(
                 statements,
-                held.resource(),
-                (update, before) -> set(update, before, held, next),
-                row -> handedOver(row, held.resource(), next));
+                grant.resource(),
+                (update, before) -> set(update, before, grant, next),
+                row -> handedOver(row, grant.resource(), next));
     }
 
-    private void set(PreparedStatement update, int before, ClaimRef held, @Nullable Acquire next) throws SQLException {
+    private void set(PreparedStatement update, int before, ClaimRef grant, @Nullable Acquire next) throws SQLException {
         int at = before;
-        update.setBytes(++at, held.resource().utf8());
-        update.setLong(++at, SessionRow.numberOf(held.session()));
-        update.setLong(++at, held.claim());
+        update.setBytes(++at, grant.resource().utf8());
+        update.setLong(++at, SessionRow.numberOf(grant.session()));
+        update.setLong(++at, grant.claim());
         update.setLong(++at, client);
         update.setString(++at, channel);
         update.setLong(++at, next == null ? 0 : ColumnCodes.of(next.spec()));

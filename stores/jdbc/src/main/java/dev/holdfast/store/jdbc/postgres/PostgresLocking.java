@@ -92,11 +92,11 @@ final class PostgresLocking {
         List<ClaimRow> claims = new ArrayList<>();
         List<SessionRow> sessions = new ArrayList<>();
         while (row.next()) {
-            @Nullable ResourceRow of = byName.get(StatementCache.name(row.getBytes(10)));
-            if (of == null) {
+            @Nullable ResourceRow resource = byName.get(StatementCache.name(row.getBytes(10)));
+            if (resource == null) {
                 throw new SQLException("The database told of a queue that was not asked for");
             }
-            claims.add(ClaimRows.claim(of, row));
+            claims.add(ClaimRows.claim(resource, row));
             long id = row.getLong(1);
             if (row.getLong(14) != 0) {
                 sessions.add(Rows.session(id, row, 13));

@@ -33,13 +33,13 @@ final class PostgresNotificationListener implements NotificationListener {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresNotificationListener.class);
 
     /** How long one read blocks: the driver cannot be woken, so closing may take as long. */
-    private static final int LOOK_MILLIS = 10_000;
+    private static final int READ_MILLIS = 10_000;
 
     /**
      * After this many consecutive connections that failed with our sockets but not with the driver's own, our sockets
      * are no longer tried.
      */
-    private static final int MOST_IN_VAIN = 3;
+    private static final int MOST_PROMPT_FAILURES = 3;
 
     /** The SQLState of a write on a read-only server. */
     static final String READ_ONLY = "25006";
@@ -53,7 +53,7 @@ final class PostgresNotificationListener implements NotificationListener {
     private final @Nullable DataSource prompt;
 
     /** How many times in a row such a connection failed when another one succeeded. Used by one thread at a time. */
-    private int inVain;
+    private int promptFailures;
 
     private final String channel;
     private final FailoverDetector failovers;
@@ -134,19 +134,19 @@ final class PostgresNotificationListener implements NotificationListener {
      */
     private Connection open() throws SQLException {
         DataSource first = prompt;
-        if (first == null || inVain == MOST_IN_VAIN) {
+        if (first == null || promptFailures == MOST_PROMPT_FAILURES) {
             return LentConnection.forStatements(source, UnfitIsolation.OTHER).connection();
         }
         try {
             Connection made =
                     LentConnection.forStatements(first, UnfitIsolation.OTHER).connection();
-            inVain = 0;
+            promptFailures = 0;
             return made;
         } catch (SQLException e) {
             Connection made =
                     LentConnection.forStatements(source, UnfitIsolation.OTHER).connection();
             LOG.debug("the connection on which PostgreSQL tells of grants tells them a millisecond later", e);
-            inVain++;
+            promptFailures++;
             return made;
         }
     }
@@ -188,7 +188,7 @@ final class PostgresNotificationListener implements NotificationListener {
                     listener.accept(new Signal.Resubscribed());
                     pause = SHORTEST_PAUSE_MILLIS;
                 } else {
-                    hear(present);
+                    receive(present);
                 }
             } catch (SQLException e) {
                 LOG.debug("the connection on which PostgreSQL tells of grants is lost", e);
@@ -207,13 +207,13 @@ final class PostgresNotificationListener implements NotificationListener {
         return Math.min(LONGEST_PAUSE_MILLIS, pause * 2);
     }
 
-    private void hear(Connection present) throws SQLException {
-        PGNotification[] told = present.unwrap(PGConnection.class).getNotifications(LOOK_MILLIS);
-        if (told == null || told.length == 0) {
+    private void receive(Connection present) throws SQLException {
+        PGNotification[] notifications = present.unwrap(PGConnection.class).getNotifications(READ_MILLIS);
+        if (notifications == null || notifications.length == 0) {
             requireWritable(present);
             return;
         }
-        for (PGNotification one : told) {
+        for (PGNotification one : notifications) {
             SignalCodec.signal(one.getParameter()).ifPresent(listener);
         }
     }

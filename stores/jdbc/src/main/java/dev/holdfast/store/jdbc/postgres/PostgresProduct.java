@@ -213,19 +213,21 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public void tell(WriteBatch writes, List<LedgerTransaction.Notification> told) {
+    public void addNotifications(WriteBatch writes, List<LedgerTransaction.Notification> notifications) {
         writes.ask("SELECT pg_notify(c, m) FROM unnest(?::text[], ?::text[]) AS told (c, m)", (statement, before) -> {
             Connection connection = statement.getConnection();
             statement.setArray(
                     before + 1,
                     connection.createArrayOf(
                             "text",
-                            told.stream().map(one -> channelOf(one.client())).toArray()));
+                            notifications.stream()
+                                    .map(one -> channelOf(one.client()))
+                                    .toArray()));
             statement.setArray(
                     before + 2,
                     connection.createArrayOf(
                             "text",
-                            told.stream()
+                            notifications.stream()
                                     .map(one -> SignalCodec.of(one.signal()))
                                     .toArray()));
         });
@@ -238,7 +240,7 @@ public final class PostgresProduct implements Product {
 
     /** Not needed: notifications went with the commit. */
     @Override
-    public void wake(StatementCache statements, List<LedgerTransaction.Notification> told) {
+    public void wake(StatementCache statements, List<LedgerTransaction.Notification> notifications) {
         // The commit has notified them.
     }
 
@@ -254,7 +256,7 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public boolean tellsAll() {
+    public boolean notifiesReliably() {
         return true;
     }
 

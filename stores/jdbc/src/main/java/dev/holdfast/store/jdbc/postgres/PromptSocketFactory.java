@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PromptSocketFactory extends SocketFactory {
 
-    private static final int LOOK_MILLIS = 1;
+    private static final int BRIEF_READ_MILLIS = 1;
 
     /** For the driver, which creates an instance by class name. */
     public PromptSocketFactory() {}
@@ -67,11 +67,11 @@ public final class PromptSocketFactory extends SocketFactory {
 
     private static final class PromptSocket extends Socket {
 
-        private volatile boolean looks;
+        private volatile boolean isBriefRead;
 
         @Override
         public synchronized void setSoTimeout(int millis) throws SocketException {
-            looks = millis == LOOK_MILLIS;
+            isBriefRead = millis == BRIEF_READ_MILLIS;
             super.setSoTimeout(millis);
         }
 
@@ -91,7 +91,7 @@ public final class PromptSocketFactory extends SocketFactory {
                 }
 
                 private void requireSome() throws IOException {
-                    if (looks && available() == 0) {
+                    if (isBriefRead && available() == 0) {
                         throw new SocketTimeoutException("Nothing has arrived");
                     }
                 }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class BusyRowsLane implements Batcher.Trip {
 
     /** How long a command waits before it is rejected for good, with a message that names the locked row. */
-    public static final Duration PATIENCE = Duration.ofSeconds(6);
+    public static final Duration MAX_WAIT = Duration.ofSeconds(6);
 
     /** The pause between two polls. */
     private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
@@ -36,40 +36,40 @@ public final class BusyRowsLane implements Batcher.Trip {
     private static final long OWN_PAUSE_NANOS = Duration.ofMillis(200).toNanos();
 
     private final LockTransactions transactions;
-    private final CommandTransactions longWay;
-    private final Consumer<List<LedgerTransaction.Notification>> telling;
+    private final CommandTransactions commandTransactions;
+    private final Consumer<List<LedgerTransaction.Notification>> notifier;
 
     /** The names that the last command waited for; commands about others are served first. */
     private Set<ResourceName> waitedFor = Set.of();
 
-    /** @param telling as for {@link ServerLane} */
+    /** @param notifier as for {@link ServerLane} */
     public BusyRowsLane(
             Product product,
             SqlTemplates templates,
             ServerConnections connections,
             long client,
-            Consumer<List<LedgerTransaction.Notification>> telling) {
+            Consumer<List<LedgerTransaction.Notification>> notifier) {
         this.transactions =
                 new LockTransactions(product, templates, connections, ServerConnections.Use.LOCKED_ROWS, client);
-        this.longWay = new CommandTransactions(transactions);
-        this.telling = telling;
+        this.commandTransactions = new CommandTransactions(transactions);
+        this.notifier = notifier;
     }
 
     @Override
     public void make(int lane, List<Call> calls) {
-        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> notifications = new ArrayList<>(0);
         try {
-            attempt(calls, told);
+            attempt(calls, notifications);
         } finally {
             // A round trip takes long, and there may be no other one soon.
             transactions.lose();
-            if (!told.isEmpty()) {
-                telling.accept(told);
+            if (!notifications.isEmpty()) {
+                notifier.accept(notifications);
             }
         }
     }
 
-    private void attempt(List<Call> calls, List<LedgerTransaction.Notification> told) {
+    private void attempt(List<Call> calls, List<LedgerTransaction.Notification> notifications) {
         Set<ResourceName> names = new TreeSet<>();
         calls.forEach(call -> names.addAll(CommandTransactions.namesOf(call.command())));
         Set<ResourceName> locked = transactions.locked(names);
@@ -77,15 +77,15 @@ public final class BusyRowsLane implements Batcher.Trip {
         for (Call call : calls) {
             // One by one: a command that turns out to need more rows, or is locked again, delays no other.
             if (!Collections.disjoint(CommandTransactions.namesOf(call.command()), locked)
-                    || !isDone(call, told, LockWait.BRIEF)) {
+                    || !isDone(call, notifications, LockWait.BRIEF)) {
                 rest.add(call);
             }
         }
         if (rest.size() == calls.size()) {
-            Call first = patientOne(rest);
+            Call first = chooseWaiting(rest);
             if (first == null) {
-                LockSupport.parkNanos(transactions.canBePatient() ? OWN_PAUSE_NANOS : PAUSE_NANOS);
-            } else if (isDone(first, told, LockWait.PATIENT)) {
+                LockSupport.parkNanos(transactions.canWaitInServer() ? OWN_PAUSE_NANOS : PAUSE_NANOS);
+            } else if (isDone(first, notifications, LockWait.PATIENT)) {
                 rest.remove(first);
             }
         }
@@ -95,8 +95,8 @@ public final class BusyRowsLane implements Batcher.Trip {
     }
 
     /** The first command that can wait in the server, if possible about another name than the last one. */
-    private @Nullable Call patientOne(List<Call> calls) {
-        if (!transactions.canBePatient()) {
+    private @Nullable Call chooseWaiting(List<Call> calls) {
+        if (!transactions.canWaitInServer()) {
             return null;
         }
         Call chosen = null;
@@ -116,9 +116,9 @@ public final class BusyRowsLane implements Batcher.Trip {
     }
 
     /** Whether a command was answered, even by a failure; otherwise its row is locked. */
-    private boolean isDone(Call call, List<LedgerTransaction.Notification> told, LockWait wait) {
+    private boolean isDone(Call call, List<LedgerTransaction.Notification> notifications, LockWait wait) {
         try {
-            longWay.carryOut(List.of(call), told, wait);
+            commandTransactions.carryOut(List.of(call), notifications, wait);
             return true;
         } catch (RowsBusyException e) {
             call.fail(e.failure());

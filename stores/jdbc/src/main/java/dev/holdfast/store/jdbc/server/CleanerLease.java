@@ -43,7 +43,7 @@ public final class CleanerLease {
     }
 
     /** Renews the lease; returns whether it is still ours. */
-    public boolean goesOn() {
+    public boolean renew() {
         long before = lastSeen;
         lane.transact(Set.of(), ledger -> {
             PreparedStatement update =

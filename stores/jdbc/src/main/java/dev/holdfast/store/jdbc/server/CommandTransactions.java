@@ -24,36 +24,36 @@ import java.util.Set;
 final class CommandTransactions {
 
     private final LockTransactions transactions;
-    private final LedgerExecutor steps;
+    private final LedgerExecutor executor;
 
     CommandTransactions(LockTransactions transactions) {
         this.transactions = transactions;
-        this.steps = new LedgerExecutor(transactions.ledger(), transactions.context());
+        this.executor = new LedgerExecutor(transactions.ledger(), transactions.context());
     }
 
     LockTransactions transactions() {
         return transactions;
     }
 
-    LedgerExecutor steps() {
-        return steps;
+    LedgerExecutor executor() {
+        return executor;
     }
 
     /**
      * Answers all commands, even if by a failure.
      *
-     * @param told collects the notifications for this client
+     * @param notifications collects the notifications for this client
      * @return whether all were executed in one transaction
      * @throws RowsBusyException if other transactions lock rows that one of them needs; nothing was done
      */
     @CanIgnoreReturnValue
-    boolean carryOut(List<Call> calls, List<LedgerTransaction.Notification> told, LockWait wait)
+    boolean carryOut(List<Call> calls, List<LedgerTransaction.Notification> notifications, LockWait wait)
             throws RowsBusyException {
         Reply[] replies = new Reply[calls.size()];
         LockTransactions.Task task = new LockTransactions.Task(
                 state -> {
                     for (int i = 0; i < replies.length; i++) {
-                        replies[i] = steps.answer(calls.get(i).command());
+                        replies[i] = executor.answer(calls.get(i).command());
                     }
                 },
                 // A waiter polls, finds its claim missing, and claims again.
@@ -62,11 +62,11 @@ final class CommandTransactions {
                         && calls.stream().noneMatch(call -> call.command() instanceof Yield));
         calls.forEach(call -> about(call.command(), task));
         try {
-            transactions.carryOutUnlessLocked(task, told, wait);
+            transactions.carryOutUnlessLocked(task, notifications, wait);
         } catch (StoreException e) {
             if (calls.size() > 1 && e.effect() == Effect.NONE && e.reason() == StoreException.Reason.CORRUPT) {
                 // One of them is at fault; the others should not fail for it.
-                calls.forEach(call -> alone(call, told, wait));
+                calls.forEach(call -> alone(call, notifications, wait));
             } else {
                 calls.forEach(call -> call.fail(e));
             }
@@ -78,9 +78,9 @@ final class CommandTransactions {
         return true;
     }
 
-    private void alone(Call call, List<LedgerTransaction.Notification> told, LockWait wait) {
+    private void alone(Call call, List<LedgerTransaction.Notification> notifications, LockWait wait) {
         try {
-            carryOut(List.of(call), told, wait);
+            carryOut(List.of(call), notifications, wait);
         } catch (RowsBusyException e) {
             call.fail(e.failure());
         }

@@ -39,7 +39,7 @@ final class FastPathRouter {
     private final @Nullable Call tried;
     private final Map<ResourceName, ResourceSpec> awaited;
     private final KnownRows known;
-    private final List<LedgerTransaction.Notification> told;
+    private final List<LedgerTransaction.Notification> notifications;
 
     /** Names whose rows stayed locked for as long as a statement may wait. */
     private Set<ResourceName> locked = Set.of();
@@ -50,7 +50,7 @@ final class FastPathRouter {
      * @param tried the command that the fast path has just tried without success; null if none
      * @param awaited resources that probably have waiters; updated
      * @param known guesses about existing rows; updated
-     * @param told collects the notifications for this client
+     * @param notifications collects the notifications for this client
      */
     FastPathRouter(
             Product product,
@@ -60,7 +60,7 @@ final class FastPathRouter {
             @Nullable Call tried,
             Map<ResourceName, ResourceSpec> awaited,
             KnownRows known,
-            List<LedgerTransaction.Notification> told) {
+            List<LedgerTransaction.Notification> notifications) {
         this.product = product;
         this.transactions = transactions;
         this.fastPath = fastPath;
@@ -68,18 +68,18 @@ final class FastPathRouter {
         this.tried = tried;
         this.awaited = awaited;
         this.known = known;
-        this.told = told;
+        this.notifications = notifications;
     }
 
     /** Returns the commands that are left, in their order. */
-    List<Call> go() {
+    List<Call> route() {
         if (calls.size() > 1) {
-            together();
+            routeBatch();
             return calls.stream().filter(call -> !call.isAnswered()).toList();
         }
         Call call = calls.get(0);
         if (call != tried) {
-            alone(call);
+            routeSingle(call);
         }
         return call.isAnswered() ? List.of() : calls;
     }
@@ -89,8 +89,8 @@ final class FastPathRouter {
         return locked;
     }
 
-    /** As {@link #together}, for a single command. */
-    private void alone(Call call) {
+    /** As {@link #routeBatch}, for a single command. */
+    private void routeSingle(Call call) {
         Command command = call.command();
         Single inQueue = inQueue(command);
         if (inQueue != null) {
@@ -98,7 +98,7 @@ final class FastPathRouter {
         } else if (!(command instanceof OnResource about) || awaited.containsKey(about.resource())) {
             return;
         } else if (command instanceof Release release) {
-            attempt(call, statements -> fastPath.giveBack(statements, release));
+            attempt(call, statements -> fastPath.release(statements, release));
         } else if (command instanceof Acquire acquire && ServerFastPath.isPlain(acquire)) {
             take(call, acquire);
         }
@@ -148,7 +148,7 @@ final class FastPathRouter {
                 && noteLocked(Set.of(nameOf(call))).isEmpty();
     }
 
-    private void together() {
+    private void routeBatch() {
         List<Call> releases = new ArrayList<>();
         List<Call> acquires = new ArrayList<>();
         // Names with a command that needs a transaction, or is on the fast path already: later ones stay behind it.
@@ -282,17 +282,17 @@ final class FastPathRouter {
         return spec != null && spec.capacity() == 1 && spec.kind() != Kind.LATCH;
     }
 
-    private @Nullable Reply handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next)
+    private @Nullable Reply handOver(StatementCache statements, ClaimRef grant, @Nullable Acquire next)
             throws SQLException {
-        ServerFastPath.HandedOver done = fastPath.handOver(statements, held, next);
+        ServerFastPath.HandedOver done = fastPath.handOver(statements, grant, next);
         if (done == null) {
             return null;
         }
-        done.told().ifPresent(told::add);
+        done.notification().ifPresent(notifications::add);
         if (!done.isAwaited()) {
-            awaited.remove(held.resource());
+            awaited.remove(grant.resource());
         } else if (next != null) {
-            awaited.put(held.resource(), next.spec());
+            awaited.put(grant.resource(), next.spec());
         }
         return done.reply();
     }
@@ -369,9 +369,9 @@ final class FastPathRouter {
     private void failed(SQLException e, Effect effect, List<Call> calls, List<Call> more) {
         transactions.undo(e);
         if (effect == Effect.UNKNOWN && !product.isBusy(e) && !product.isReadOnly(e)) {
-            StoreException told = product.translated(e, Effect.UNKNOWN);
-            calls.forEach(call -> call.fail(told));
-            more.forEach(call -> call.fail(told));
+            StoreException unknown = product.translated(e, Effect.UNKNOWN);
+            calls.forEach(call -> call.fail(unknown));
+            more.forEach(call -> call.fail(unknown));
         }
     }
 

@@ -36,13 +36,13 @@ final class LockSkippingPoll {
     }
 
     /** A task that polls the claims whose rows are not locked. */
-    LockTransactions.Task task(LedgerExecutor steps) {
+    LockTransactions.Task task(LedgerExecutor executor) {
         List<ClaimRef> free = poll.claims().stream()
                 .filter(claim -> !locked.contains(claim.resource()))
                 .toList();
         LockTransactions.Task task = new LockTransactions.Task(ledger -> {
             states.clear();
-            if (steps.answer(new Poll(free)) instanceof Reply.Polled polled) {
+            if (executor.answer(new Poll(free)) instanceof Reply.Polled polled) {
                 for (int i = 0; i < free.size(); i++) {
                     states.put(free.get(i), polled.states().get(i));
                 }

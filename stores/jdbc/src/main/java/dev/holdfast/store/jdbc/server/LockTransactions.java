@@ -135,8 +135,8 @@ final class LockTransactions {
     }
 
     /** Starts a round trip on the thread of a caller, which must not block for longer than this. */
-    void beginForCaller(Duration patience) {
-        callerGivesUpAt = SystemClock.nanoTime() + patience.toNanos();
+    void beginForCaller(Duration timeout) {
+        callerGivesUpAt = SystemClock.nanoTime() + timeout.toNanos();
     }
 
     void endForCaller() {
@@ -160,7 +160,7 @@ final class LockTransactions {
     /**
      * Whether it can wait in the server: only on the store's own connection, and where no other work waits behind it.
      */
-    boolean canBePatient() {
+    boolean canWaitInServer() {
         return use == ServerConnections.Use.LOCKED_ROWS && !connections.areLent();
     }
 
@@ -182,9 +182,9 @@ final class LockTransactions {
      *
      * @throws StoreException if it fails
      */
-    void carryOut(Task task, List<LedgerTransaction.Notification> told) {
+    void carryOut(Task task, List<LedgerTransaction.Notification> notifications) {
         try {
-            carryOutUnlessLocked(task, told, LockWait.BRIEF);
+            carryOutUnlessLocked(task, notifications, LockWait.BRIEF);
         } catch (RowsBusyException e) {
             throw e.failure();
         }
@@ -194,22 +194,22 @@ final class LockTransactions {
      * Executes a task, and retries it if it conflicts with others or turns out to need more rows.
      *
      * @throws StoreException if it fails
-     * @param wait longer than briefly only if it {@linkplain #canBePatient can be}
+     * @param wait longer than briefly only if it {@linkplain #canWaitInServer can be}
      * @throws RowsBusyException if other transactions keep rows locked for longer than that
      */
-    void carryOutUnlessLocked(Task task, List<LedgerTransaction.Notification> told, LockWait wait)
+    void carryOutUnlessLocked(Task task, List<LedgerTransaction.Notification> notifications, LockWait wait)
             throws RowsBusyException {
         int waits = MOST_WAITS;
         for (int left = MOST_TRIES; ; left--) {
             Effect[] effect = {Effect.NONE};
             try {
                 attach();
-                if (canBePatient()) {
+                if (canWaitInServer()) {
                     product.boundWaits(statements.connection(), wait);
                 }
                 List<ResourceName> missing = attempt(task, effect, wait);
                 if (missing.isEmpty()) {
-                    told.addAll(ledger.told());
+                    notifications.addAll(ledger.notifications());
                     return;
                 }
                 if (left < MOST_TRIES) {
@@ -318,19 +318,20 @@ final class LockTransactions {
         }
         context.clock().set(locked.now() == 0 ? now() : locked.now());
         ledger.begin(true);
-        ledger.give(locked);
+        ledger.putLocked(locked);
         for (ResourceName name : task.names) {
             if (!found.contains(name)) {
-                ledger.resources().give(new ResourceRow(name, name.utf8()));
+                ledger.resources().put(new ResourceRow(name, name.utf8()));
             }
         }
         task.work.carryOut(ledger);
         WriteBatch writes = ledger.finish();
-        List<LedgerTransaction.Notification> others =
-                ledger.told().stream().filter(one -> one.client() != client).toList();
+        List<LedgerTransaction.Notification> others = ledger.notifications().stream()
+                .filter(one -> one.client() != client)
+                .toList();
         if (!others.isEmpty()) {
-            product.tell(writes, others);
-        } else if (ledger.told().isEmpty() && task.mayBeUndone.getAsBoolean()) {
+            product.addNotifications(writes, others);
+        } else if (ledger.notifications().isEmpty() && task.mayBeUndone.getAsBoolean()) {
             product.relax(writes);
         }
         writes.send();

@@ -175,7 +175,7 @@ public interface Product {
     void rollback(StatementCache statements, boolean isLent) throws SQLException;
 
     /** Adds writes that notify other clients with the transaction's commit. */
-    void tell(WriteBatch writes, List<LedgerTransaction.Notification> told);
+    void addNotifications(WriteBatch writes, List<LedgerTransaction.Notification> notifications);
 
     /**
      * Makes the commit not wait for the disk, where the server supports that: a crash may undo it, but nothing that was
@@ -187,7 +187,7 @@ public interface Product {
     boolean joins();
 
     /** Wakes other clients for their new grants, after the commit. */
-    void wake(StatementCache statements, List<LedgerTransaction.Notification> told) throws SQLException;
+    void wake(StatementCache statements, List<LedgerTransaction.Notification> notifications) throws SQLException;
 
     /** The listener that notifies a client of its grants. */
     NotificationListener listening(
@@ -199,7 +199,7 @@ public interface Product {
             Consumer<Signal> listener);
 
     /** Whether the listener reports all signals reliably, not just most grants. */
-    boolean tellsAll();
+    boolean notifiesReliably();
 
     /** The kind of a failure. */
     FailureKind kind(SQLException failure);

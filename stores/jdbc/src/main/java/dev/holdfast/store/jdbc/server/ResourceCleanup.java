@@ -35,10 +35,10 @@ final class ResourceCleanup {
     /**
      * Drops resources that were unused for as long as the policy says and were below the floor before.
      *
-     * @param goesOn renews the lease after each page; false ends the run
+     * @param renewLease renews the lease after each page; false ends the run
      * @return whether the run is complete
      */
-    boolean dropIdle(IdlePolicy policy, BooleanSupplier goesOn) {
+    boolean dropIdle(IdlePolicy policy, BooleanSupplier renewLease) {
         long[] floor = {0};
         long[] now = {0};
         lane.transact(Set.of(), ledger -> {
@@ -55,7 +55,7 @@ final class ResourceCleanup {
                 page.addAll(ledger.rows().names(after[0], SCANNED));
             });
             dropOver(page, policy, floor[0], now[0]);
-            if (!goesOn.getAsBoolean()) {
+            if (!renewLease.getAsBoolean()) {
                 return false;
             }
             if (page.size() < SCANNED) {
@@ -92,7 +92,7 @@ final class ResourceCleanup {
      * Drops claims of ended sessions on resources whose rows were deleted by hand; for each session, those on one
      * resource in each run.
      */
-    boolean dropUncounted(BooleanSupplier goesOn) {
+    boolean dropUncounted(BooleanSupplier renewLease) {
         List<Rows.Uncounted> page = new ArrayList<>();
         do {
             long after = page.isEmpty() ? 0 : page.get(page.size() - 1).session();
@@ -108,7 +108,7 @@ final class ResourceCleanup {
             if (!names.isEmpty()) {
                 unlessLocked(names, this::dropUncounted);
             }
-            if (!goesOn.getAsBoolean()) {
+            if (!renewLease.getAsBoolean()) {
                 return false;
             }
         } while (page.size() == ServerHousekeeping.PAGE);

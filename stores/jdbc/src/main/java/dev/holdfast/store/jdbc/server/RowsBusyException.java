@@ -27,8 +27,8 @@ public final class RowsBusyException extends Exception {
 
     /** Whether a command failed for this reason, so that it had no effect and can wait. */
     public static boolean areCauseOf(Throwable failure) {
-        Throwable told = Stages.causeOf(failure);
-        return told instanceof StoreException && told.getCause() instanceof RowsBusyException;
+        Throwable cause = Stages.causeOf(failure);
+        return cause instanceof StoreException && cause.getCause() instanceof RowsBusyException;
     }
 
     /** The failure of a command that needs these rows. */

@@ -270,7 +270,7 @@ public final class ServerConnections {
                 return made.connection();
             }
         }
-        giveBack(made);
+        returnToPool(made);
         throw new SQLException("The store was closed", "08003");
     }
 
@@ -343,7 +343,7 @@ public final class ServerConnections {
         synchronized (this) {
             present = place(use).remove();
         }
-        giveBack(present);
+        returnToPool(present);
     }
 
     /**
@@ -393,7 +393,7 @@ public final class ServerConnections {
             Place place = place(use);
             present = place.takenAt == null ? place.remove() : null;
         }
-        giveBack(present);
+        returnToPool(present);
     }
 
     /** Ends the physical connection of a use, even a pooled one. */
@@ -451,10 +451,10 @@ public final class ServerConnections {
     }
 
     /** Returns a connection to its pool, or closes one of the store's own. */
-    private void giveBack(@Nullable LentConnection connection) {
+    private void returnToPool(@Nullable LentConnection connection) {
         if (connection != null) {
             if (isPool) {
-                connection.giveBack();
+                connection.returnToPool();
             } else {
                 ConnectionDisposal.close(connection.connection());
             }

@@ -60,7 +60,7 @@ public abstract class ServerFastPath {
 
     /** As above, of one command. */
     @Nullable
-    public Reply giveBack(StatementCache statements, Release release) throws SQLException {
+    public Reply release(StatementCache statements, Release release) throws SQLException {
         return carryOut(statements, List.of(release), List.of()).get(0);
     }
 
@@ -92,7 +92,7 @@ public abstract class ServerFastPath {
      * @return null if this was not possible, with nothing changed
      */
     @Nullable
-    public HandedOver handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+    public HandedOver handOver(StatementCache statements, ClaimRef grant, @Nullable Acquire next) throws SQLException {
         return null;
     }
 
@@ -109,10 +109,10 @@ public abstract class ServerFastPath {
      * The result of a hand-over.
      *
      * @param reply to the previous holder
-     * @param told for another claim of the same client, if that is the new holder
+     * @param notification for another claim of the same client, if that is the new holder
      * @param isAwaited whether there are more waiters
      */
-    public record HandedOver(Reply reply, Optional<LedgerTransaction.Notification> told, boolean isAwaited) {}
+    public record HandedOver(Reply reply, Optional<LedgerTransaction.Notification> notification, boolean isAwaited) {}
 
     /**
      * The reply with as many tokens as requested: a block that begins at the clock's time is never too large for the

@@ -39,7 +39,7 @@ public final class ServerHousekeeping {
         this.resources = new ResourceCleanup(lane);
         this.idle = idle;
         this.housekeeper = new Housekeeper(executor, SystemClock::nanoTime, EVERY_NANOS, SystemClock.nanoTime(), () -> {
-            boolean isDone = takeTurn();
+            boolean isDone = runIfDue();
             LOG.debug("housekeeping was {}", isDone ? "done" : "left to another client");
         });
     }
@@ -50,12 +50,12 @@ public final class ServerHousekeeping {
     }
 
     /** Runs unless another client is doing so or just has. Returns whether the run was completed. */
-    public boolean takeTurn() {
-        CleanerLease turn = newTurn();
-        return turn.begin() && run(idle, turn::goesOn);
+    public boolean runIfDue() {
+        CleanerLease lease = newLease();
+        return lease.begin() && run(idle, lease::renew);
     }
 
-    public CleanerLease newTurn() {
+    public CleanerLease newLease() {
         return new CleanerLease(lane);
     }
 
@@ -65,15 +65,15 @@ public final class ServerHousekeeping {
         return run(policy, () -> true);
     }
 
-    /** @param goesOn renews the lease after each page; false ends the run */
-    private boolean run(IdlePolicy policy, BooleanSupplier goesOn) {
-        return endSessions(goesOn)
-                && resources.dropIdle(policy, goesOn)
-                && resources.dropUncounted(goesOn)
-                && forgetSessions(goesOn);
+    /** @param renewLease renews the lease after each page; false ends the run */
+    private boolean run(IdlePolicy policy, BooleanSupplier renewLease) {
+        return endSessions(renewLease)
+                && resources.dropIdle(policy, renewLease)
+                && resources.dropUncounted(renewLease)
+                && forgetSessions(renewLease);
     }
 
-    private boolean endSessions(BooleanSupplier goesOn) {
+    private boolean endSessions(BooleanSupplier renewLease) {
         int[] found = {0};
         List<Long> over = new ArrayList<>();
         do {
@@ -90,7 +90,7 @@ public final class ServerHousekeeping {
                 }
             });
             over.forEach(this::end);
-            if (!goesOn.getAsBoolean()) {
+            if (!renewLease.getAsBoolean()) {
                 return false;
             }
             // If none could be ended, all are locked at this moment; the next run finds them again.
@@ -110,7 +110,7 @@ public final class ServerHousekeeping {
         }
     }
 
-    private boolean forgetSessions(BooleanSupplier goesOn) {
+    private boolean forgetSessions(BooleanSupplier renewLease) {
         int[] found = {0};
         do {
             lane.transact(Set.of(), ledger -> {
@@ -120,7 +120,7 @@ public final class ServerHousekeeping {
                     ledger.rows().forget(id);
                 }
             });
-            if (!goesOn.getAsBoolean()) {
+            if (!renewLease.getAsBoolean()) {
                 return false;
             }
         } while (found[0] == PAGE);

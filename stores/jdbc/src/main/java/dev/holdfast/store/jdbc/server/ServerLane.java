@@ -51,10 +51,10 @@ public final class ServerLane implements Batcher.Trip {
     private static final Logger LOG = LoggerFactory.getLogger(ServerLane.class);
 
     private final Product product;
-    private final Consumer<List<LedgerTransaction.Notification>> telling;
+    private final Consumer<List<LedgerTransaction.Notification>> notifier;
     private final LockTransactions transactions;
     private final SessionTermination endings;
-    private final CommandTransactions longWay;
+    private final CommandTransactions commandTransactions;
     private final ServerFastPath fastPath;
 
     /** Held during a round trip or other work. */
@@ -75,24 +75,24 @@ public final class ServerLane implements Batcher.Trip {
     @GuardedBy("lock")
     private final KnownRows known = new KnownRows();
 
-    /** @param telling receives the notifications for this client after each commit, with no lock held */
+    /** @param notifier receives the notifications for this client after each commit, with no lock held */
     public ServerLane(
             Product product,
             SqlTemplates templates,
             ServerConnections connections,
             long client,
-            Consumer<List<LedgerTransaction.Notification>> telling) {
+            Consumer<List<LedgerTransaction.Notification>> notifier) {
         this.product = product;
-        this.telling = telling;
+        this.notifier = notifier;
         this.transactions = new LockTransactions(product, templates, connections, ServerConnections.Use.LOCKS, client);
         this.endings = new SessionTermination(transactions);
-        this.longWay = new CommandTransactions(transactions);
+        this.commandTransactions = new CommandTransactions(transactions);
         this.fastPath = product.fastPath(templates, connections.areLent(), client);
     }
 
     @Override
     public void make(int lane, List<Call> calls) {
-        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> notifications = new ArrayList<>(0);
         lock.lock();
         try {
             Call before = tried;
@@ -100,19 +100,19 @@ public final class ServerLane implements Batcher.Trip {
             List<Call> batch = new ArrayList<>(calls.size());
             for (Call call : calls) {
                 if (call.command() instanceof CloseSession close) {
-                    close(call, SessionRow.numberOf(close.session()), told);
+                    close(call, SessionRow.numberOf(close.session()), notifications);
                 } else {
                     batch.add(call);
                 }
             }
-            List<Call> free = withoutLocked(batch, told);
-            List<Call> left = free.isEmpty() ? free : theShortWay(free, before, told);
+            List<Call> free = withoutLocked(batch, notifications);
+            List<Call> left = free.isEmpty() ? free : runFastPath(free, before, notifications);
             for (int from = 0; from < left.size(); from += MOST_TOGETHER) {
-                together(left.subList(from, Math.min(left.size(), from + MOST_TOGETHER)), told);
+                runTransaction(left.subList(from, Math.min(left.size(), from + MOST_TOGETHER)), notifications);
             }
         } finally {
             lock.unlock();
-            tell(told);
+            deliver(notifications);
         }
     }
 
@@ -125,18 +125,18 @@ public final class ServerLane implements Batcher.Trip {
         if (!lock.tryLock()) {
             return false;
         }
-        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> notifications = new ArrayList<>(0);
         try {
             if (call.command() instanceof OnResource about && !locked.contains(about.resource())) {
                 transactions.beginForCaller(call.timeout());
-                tried = theShortWay(List.of(call), null, told).isEmpty() ? null : call;
+                tried = runFastPath(List.of(call), null, notifications).isEmpty() ? null : call;
             }
         } catch (StoreException e) {
             LOG.debug("a caller leaves a command to another thread", e);
         } finally {
             transactions.endForCaller();
             lock.unlock();
-            tell(told);
+            deliver(notifications);
         }
         return call.isAnswered();
     }
@@ -152,13 +152,14 @@ public final class ServerLane implements Batcher.Trip {
      * @param before the command that was just tried this way; null if none
      */
     @GuardedBy("lock")
-    private List<Call> theShortWay(List<Call> calls, @Nullable Call before, List<LedgerTransaction.Notification> told) {
-        FastPathRouter shortWay =
-                new FastPathRouter(product, transactions, fastPath, calls, before, awaited, known, told);
-        List<Call> left = shortWay.go();
-        return shortWay.locked().isEmpty() || left.isEmpty()
+    private List<Call> runFastPath(
+            List<Call> calls, @Nullable Call before, List<LedgerTransaction.Notification> notifications) {
+        FastPathRouter router =
+                new FastPathRouter(product, transactions, fastPath, calls, before, awaited, known, notifications);
+        List<Call> left = router.route();
+        return router.locked().isEmpty() || left.isEmpty()
                 ? left
-                : refuse(left, new RowsBusyException(shortWay.locked(), null), told);
+                : refuse(left, new RowsBusyException(router.locked(), null), notifications);
     }
 
     /**
@@ -190,17 +191,17 @@ public final class ServerLane implements Batcher.Trip {
      */
     void transactUnlessLocked(Set<ResourceName> names, Set<ResourceName> needed, LockTransactions.Work work)
             throws RowsBusyException {
-        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> notifications = new ArrayList<>(0);
         LockTransactions.Task task = new LockTransactions.Task(work);
         task.names.addAll(names);
         task.needed.addAll(needed);
         lock.lock();
         try {
-            transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
+            transactions.carryOutUnlessLocked(task, notifications, LockWait.BRIEF);
         } finally {
             lock.unlock();
         }
-        tell(told);
+        deliver(notifications);
     }
 
     /**
@@ -232,22 +233,22 @@ public final class ServerLane implements Batcher.Trip {
         return names.stream().map(ResourceName::utf8).toList();
     }
 
-    private void tell(List<LedgerTransaction.Notification> told) {
-        if (!told.isEmpty()) {
-            telling.accept(told);
+    private void deliver(List<LedgerTransaction.Notification> notifications) {
+        if (!notifications.isEmpty()) {
+            notifier.accept(notifications);
         }
     }
 
     @GuardedBy("lock")
-    private void together(List<Call> calls, List<LedgerTransaction.Notification> told) {
+    private void runTransaction(List<Call> calls, List<LedgerTransaction.Notification> notifications) {
         try {
-            if (longWay.carryOut(calls, told, LockWait.BRIEF)) {
+            if (commandTransactions.carryOut(calls, notifications, LockWait.BRIEF)) {
                 noteAwaited(calls);
             }
         } catch (RowsBusyException e) {
-            List<Call> free = refuse(calls, e, told);
+            List<Call> free = refuse(calls, e, notifications);
             if (!free.isEmpty()) {
-                together(free, told);
+                runTransaction(free, notifications);
             }
         }
     }
@@ -271,10 +272,10 @@ public final class ServerLane implements Batcher.Trip {
     /** Returns whether the poll was answered. */
     @GuardedBy("lock")
     private boolean pollAround(
-            Call call, Poll poll, Set<ResourceName> names, List<LedgerTransaction.Notification> told) {
+            Call call, Poll poll, Set<ResourceName> names, List<LedgerTransaction.Notification> notifications) {
         LockSkippingPoll around = new LockSkippingPoll(poll, names);
         try {
-            transactions.carryOut(around.task(longWay.steps()), told);
+            transactions.carryOut(around.task(commandTransactions.executor()), notifications);
         } catch (StoreException e) {
             return false;
         }
@@ -290,7 +291,8 @@ public final class ServerLane implements Batcher.Trip {
      * @return the other commands that are not answered yet
      */
     @GuardedBy("lock")
-    private List<Call> refuse(List<Call> calls, RowsBusyException why, List<LedgerTransaction.Notification> told) {
+    private List<Call> refuse(
+            List<Call> calls, RowsBusyException why, List<LedgerTransaction.Notification> notifications) {
         if (locked.size() > MOST_KNOWN) {
             locked.clear();
         }
@@ -301,7 +303,7 @@ public final class ServerLane implements Batcher.Trip {
         if (others.size() == calls.size()) {
             if (calls.size() > 1 && !why.names().isEmpty()) {
                 // One of them turned out to need more rows than it names.
-                calls.forEach(call -> together(List.of(call), told));
+                calls.forEach(call -> runTransaction(List.of(call), notifications));
             } else {
                 calls.forEach(call -> call.fail(why.failure()));
             }
@@ -309,7 +311,7 @@ public final class ServerLane implements Batcher.Trip {
         }
         for (Call call : calls) {
             if (!others.contains(call)
-                    && !(call.command() instanceof Poll poll && pollAround(call, poll, why.names(), told))) {
+                    && !(call.command() instanceof Poll poll && pollAround(call, poll, why.names(), notifications))) {
                 call.fail(why.failure());
             }
         }
@@ -321,7 +323,7 @@ public final class ServerLane implements Batcher.Trip {
      * them again.
      */
     @GuardedBy("lock")
-    private List<Call> withoutLocked(List<Call> calls, List<LedgerTransaction.Notification> told) {
+    private List<Call> withoutLocked(List<Call> calls, List<LedgerTransaction.Notification> notifications) {
         if (locked.isEmpty()) {
             return calls;
         }
@@ -334,16 +336,16 @@ public final class ServerLane implements Batcher.Trip {
         try {
             Set<ResourceName> still = transactions.locked(asked);
             locked.removeAll(asked);
-            return still.isEmpty() ? calls : refuse(calls, new RowsBusyException(still, null), told);
+            return still.isEmpty() ? calls : refuse(calls, new RowsBusyException(still, null), notifications);
         } catch (StoreException e) {
             calls.forEach(call -> call.fail(e));
             return List.of();
         }
     }
 
-    private void close(Call call, long id, List<LedgerTransaction.Notification> told) {
+    private void close(Call call, long id, List<LedgerTransaction.Notification> notifications) {
         try {
-            endings.end(id, told);
+            endings.end(id, notifications);
             call.answer(new Reply.Done());
         } catch (StoreException e) {
             call.fail(e);
@@ -355,13 +357,13 @@ public final class ServerLane implements Batcher.Trip {
      * several transactions.
      */
     public void end(long id) {
-        List<LedgerTransaction.Notification> told = new ArrayList<>(0);
+        List<LedgerTransaction.Notification> notifications = new ArrayList<>(0);
         lock.lock();
         try {
-            endings.end(id, told);
+            endings.end(id, notifications);
         } finally {
             lock.unlock();
-            tell(told);
+            deliver(notifications);
         }
     }
 }

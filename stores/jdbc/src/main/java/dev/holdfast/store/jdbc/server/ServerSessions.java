@@ -33,7 +33,7 @@ public final class ServerSessions {
     private final String clock;
     private final String add;
     private final String renew;
-    private final String look;
+    private final String readEpoch;
 
     public ServerSessions(Product product, StatementCache statements, SplittableRandom random, long client) {
         this.statements = statements;
@@ -46,7 +46,8 @@ public final class ServerSessions {
                         + product.clock() + " + ?, ?)");
         this.renew = templates.of("UPDATE holdfast_session SET epoch = ?, deadline = " + product.clock()
                 + " + ttl WHERE id = ? AND epoch <= ? AND deadline > " + product.clock());
-        this.look = templates.of("SELECT epoch FROM holdfast_session WHERE id = ? AND deadline > " + product.clock());
+        this.readEpoch =
+                templates.of("SELECT epoch FROM holdfast_session WHERE id = ? AND deadline > " + product.clock());
     }
 
     /** Whether this class executes a command. */
@@ -84,7 +85,7 @@ public final class ServerSessions {
         if (statements.bound(renew, command.epoch(), id, command.epoch()).executeUpdate() > 0) {
             return new Reply.SessionAlive();
         }
-        try (ResultSet row = statements.bound(look, id).executeQuery()) {
+        try (ResultSet row = statements.bound(readEpoch, id).executeQuery()) {
             return row.next() ? new Reply.Stale() : new Reply.SessionEnded();
         }
     }

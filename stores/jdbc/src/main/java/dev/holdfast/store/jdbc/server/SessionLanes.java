@@ -48,7 +48,7 @@ public final class SessionLanes implements AutoCloseable {
     private volatile int preferred;
 
     /** The response time-out of the last keep-alive. */
-    private volatile long patienceNanos = Long.MAX_VALUE;
+    private volatile long responseTimeoutNanos = Long.MAX_VALUE;
 
     /**
      * Creates the lanes; none has a connection yet.
@@ -81,7 +81,7 @@ public final class SessionLanes implements AutoCloseable {
     /** As {@link Batcher#submit}. */
     public CompletionStage<Reply> submit(Command command, CallerMode caller) {
         if (command instanceof Command.KeepAlive keepAlive) {
-            patienceNanos = keepAlive.responseTimeout().toNanos();
+            responseTimeoutNanos = keepAlive.responseTimeout().toNanos();
         }
         return chosen().submit(command, caller);
     }
@@ -103,8 +103,8 @@ public final class SessionLanes implements AutoCloseable {
     }
 
     /** The response time-out of a keep-alive. */
-    public Duration patience() {
-        return Duration.ofNanos(patienceNanos);
+    public Duration responseTimeout() {
+        return Duration.ofNanos(responseTimeoutNanos);
     }
 
     /**
@@ -215,7 +215,7 @@ public final class SessionLanes implements AutoCloseable {
         /** Whether a command has been unanswered for longer than a keep-alive waits. */
         boolean isSilent() {
             Trip oldest = oldest();
-            return oldest != null && ticks.getAsLong() - oldest.sentAt >= patienceNanos;
+            return oldest != null && ticks.getAsLong() - oldest.sentAt >= responseTimeoutNanos;
         }
     }
 }

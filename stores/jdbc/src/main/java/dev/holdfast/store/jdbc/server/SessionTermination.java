@@ -18,7 +18,7 @@ final class SessionTermination {
     private final LockTransactions transactions;
 
     /** Why the current termination has skipped resources; null if it has not. */
-    private @Nullable RowsBusyException kept;
+    private @Nullable RowsBusyException skipped;
 
     SessionTermination(LockTransactions transactions) {
         this.transactions = transactions;
@@ -31,15 +31,15 @@ final class SessionTermination {
      * @throws StoreException if that fails, or if other transactions keep rows of its claims locked; then all others
      *     were visited
      */
-    void end(long id, List<LedgerTransaction.Notification> told) {
-        kept = null;
-        transactions.carryOut(new LockTransactions.Task(state -> state.rows().end(id)), told);
+    void end(long id, List<LedgerTransaction.Notification> notifications) {
+        skipped = null;
+        transactions.carryOut(new LockTransactions.Task(state -> state.rows().end(id)), notifications);
         List<ResourceName> contended = new ArrayList<>();
         transactions.carryOut(
-                new LockTransactions.Task(state -> contended.addAll(state.rows().contended(id))), told);
+                new LockTransactions.Task(state -> contended.addAll(state.rows().contended(id))), notifications);
         for (int from = 0; from < contended.size(); from += PART) {
             List<ResourceName> part = contended.subList(from, Math.min(contended.size(), from + PART));
-            visit(part, List.of(), told);
+            visit(part, List.of(), notifications);
         }
         List<ClaimRows.Place> page = new ArrayList<>();
         long number = 0;
@@ -51,7 +51,7 @@ final class SessionTermination {
             transactions.carryOut(
                     new LockTransactions.Task(
                             state -> page.addAll(state.claimRows().ofSession(id, after, afterKey, PART))),
-                    told);
+                    notifications);
             if (!page.isEmpty()) {
                 ClaimRows.Place last = page.get(page.size() - 1);
                 number = last.claim().number;
@@ -59,17 +59,18 @@ final class SessionTermination {
                 visit(
                         page.stream().map(ClaimRows.Place::name).toList(),
                         page.stream().map(place -> place.claim().ref()).toList(),
-                        told);
+                        notifications);
             }
         } while (page.size() == PART);
-        if (kept != null) {
-            throw kept.failure();
+        if (skipped != null) {
+            throw skipped.failure();
         }
-        transactions.carryOut(new LockTransactions.Task(state -> state.rows().forget(id)), told);
+        transactions.carryOut(new LockTransactions.Task(state -> state.rows().forget(id)), notifications);
     }
 
     /** Reads resources and claims on them, which drops dead claims. */
-    private void visit(List<ResourceName> names, List<ClaimRef> claims, List<LedgerTransaction.Notification> told) {
+    private void visit(
+            List<ResourceName> names, List<ClaimRef> claims, List<LedgerTransaction.Notification> notifications) {
         List<ResourceName> left = new ArrayList<>(names);
         while (true) {
             List<ResourceName> present = List.copyOf(left);
@@ -77,18 +78,19 @@ final class SessionTermination {
                     .filter(claim -> present.contains(claim.resource()))
                     .toList();
             try {
-                attempt(present, theirs, told);
+                attempt(present, theirs, notifications);
                 return;
             } catch (RowsBusyException e) {
                 if (!left.removeAll(e.names())) {
                     throw e.failure();
                 }
-                kept = e;
+                skipped = e;
             }
         }
     }
 
-    private void attempt(List<ResourceName> names, List<ClaimRef> claims, List<LedgerTransaction.Notification> told)
+    private void attempt(
+            List<ResourceName> names, List<ClaimRef> claims, List<LedgerTransaction.Notification> notifications)
             throws RowsBusyException {
         LockTransactions.Task task = new LockTransactions.Task(state -> {
             for (ResourceName name : names) {
@@ -100,6 +102,6 @@ final class SessionTermination {
             state.flush();
         });
         task.names.addAll(names);
-        transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
+        transactions.carryOutUnlessLocked(task, notifications, LockWait.BRIEF);
     }
 }

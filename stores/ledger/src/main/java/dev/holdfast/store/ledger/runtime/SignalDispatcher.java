@@ -19,8 +19,8 @@ public final class SignalDispatcher implements Consumer<Signal> {
     private final AtomicBoolean delivering = new AtomicBoolean();
     private final Listeners listeners = new Listeners();
 
-    public LockStore.Subscription subscribe(Consumer<Signal> told) {
-        return listeners.add(told);
+    public LockStore.Subscription subscribe(Consumer<Signal> subscriber) {
+        return listeners.add(subscriber);
     }
 
     public void unsubscribe() {

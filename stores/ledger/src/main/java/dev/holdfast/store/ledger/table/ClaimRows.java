@@ -31,7 +31,7 @@ public class ClaimRows {
     }
 
     /** Adds the rows that a transaction read with its locks. */
-    public void give(Collection<ResourceRow> resources, List<ClaimRow> heads) {
+    public void putHeads(Collection<ResourceRow> resources, List<ClaimRow> heads) {
         throw new IllegalStateException("Nothing is kept here");
     }
 
@@ -95,13 +95,13 @@ public class ClaimRows {
     }
 
     /** How many grants a session has in their own rows, and their total weight. */
-    public record Held(long session, long grants, long weight) {}
+    public record SessionGrants(long session, long grants, long weight) {}
 
     /** The sessions of the grants with their own rows. */
-    public List<Held> grantedSessions(ResourceRow resource) throws SQLException {
+    public List<SessionGrants> grantedSessions(ResourceRow resource) throws SQLException {
         return StatementCache.all(
                 select(SqlTemplate.GRANTED_SESSIONS, resource.key),
-                row -> new Held(row.getLong(1), row.getLong(2), row.getLong(3)));
+                row -> new SessionGrants(row.getLong(1), row.getLong(2), row.getLong(3)));
     }
 
     /**

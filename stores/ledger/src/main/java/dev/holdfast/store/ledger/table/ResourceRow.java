@@ -78,7 +78,7 @@ public final class ResourceRow {
     }
 
     /** The sum of the weights of all grants. */
-    public long held() {
+    public long grantedWeight() {
         return shared + weight;
     }
 

@@ -223,8 +223,8 @@ public final class ProcFs {
     /** Whether a process is in the terminal's foreground group, as this one is. False if unknown. */
     public boolean sharesForeground(long pid) {
         try {
-            ProcessStat mine = stat("self");
-            return mine.isInForeground() && stat(Long.toString(pid)).isInGroupOf(mine);
+            ProcessStat self = stat("self");
+            return self.isInForeground() && stat(Long.toString(pid)).isInGroupOf(self);
         } catch (IOException | RuntimeException unreadable) {
             return false;
         }
