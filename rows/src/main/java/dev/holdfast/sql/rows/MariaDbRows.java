@@ -120,11 +120,6 @@ class MariaDbRows extends RowDialect {
     }
 
     @Override
-    final String skipLocked() {
-        return " FOR UPDATE SKIP LOCKED";
-    }
-
-    @Override
     final String quote() {
         return "`";
     }

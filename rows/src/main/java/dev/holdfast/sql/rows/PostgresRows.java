@@ -76,16 +76,7 @@ final class PostgresRows extends RowDialect {
         }
         // The row is locked or missing, or another transaction is inserting it, which cannot be seen but only waited
         // for.
-        return waiting(
-                connection,
-                wait,
-                () -> only(
-                        connection,
-                        "INSERT INTO " + table + " AS r (name, " + row.columns() + ") VALUES (?, " + row.initial()
-                                + ") ON CONFLICT (name) DO UPDATE SET " + row.touched() + " = r." + row.touched()
-                                + row.touch() + " RETURNING " + row.columns(),
-                        row.key(),
-                        reading));
+        return waiting(connection, wait, () -> only(connection, upsert(row), row.key(), reading));
     }
 
     @Override
@@ -154,23 +145,8 @@ final class PostgresRows extends RowDialect {
     }
 
     @Override
-    String skipLocked() {
-        return " FOR UPDATE SKIP LOCKED";
-    }
-
-    @Override
     String quote() {
         return "\"";
-    }
-
-    @Override
-    String newest() {
-        return "";
-    }
-
-    @Override
-    String insertOrIgnore(String insert) {
-        return "INSERT INTO " + insert + " ON CONFLICT DO NOTHING";
     }
 
     @Override

@@ -96,16 +96,29 @@ abstract class RowDialect {
     }
 
     /** The suffix of a query that locks the free rows and skips the others. */
-    abstract String skipLocked();
+    String skipLocked() {
+        return " FOR UPDATE SKIP LOCKED";
+    }
 
     /** The quotation mark of identifiers. */
     abstract String quote();
 
     /** The suffix of a query that must see the newest committed data instead of the transaction's snapshot. */
-    abstract String newest();
+    String newest() {
+        return "";
+    }
 
     /** A statement that inserts a row unless there is one with its key; the parameter is its text from the table on. */
-    abstract String insertOrIgnore(String insert);
+    String insertOrIgnore(String insert) {
+        return "INSERT INTO " + insert + " ON CONFLICT DO NOTHING";
+    }
+
+    /** Inserts a row or, if it exists, touches it, and returns it; in the syntax of PostgreSQL and SQLite. */
+    final String upsert(NamedRow row) {
+        return "INSERT INTO " + quoted(row.table()) + " AS r (name, " + row.columns() + ") VALUES (?, " + row.initial()
+                + ") ON CONFLICT (name) DO UPDATE SET " + row.touched() + " = r." + row.touched() + row.touch()
+                + " RETURNING " + row.columns();
+    }
 
     /** The kind of a failure, by its codes. */
     abstract FailureKind kindIn(SQLException failure);

@@ -49,16 +49,7 @@ final class SqliteRows extends RowDialect {
 
     @Override
     <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
-        return waiting(
-                connection,
-                wait,
-                () -> only(
-                        connection,
-                        "INSERT INTO " + quoted(row.table()) + " AS r (name, " + row.columns() + ") VALUES (?, "
-                                + row.initial() + ") ON CONFLICT (name) DO UPDATE SET " + row.touched() + " = r."
-                                + row.touched() + row.touch() + " RETURNING " + row.columns(),
-                        row.key(),
-                        reading));
+        return waiting(connection, wait, () -> only(connection, upsert(row), row.key(), reading));
     }
 
     @Override
@@ -96,16 +87,6 @@ final class SqliteRows extends RowDialect {
     @Override
     String quote() {
         return "`"; // SQLite takes an unknown name in double quotes for a string
-    }
-
-    @Override
-    String newest() {
-        return "";
-    }
-
-    @Override
-    String insertOrIgnore(String insert) {
-        return "INSERT INTO " + insert + " ON CONFLICT DO NOTHING";
     }
 
     /** A writer blocks all other writers, so a lock-wait time-out is also worth a retry. */

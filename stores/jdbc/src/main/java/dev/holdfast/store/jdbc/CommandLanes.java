@@ -5,6 +5,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.store.jdbc.server.BusyRowsLane;
+import dev.holdfast.store.jdbc.server.ConnectionOrigin;
 import dev.holdfast.store.jdbc.server.RowsBusyException;
 import dev.holdfast.store.jdbc.server.ServerConnections;
 import dev.holdfast.store.jdbc.server.ServerConnections.Use;
@@ -44,27 +45,25 @@ final class CommandLanes implements AutoCloseable {
     /**
      * Creates the lanes.
      *
-     * @param callersRun whether waiting callers may make the round trips of their own commands
      * @param sessionLanes creates the session lane of a connection
      */
     CommandLanes(
             ServerConnections connections,
-            boolean isPool,
-            boolean callersRun,
+            ConnectionOrigin origin,
             Executor executor,
             ServerLane lane,
             BusyRowsLane lockedRowsLane,
             Function<Use, Batcher.Trip> sessionLanes) {
         this.connections = connections;
         this.executor = executor;
-        this.batcher = batcher(lane, callersRun, executor);
+        this.batcher = batcher(lane, origin.callersRun(), executor);
         this.lockedRows = batcher(lockedRowsLane, false, executor);
         this.sessions = new SessionLanes(
                 number -> sessionLanes.apply(Use.ofSessions(number)),
                 MAX_BATCH,
                 executor,
                 SystemClock::nanoTime,
-                isPool,
+                origin,
                 this::leaveSilent,
                 number -> connections.dropUnlessTaken(Use.ofSessions(number)));
     }

@@ -5,13 +5,9 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
-import dev.holdfast.spi.StoreTraits.Feature;
-import dev.holdfast.spi.StoreTraits.FixedLease;
-import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.BoundedOpening;
 import dev.holdfast.spi.support.DeferredStore;
@@ -21,6 +17,7 @@ import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.store.jdbc.server.BusyRowsLane;
+import dev.holdfast.store.jdbc.server.ConnectionOrigin;
 import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
 import dev.holdfast.store.jdbc.server.NotificationListener;
@@ -72,18 +69,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class JdbcStore implements LockStore {
 
-    /** The poll interval without notifications. */
-    private static final Duration POLL = Duration.ofMillis(10);
-
-    /** The poll interval with notifications, in case one is missed. */
-    private static final Duration POLL_WHEN_TOLD = Duration.ofMillis(500);
-
     private static final Logger LOG = LoggerFactory.getLogger(JdbcStore.class);
 
     private final StoreTraits traits;
 
-    /** Zero where a silent connection does not block a thread. */
-    private final Duration longestWait;
+    private final ReadTimeout readTimeout;
 
     private final SignalDispatcher listener = new SignalDispatcher();
     private final JoinableThreads threads;
@@ -99,7 +89,7 @@ public final class JdbcStore implements LockStore {
         this.client = 1 + (random.nextLong() >>> 2);
         this.threads = new JoinableThreads(options.threads);
         DataSource source = UnproxiedDataSource.of(options.source);
-        this.connections = new ServerConnections(source, options.isPool, options.isLent);
+        this.connections = new ServerConnections(source, options.origin);
         Product product;
         SqlTemplates templates;
         try {
@@ -108,7 +98,7 @@ public final class JdbcStore implements LockStore {
             FailoverDetector failovers = new FailoverDetector(product, listener);
             connections.know(product, failovers);
             templates = prepare(product, first, options);
-            this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
+            this.readTimeout = options.origin == ConnectionOrigin.POOL ? ReadTimeout.of(first) : ReadTimeout.NONE;
             this.listening =
                     options.listens ? product.listening(source, templates, threads, client, failovers, listener) : null;
             if (listening != null) {
@@ -123,14 +113,13 @@ public final class JdbcStore implements LockStore {
             throw e;
         }
         connections.rest(Use.LOCKS, new StatementCache(templates));
-        this.traits = traits(product, templates.schema(), listening != null, options.callersRun());
+        this.traits = JdbcTraits.of(product, templates.schema(), listening != null, options.origin.callersRun());
         LOG.info("store={} is open, with tables {}*", traits.product(), options.prefix);
         ServerLane lane = new ServerLane(product, templates, connections, client, this::deliver);
         this.executor = threads.executor("holdfast-jdbc");
         this.lanes = new CommandLanes(
                 connections,
-                options.isPool,
-                options.callersRun(),
+                options.origin,
                 executor,
                 lane,
                 new BusyRowsLane(product, templates, connections, client, this::deliver),
@@ -151,27 +140,6 @@ public final class JdbcStore implements LockStore {
         } catch (SQLException e) {
             throw product.translated(e, StoreException.Effect.NONE);
         }
-    }
-
-    private static StoreTraits traits(Product product, String schema, boolean hasNotifications, boolean callersRun) {
-        return traits(product.title() + ", schema " + ResourceName.printable(schema), hasNotifications)
-                .system(product.system())
-                .withIf(hasNotifications && product.notifiesReliably(), Feature.PUSH)
-                .withIf(callersRun, Feature.CALLER_RUNS)
-                .build();
-    }
-
-    /** The traits common to all servers. */
-    private static StoreTraits.Builder traits(String title, boolean hasNotifications) {
-        return StoreTraits.of(title)
-                .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
-                .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS)
-                .admitsAll()
-                .minSessionTtl(Duration.ofMillis(200))
-                .ttlGranularity(Duration.ofNanos(1_000))
-                .fixedLease(FixedLease.NATIVE)
-                .tokenSource(TokenSource.CLOCKED)
-                .pollEvery(hasNotifications ? POLL_WHEN_TOLD : POLL);
     }
 
     /**
@@ -231,36 +199,11 @@ public final class JdbcStore implements LockStore {
         return current.getThreadGroup().getName().equals("VirtualThreads");
     }
 
-    /**
-     * How long a thread may block on a pooled connection that cannot be aborted meanwhile; zero if the driver supports
-     * that.
-     */
-    static Duration longestWait(Connection connection) throws SQLException {
-        if (!connection.getMetaData().getDriverName().startsWith("MariaDB")) {
-            return Duration.ZERO;
-        }
-        int millis = connection.getNetworkTimeout();
-        return millis == 0 ? Command.MAX_DURATION : Duration.ofMillis(millis);
-    }
-
     private void warnIfTooShort(Duration ttl) {
-        String warning = tooLong(longestWait, ttl);
+        String warning = readTimeout.warning(ttl);
         if (warning != null) {
             LOG.warn(warning);
         }
-    }
-
-    /** A warning if pooled connections may block a thread for too long; null if not. */
-    static @Nullable String tooLong(Duration wait, Duration ttl) {
-        if (wait.multipliedBy(3).compareTo(ttl) <= 0) {
-            return null;
-        }
-        return "a connection of this pool that goes silent may cost the holds of a client with a ttl of "
-                + DurationFormat.format(ttl)
-                + ": its driver waits "
-                + (wait.equals(Command.MAX_DURATION) ? "for ever" : "for " + DurationFormat.format(wait))
-                + " for an answer, more than a third of that, and can't be told to stop; set its socketTimeout to a"
-                + " quarter of the ttl";
     }
 
     @Override
@@ -319,8 +262,7 @@ public final class JdbcStore implements LockStore {
     /** Builder of a store. Not thread-safe. */
     public static final class Builder {
         private final DataSource source;
-        private boolean isPool = true;
-        private boolean isLent = true;
+        private ConnectionOrigin origin = ConnectionOrigin.POOL;
         private boolean listens;
         private Duration openTimeout = Duration.ofSeconds(30);
         private Initialize initialize = Initialize.IF_MISSING;
@@ -339,8 +281,7 @@ public final class JdbcStore implements LockStore {
         /** Connections belong to the store alone and stay open. */
         @CanIgnoreReturnValue
         Builder keepsConnections() {
-            isPool = false;
-            isLent = false;
+            origin = ConnectionOrigin.OWN;
             listens = true;
             return this;
         }
@@ -351,18 +292,9 @@ public final class JdbcStore implements LockStore {
          */
         @CanIgnoreReturnValue
         Builder sharesSessions() {
-            isPool = false;
-            isLent = true;
+            origin = ConnectionOrigin.POOLER;
             listens = false;
             return this;
-        }
-
-        /**
-         * Whether waiting callers may make round trips. Only on the store's own connections: a pool or a pooler may
-         * block for any time.
-         */
-        private boolean callersRun() {
-            return !isPool && !isLent;
         }
 
         /** Sets a check to run before the first connection, which throws if there can be none. */
@@ -493,7 +425,7 @@ public final class JdbcStore implements LockStore {
          * Does no I/O. Waiters poll twice a second even with notifications, because the product is not known yet.
          */
         public LockStore openLater() {
-            return new DeferredStore(traits("database", listens).build(), this::open);
+            return new DeferredStore(JdbcTraits.common("database", listens).build(), this::open);
         }
 
         /** Opens the store on this thread, without a time limit. */

@@ -6,6 +6,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Batcher;
+import dev.holdfast.store.jdbc.server.ConnectionOrigin;
 import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerConnections;
@@ -73,7 +74,7 @@ final class FastPathSide implements AutoCloseable {
                 .close();
         execute("CREATE TABLE " + prefix + "clock (micros BIGINT NOT NULL)");
         execute("INSERT INTO " + prefix + "clock VALUES (0)");
-        connections = new ServerConnections(rewriting(source, rewriting), false, false);
+        connections = new ServerConnections(rewriting(source, rewriting), ConnectionOrigin.OWN);
         Connection first = connections.get(ServerConnections.Use.LOCKS);
         Product product = Products.of(first, CLOCK, prefix);
         SqlTemplates templates = new SqlTemplates(Product.TEXTS, "", prefix, product.quote());

@@ -112,7 +112,7 @@ class SilentConnectionsTest {
     void timeoutOfAPool(int millis) throws Exception {
         try (Connection connection =
                 DriverManager.getConnection(TestDatabase.MARIADB.newUrl() + "&socketTimeout=" + millis)) {
-            String warning = JdbcStore.tooLong(JdbcStore.longestWait(connection), Duration.ofSeconds(6));
+            String warning = ReadTimeout.of(connection).warning(Duration.ofSeconds(6));
             if (MariaDbOrMysql.isMysql() || millis == 2_000) {
                 assertThat(warning).isNull();
             } else {
@@ -127,7 +127,7 @@ class SilentConnectionsTest {
     @DisplayName("of PostgreSQL can be ended by its driver, and are not warned of")
     void timeoutThatDoesNotMatter() throws Exception {
         try (Connection connection = DriverManager.getConnection(TestDatabase.POSTGRES.newUrl())) {
-            assertThat(JdbcStore.tooLong(JdbcStore.longestWait(connection), Duration.ofMillis(200)))
+            assertThat(ReadTimeout.of(connection).warning(Duration.ofMillis(200)))
                     .isNull();
         }
     }

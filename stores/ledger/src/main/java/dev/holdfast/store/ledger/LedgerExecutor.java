@@ -25,6 +25,7 @@ import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Refusals;
@@ -112,6 +113,15 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
             ledger.end(session);
         }
         return new Reply.Done();
+    }
+
+    /** The reply to a command whose session has ended or has a higher epoch; null if neither. */
+    private Reply.@Nullable ClaimReply staleReply(SessionId id, long epoch) throws SQLException {
+        SessionRow session = ledger.live(id);
+        if (session == null) {
+            return new Reply.SessionEnded();
+        }
+        return epoch < session.epoch ? new Reply.Stale() : null;
     }
 
     @Override
@@ -204,13 +214,10 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
 
     @Override
     public Reply yieldFor(Yield command) throws SQLException {
-        SessionRow session = ledger.live(command.claim().session());
-        if (session == null) {
-            return new Reply.SessionEnded();
-        }
         Acquire next = command.next();
-        if (next.epoch() < session.epoch) {
-            return new Reply.Stale();
+        Reply.@Nullable ClaimReply stale = staleReply(command.claim().session(), next.epoch());
+        if (stale != null) {
+            return stale;
         }
         ClaimRow grant = ledger.grant(command.claim());
         if (grant == null) {
@@ -276,12 +283,9 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
 
     @Override
     public Reply setCount(SetCount command) throws SQLException {
-        SessionRow session = ledger.live(command.session());
-        if (session == null) {
-            return new Reply.SessionEnded();
-        }
-        if (command.epoch() < session.epoch) {
-            return new Reply.Stale();
+        Reply.@Nullable ClaimReply stale = staleReply(command.session(), command.epoch());
+        if (stale != null) {
+            return stale;
         }
         ResourceRow resource = ledger.resource(command.resource());
         ledger.declare(resource, LATCH);
@@ -323,12 +327,9 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
 
     @Override
     public Reply resize(Resize command) throws SQLException {
-        SessionRow session = ledger.live(command.session());
-        if (session == null) {
-            return new Reply.SessionEnded();
-        }
-        if (command.epoch() < session.epoch) {
-            return new Reply.Stale();
+        Reply.@Nullable ClaimReply stale = staleReply(command.session(), command.epoch());
+        if (stale != null) {
+            return stale;
         }
         ResourceRow resource = ledger.resource(command.resource());
         if (!ledger.isInUse(resource)) {

@@ -336,39 +336,31 @@ final class SqliteLane implements Batcher.Trip {
 
     /** Answers from one snapshot of the database; null if there is something to write. */
     private @Nullable Reply query(Command command) throws Busy {
+        Reply[] replies = new Reply[1];
         try {
-            dialect.begin(false);
-            ledger.begin(false);
-            Reply reply = step(command);
-            dialect.commit();
-            return reply;
+            attempt(false, state -> replies[0] = step(command));
+            return replies[0];
         } catch (LedgerTransaction.Due due) {
-            dialect.rollback();
             return null;
-        } catch (SQLException e) {
-            dialect.rollback();
-            throw failed(e, Effect.NONE);
-        } catch (StoreException e) {
-            dialect.rollback();
-            throw e;
-        } catch (RuntimeException | Error e) {
-            abandon();
-            throw e;
         }
     }
 
     private void write(Work work) throws Busy {
+        attempt(true, work);
+    }
+
+    private void attempt(boolean writing, Work work) throws Busy {
         Effect effect = Effect.NONE;
         try {
-            dialect.begin(true);
-            ledger.begin(true);
+            dialect.begin(writing);
+            ledger.begin(writing);
             work.carryOut(ledger);
-            effect = Effect.UNKNOWN;
+            effect = writing ? Effect.UNKNOWN : Effect.NONE;
             dialect.commit();
         } catch (SQLException e) {
             dialect.rollback();
             throw failed(e, effect);
-        } catch (StoreException e) {
+        } catch (StoreException | LedgerTransaction.Due e) {
             dialect.rollback();
             throw e;
         } catch (RuntimeException | Error e) {

@@ -171,11 +171,8 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest)
-            throws SQLException {
-        PreparedStatement select = ofNames(statements, "SELECT name FROM holdfast_resource WHERE name", keys, AT_REST);
-        select.setLong(placesFor(keys.size()) + 1, newest);
-        return select;
+    public int valuesOf(List<byte[]> keys) {
+        return placesFor(keys.size());
     }
 
     @Override

@@ -18,6 +18,7 @@ import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -220,32 +221,8 @@ final class FastPathRouter {
     /** Returns whether no locked row blocked it. */
     @CanIgnoreReturnValue
     private boolean carriesOut(Call call, boolean isOne, Single single) {
-        Effect effect = Effect.NONE;
-        try {
-            StatementCache statements = transactions.attach();
-            if (isOne) {
-                effect = Effect.UNKNOWN;
-            } else {
-                transactions.begin();
-            }
-            Reply reply = single.tryIt(statements);
-            if (!isOne) {
-                effect = Effect.UNKNOWN;
-                transactions.commit();
-            }
-            if (reply != null) {
-                call.answer(reply);
-            }
-            return true;
-        } catch (SQLException e) {
-            failed(e, effect, List.of(call), List.of());
-            return !product.isBlocked(e);
-        } catch (RuntimeException | Error e) {
-            transactions.abandon();
-            throw e;
-        } finally {
-            transactions.rest();
-        }
+        return carriesOut(
+                List.of(call), List.of(), isOne, statements -> Collections.singletonList(single.tryIt(statements)));
     }
 
     /** Returns which of these rows are locked at this moment, and records them if a statement has waited for them. */

@@ -123,6 +123,9 @@ public interface Product {
     PreparedStatement ofNames(StatementCache statements, String before, List<byte[]> keys, String behind)
             throws SQLException;
 
+    /** How many values {@link #ofNames} sets for these names. */
+    int valuesOf(List<byte[]> keys);
+
     /** Which of these names have rows that are locked at this moment; a separate transaction that does not wait. */
     default Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException {
         String select = "SELECT name FROM holdfast_resource WHERE name";
@@ -142,7 +145,12 @@ public interface Product {
             + " FOR UPDATE SKIP LOCKED";
 
     /** A query that locks the rows of these names that are {@linkplain #AT_REST unused}, and does not wait. */
-    PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest) throws SQLException;
+    default PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest)
+            throws SQLException {
+        PreparedStatement select = ofNames(statements, "SELECT name FROM holdfast_resource WHERE name", keys, AT_REST);
+        select.setLong(valuesOf(keys) + 1, newest);
+        return select;
+    }
 
     /** Deletes the rows of these names, which the transaction has locked. */
     default void delete(StatementCache statements, List<byte[]> keys) throws SQLException {

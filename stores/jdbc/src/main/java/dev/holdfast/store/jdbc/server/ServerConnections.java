@@ -73,8 +73,7 @@ public final class ServerConnections {
 
     private final DataSource source;
     private final LongSupplier ticks;
-    private final boolean isPool;
-    private final boolean isLent;
+    private final ConnectionOrigin origin;
 
     /** Whether the source resets the settings of a connection before it lends it again. */
     private final boolean comesAsBefore;
@@ -176,27 +175,20 @@ public final class ServerConnections {
         }
     }
 
-    /**
-     * Creates the connections of a data source.
-     *
-     * @param isPool whether connections are returned as soon as possible
-     * @param isLent whether others would see the settings changed on them
-     */
-    public ServerConnections(DataSource source, boolean isPool, boolean isLent) {
-        this(source, isPool, isLent, SystemClock::nanoTime);
+    public ServerConnections(DataSource source, ConnectionOrigin origin) {
+        this(source, origin, SystemClock::nanoTime);
     }
 
-    public ServerConnections(DataSource source, boolean isPool, boolean isLent, LongSupplier ticks) {
+    public ServerConnections(DataSource source, ConnectionOrigin origin, LongSupplier ticks) {
         this.source = source;
         this.ticks = ticks;
-        this.isPool = isPool;
-        this.isLent = isLent;
-        this.comesAsBefore = isPool && UnproxiedDataSource.setsConnectionsBack(source);
+        this.origin = origin;
+        this.comesAsBefore = origin == ConnectionOrigin.POOL && UnproxiedDataSource.setsConnectionsBack(source);
     }
 
     /** Whether connections are lent, and so must be returned with unchanged settings. */
     public boolean areLent() {
-        return isLent;
+        return origin.isLent();
     }
 
     private Place place(Use use) {
@@ -217,7 +209,7 @@ public final class ServerConnections {
     }
 
     private void prepare(Connection made, Use use, Product known, FailoverDetector detector) throws SQLException {
-        if (isLent) {
+        if (origin.isLent()) {
             detector.checkLent(made, use.isOfSessions());
         } else {
             // Only the next renewal waits behind a renewal.
@@ -247,7 +239,7 @@ public final class ServerConnections {
         }
         if (present != null && (!isOld || present.isValid(ANSWER_SECONDS))) {
             place.unbound(present);
-            if (isLent && !isPool && use.isOfSessions() && detector != null) {
+            if (origin == ConnectionOrigin.POOLER && use.isOfSessions() && detector != null) {
                 // A pooler may change the server behind an open connection.
                 detector.check(present);
             }
@@ -304,7 +296,7 @@ public final class ServerConnections {
             known = product;
         }
         boolean isFit = isolation == Connection.TRANSACTION_READ_COMMITTED
-                || (isLent && known != null && known.fitsStatements(isolation));
+                || (origin.isLent() && known != null && known.fitsStatements(isolation));
         return isFit ? OptionalInt.empty() : OptionalInt.of(isolation);
     }
 
@@ -331,7 +323,7 @@ public final class ServerConnections {
         synchronized (this) {
             place(use).takenAt = null;
         }
-        if (isPool) {
+        if (origin == ConnectionOrigin.POOL) {
             statements.forget();
             drop(use);
         }
@@ -429,7 +421,7 @@ public final class ServerConnections {
                 place.replacedSince = now;
                 place.replaced = 0;
             }
-            if (place.replaced >= (isPool ? MOST_REPLACED_OF_POOL : MOST_REPLACED)) {
+            if (place.replaced >= (origin == ConnectionOrigin.POOL ? MOST_REPLACED_OF_POOL : MOST_REPLACED)) {
                 return false;
             }
             place.replaced++;
@@ -453,7 +445,7 @@ public final class ServerConnections {
     /** Returns a connection to its pool, or closes one of the store's own. */
     private void returnToPool(@Nullable LentConnection connection) {
         if (connection != null) {
-            if (isPool) {
+            if (origin == ConnectionOrigin.POOL) {
                 connection.returnToPool();
             } else {
                 ConnectionDisposal.close(connection.connection());

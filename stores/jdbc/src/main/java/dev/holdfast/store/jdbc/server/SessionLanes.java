@@ -40,7 +40,7 @@ public final class SessionLanes implements AutoCloseable {
     private final List<Lane> lanes;
     private final Executor executor;
     private final LongSupplier ticks;
-    private final boolean isPool;
+    private final ConnectionOrigin origin;
     private final IntConsumer whenSilent;
     private final IntConsumer whenNeedless;
 
@@ -55,7 +55,7 @@ public final class SessionLanes implements AutoCloseable {
      *
      * @param trips creates the round trips of the lane with a number
      * @param ticks the monotonic time in nanoseconds
-     * @param isPool whether connections come from a pool that may have no other
+     * @param origin where connections come from; a pool may have no other
      * @param whenSilent called on the executor with the number of a lane whose connection should be ended
      * @param whenNeedless called on the executor with the number of a lane that replaced one that answers again
      */
@@ -64,12 +64,12 @@ public final class SessionLanes implements AutoCloseable {
             int maxBatch,
             Executor executor,
             LongSupplier ticks,
-            boolean isPool,
+            ConnectionOrigin origin,
             IntConsumer whenSilent,
             IntConsumer whenNeedless) {
         this.executor = executor;
         this.ticks = ticks;
-        this.isPool = isPool;
+        this.origin = origin;
         this.whenSilent = whenSilent;
         this.whenNeedless = whenNeedless;
         this.lanes = IntStream.range(0, LANES)
@@ -95,7 +95,7 @@ public final class SessionLanes implements AutoCloseable {
                 return lane;
             }
             Trip oldest = lane.oldest();
-            if (isPool && oldest != null) {
+            if (origin == ConnectionOrigin.POOL && oldest != null) {
                 leave(lane, oldest);
             }
         }

@@ -23,7 +23,7 @@ class ServerConnectionsTest {
     private ServerConnections connections;
 
     private Connection open(TestDatabase database) throws SQLException {
-        connections = new ServerConnections(new DriverDataSource(database.newUrl()), false, false, now::get);
+        connections = new ServerConnections(new DriverDataSource(database.newUrl()), ConnectionOrigin.OWN, now::get);
         return connections.get(Use.LOCKS);
     }
 

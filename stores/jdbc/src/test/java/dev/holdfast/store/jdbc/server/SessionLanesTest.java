@@ -50,13 +50,13 @@ class SessionLanesTest {
         threads.shutdownNow();
     }
 
-    private SessionLanes lanes(boolean isPool) {
+    private SessionLanes lanes(ConnectionOrigin origin) {
         return new SessionLanes(
                 number -> (lane, calls) -> make(number, calls),
                 10,
                 threads,
                 now::get,
-                isPool,
+                origin,
                 ended::add,
                 needless::add);
     }
@@ -98,7 +98,7 @@ class SessionLanesTest {
     @Test
     @DisplayName("are one as long as that answers in time")
     void oneThatAnswers() throws Exception {
-        SessionLanes lanes = lanes(false);
+        SessionLanes lanes = lanes(ConnectionOrigin.OWN);
         for (int i = 0; i < 5; i++) {
             CompletableFuture<Reply> first = renew(lanes);
             Begun trip = next();
@@ -117,7 +117,7 @@ class SessionLanesTest {
     @Test
     @DisplayName("are another while the first is silent, whose connection is ended when the other is answered")
     void oneThatIsSilent() throws Exception {
-        SessionLanes lanes = lanes(false);
+        SessionLanes lanes = lanes(ConnectionOrigin.OWN);
         renew(lanes);
         Begun silent = next();
         passes(PATIENCE);
@@ -141,7 +141,7 @@ class SessionLanesTest {
     @Test
     @DisplayName("lose nothing to a server that is only slow: it answers on the first connection first, which stays")
     void oneThatIsSlow() throws Exception {
-        SessionLanes lanes = lanes(false);
+        SessionLanes lanes = lanes(ConnectionOrigin.OWN);
         CompletableFuture<Reply> first = renew(lanes);
         Begun slow = next();
         passes(PATIENCE);
@@ -160,7 +160,7 @@ class SessionLanesTest {
     @Test
     @DisplayName("are bounded in number, however long nothing answers")
     void areBounded() throws Exception {
-        SessionLanes lanes = lanes(false);
+        SessionLanes lanes = lanes(ConnectionOrigin.OWN);
         List<CompletableFuture<Reply>> all = new ArrayList<>();
         List<Begun> trips = new ArrayList<>();
         for (int i = 0; i < SessionLanes.LANES; i++) {
@@ -185,7 +185,7 @@ class SessionLanesTest {
     @Test
     @DisplayName("of a pool have their connection ended as soon as it is silent, since the pool may have no other")
     void ofAPool() throws Exception {
-        SessionLanes lanes = lanes(true);
+        SessionLanes lanes = lanes(ConnectionOrigin.POOL);
         renew(lanes);
         next();
         passes(PATIENCE);
