@@ -40,7 +40,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
 
     @BeforeAll
     static void startServer() throws SQLException {
-        // What makes a wait that is too long the end of a transaction.
+        // With this setting a lock-wait time-out ends the transaction.
         server = MariaDbOrMysql.start("innodb-rollback-on-timeout", "1");
         source = new TestSource(server.url());
         RowTables.usual().createIfMissing(source);
@@ -76,7 +76,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
             assertThatThrownBy(() -> locks.lock(bob, name, Duration.ofMillis(1_100)))
                     .isInstanceOf(RowLockTimeoutException.class);
             assertThat(TestSource.text(bob, "SELECT count(*) FROM account")).isEqualTo("1");
-            // Who doesn't wait at all meets what the server is set to, and is told.
+            // A try is subject to the server's setting, and reports it.
             assertThatThrownBy(() -> locks.tryLock(bob, name))
                     .isInstanceOf(TransactionConflictException.class)
                     .hasStackTraceContaining("innodb_rollback_on_timeout");
@@ -128,7 +128,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
                 .isEqualTo("200");
     }
 
-    /** Two transactions of one database that have work under way, and whose inserts of names begin together. */
+    /** Two active transactions on one database whose inserts of names begin together. */
     private static final class Tries implements AutoCloseable {
         private final CyclicBarrier inserts = new CyclicBarrier(2);
         private final TestSource plain;
@@ -154,7 +154,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
             }
         }
 
-        /** Whether each gets a name of its own. */
+        /** Whether each locks its own name. */
         List<Boolean> lock(String... names) {
             List<CompletableFuture<Boolean>> tries = new ArrayList<>();
             for (int i = 0; i < names.length; i++) {
@@ -165,7 +165,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
             return tries.stream().map(CompletableFuture::join).toList();
         }
 
-        /** Both go on with what they had. */
+        /** Both continue with what they had. */
         void commit() throws SQLException {
             for (Connection transaction : transactions) {
                 transaction.commit();
@@ -190,7 +190,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
         }
     }
 
-    /** Rows that are there, and were found there. */
+    /** Uses the names, so that their rows exist and are known. */
     private static void use(String url, String... names) throws SQLException {
         TestSource plain = new TestSource(url);
         RowTables.usual().createIfMissing(plain);
@@ -276,7 +276,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
     @DisplayName("statements for MySQL lock, refuse in time and set the session back")
     @Tag("Y4")
     void mysqlStatements() throws Exception {
-        // Where there is no MySQL, MariaDB understands all of it, and answers with other codes.
+        // Without a MySQL server, MariaDB runs the same statements and returns other codes.
         RowTables tables = RowTables.usual();
         try (LocalSqlServer plain = MariaDbOrMysql.start()) {
             TestSource other = new TestSource(plain.url());

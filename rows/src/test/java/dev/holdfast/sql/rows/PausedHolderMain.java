@@ -14,12 +14,12 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** A process that takes the lock, is stopped for longer than its lease, and then writes, not knowing. */
+/** A process that acquires the lock, is paused for longer than its lease, and then writes without noticing. */
 final class PausedHolderMain {
 
     private PausedHolderMain() {}
 
-    /** @param args the file of the locks; the URL of the database comes by the first line */
+    /** @param args the file of the locks; the URL of the database is on the first input line */
     public static void main(String[] args) throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         System.out.println("ready");
@@ -29,14 +29,14 @@ final class PausedHolderMain {
                         .build();
                 Connection connection = DriverManager.getConnection(database)) {
             connection.setAutoCommit(false);
-            // The last thing that it does before it is stopped: it has looked, and all was well.
+            // The last check before it is paused, which still succeeds.
             GoodHold good = GoodHold.acquired(holdfast, "ledger");
             String id = good.hold().holdId();
             System.out.println("holding");
             lines.readLine();
             System.out.println(write(connection, good.token(), id));
         } catch (LockLostException e) {
-            // Closing says so, too; the write has long been refused.
+            // Closing reports it too; the write has been rejected long before.
         }
     }
 
@@ -51,7 +51,7 @@ final class PausedHolderMain {
         }
     }
 
-    /** What both write. */
+    /** The write of both processes. */
     static void save(Connection connection, String text) throws SQLException {
         TestSource.execute(connection, "UPDATE ledger SET entry = '" + text + "'");
         connection.commit();

@@ -43,7 +43,7 @@ class PausedHolderTest {
             assertThat(first.ask(ledger.url())).isEqualTo("holding");
             first.pause();
 
-            try (Hold second = holdfast.lock("ledger").acquire(); // when the lease of the first is over
+            try (Hold second = holdfast.lock("ledger").acquire(); // once the lease of the first has expired
                     Connection connection = ledger.begin()) {
                 FenceGuard.usual().check(connection, second);
                 PausedHolderMain.save(connection, "written by the second");

@@ -26,7 +26,7 @@ class PostgresRowsTest extends RowsOnAServerTest {
 
     @BeforeAll
     static void startServer() throws SQLException {
-        // What is the default of many: the strictest.
+        // The strictest isolation, which many programs have as their default.
         server = PostgresServer.builder()
                 .option("default_transaction_isolation", "serializable")
                 .start();
@@ -72,7 +72,7 @@ class PostgresRowsTest extends RowsOnAServerTest {
         RowTables.usual().check(source);
         RowTables.usual().create(source);
         try (Connection known = committed()) {
-            locks.lock(known, name, LONG); // the very first users of a name may meet; see below
+            locks.lock(known, name, LONG); // the first users of a name may conflict; see below
             guard.check(known, name, 1, "first");
             known.commit();
         }
@@ -80,7 +80,7 @@ class PostgresRowsTest extends RowsOnAServerTest {
             try (Connection connection = committed()) {
                 for (int i = 0; i < 20; i++) {
                     if (locks.tryLock(connection, account)) {
-                        connection.commit(); // or a circle might close: all else is locked in one order
+                        connection.commit(); // otherwise they could deadlock: everything else is locked in one order
                     }
                     locks.lock(connection, name, LONG);
                     locks.lock(connection, account, LONG);
@@ -155,7 +155,7 @@ class PostgresRowsTest extends RowsOnAServerTest {
                     } catch (TransactionConflictException e) {
                         connection.rollback();
                     } catch (SQLException e) {
-                        // The statements of the caller's, and the commit, may be refused as well.
+                        // The caller's statements and the commit may fail too.
                         assertThat(e.getSQLState()).isEqualTo("40001");
                         connection.rollback();
                     }

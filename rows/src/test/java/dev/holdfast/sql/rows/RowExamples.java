@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** What the pages on row locks, versions and the fence guard show. */
+/** The examples of the pages on row locks, versions and the fence guard. */
 final class RowExamples {
 
     private final DataSource dataSource;
@@ -18,7 +18,7 @@ final class RowExamples {
         this.dataSource = dataSource;
     }
 
-    /** What the examples write. */
+    /** The writes of the examples. */
     interface Shop {
         void writeInvoices(Connection connection) throws SQLException;
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What holds on any server: its end, the rights of who locks, and where the tables are. */
+/** Tests for every server: its end, the permissions of the user, and the schema of the tables. */
 @Tag("postgres")
 abstract class RowsOnAServerTest {
 
@@ -28,7 +28,7 @@ abstract class RowsOnAServerTest {
     /** The database of all tests of the class. */
     abstract TestSource source();
 
-    /** A server of the test's own. */
+    /** A server for one test. */
     abstract LocalSqlServer start();
 
     @Test

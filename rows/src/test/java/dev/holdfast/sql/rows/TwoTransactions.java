@@ -31,7 +31,7 @@ abstract class TwoTransactions {
 
     @AfterEach
     void disconnect() throws SQLException {
-        if (alice != null) { // else this database is not tested
+        if (alice != null) { // null if this database is not tested
             alice.close();
             bob.close();
         }

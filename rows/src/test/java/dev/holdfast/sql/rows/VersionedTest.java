@@ -62,7 +62,7 @@ class VersionedTest extends TwoTransactions {
         Meanwhile.all(4, () -> {
             for (int i = 0; i < 10; i++) {
                 Versioned one = i % 2 == 0 ? patient : patientRow;
-                // Both are advanced, so that each finds out what the other does.
+                // Both are advanced, so that each detects the other.
                 one.update(source, (connection, version) -> {
                     runs.incrementAndGet();
                     Versioned other = one == patient ? patientRow : patient;
@@ -115,7 +115,7 @@ class VersionedTest extends TwoTransactions {
     void aNumberThatComesTwiceIsAnother() throws SQLException {
         RowVersion first = named.advance(alice, named.read(alice));
         alice.commit();
-        // A fail-over has lost that, and somebody else was next.
+        // A fail-over has lost that, and another client was next.
         source.execute("DELETE FROM holdfast_version");
         RowVersion second = named.advance(bob, named.read(bob));
         bob.commit();

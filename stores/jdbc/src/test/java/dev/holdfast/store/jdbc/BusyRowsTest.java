@@ -42,7 +42,7 @@ class BusyRowsTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    /** The servers, and whose connections are used. */
+    /** The servers, and the origin of the connections. */
     enum Kind {
         POSTGRESQL(false),
         POSTGRESQL_LENT(true),
@@ -147,7 +147,7 @@ class BusyRowsTest {
             CompletionStage<Reply> closing = store.execute(new Command.CloseSession(first), CallerMode.BLOCKING);
             String waits = "SELECT count(*) FROM pg_locks WHERE NOT granted";
             until(() -> number(server, waits) > 0);
-            until(() -> number(server, waits) == 0); // the first attempt has been given up
+            until(() -> number(server, waits) == 0); // the first attempt has timed out
             stranger.rollback();
             assertThat(closing.toCompletableFuture().join()).isInstanceOf(Reply.Done.class);
             send(store, acquire(next), Reply.Granted.class);

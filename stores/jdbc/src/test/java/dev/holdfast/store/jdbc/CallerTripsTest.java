@@ -34,8 +34,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("On connections of the store's own a caller that waits makes the trip itself")
 @Tag("mysql")
@@ -44,10 +42,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class CallerTripsTest {
 
-    /** Far above the store time-outs here, for a machine that is busy; the connections themselves wait for ever. */
+    /** Far above the store time-outs here, for a busy machine; the connections themselves have no time-out. */
     private static final Duration IN_TIME = Duration.ofSeconds(60);
 
-    /** Which threads have statements about resources carried out; one of them may be held up. */
+    /** Records the threads that execute statements about resources, and can block one of them. */
     private static final class Threads extends StatementLog {
         private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
         private final AtomicInteger connections = new AtomicInteger();
@@ -79,14 +77,14 @@ class CallerTripsTest {
             return super.call(connection, text, call);
         }
 
-        /** Holds up the next statement about a resource. */
+        /** Blocks the next statement about a resource. */
         Gate holdUpNext() {
             Gate next = new Gate();
             gate.set(next);
             return next;
         }
 
-        /** What was sent between, but for the statements about sessions alone. */
+        /** The statements in between, except those about sessions only. */
         List<String> between(int from, int to) {
             return said().subList(from, to).stream()
                     .filter(text -> text.contains("holdfast_resource") || text.equals("commit"))
@@ -118,10 +116,7 @@ class CallerTripsTest {
         return task;
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("if its lane is idle; what is asynchronous goes by a thread of the store")
     void ofItsOwn(TestDatabase database) throws Exception {
         Threads log = new Threads(database.newUrl());
@@ -140,10 +135,7 @@ class CallerTripsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("through a store that is opened when it is first used, too")
     void openedLater(TestDatabase database) throws Exception {
         Threads log = new Threads(database.newUrl());
@@ -156,10 +148,7 @@ class CallerTripsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("but for what takes a transaction: a thread of the store goes on with the same statements")
     void takenByAnother(TestDatabase database) throws Exception {
         Threads log = new Threads(database.newUrl());
@@ -187,10 +176,7 @@ class CallerTripsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("and nobody else's: what comes meanwhile is left to a thread of the store")
     void notThoseOfOthers(TestDatabase database) throws Exception {
         Threads log = new Threads(database.newUrl());
@@ -216,10 +202,7 @@ class CallerTripsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("and keep-alives go on beside it")
     void keepAlivesGoOn(TestDatabase database) throws Exception {
         Threads log = new Threads(database.newUrl());
@@ -248,10 +231,7 @@ class CallerTripsTest {
                 .count();
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("an interrupt has no effect until the answer is there, and costs no connection")
     void interrupted(TestDatabase database) throws Exception {
         Threads log = new Threads(database.newUrl());
@@ -273,10 +253,7 @@ class CallerTripsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("unless it is a virtual thread, whose interrupt would end the connection")
     void virtualThreads(TestDatabase database) throws Exception {
         assumeTrue(Runtime.version().feature() >= 21, "this Java has no virtual threads");
@@ -304,17 +281,14 @@ class CallerTripsTest {
         return new StatementLog(jdbc.replaceFirst("//[^/]*/", "//127.0.0.1:" + proxy.port() + "/"));
     }
 
-    /** On a thread of its own, which nothing but the store ends. */
+    /** Runs on a separate thread, which only the store ends. */
     private static void endsInTime(Callable<?> call) {
         FutureTask<?> task = begin(call);
         assertThatThrownBy(() -> task.get(IN_TIME.toSeconds(), TimeUnit.SECONDS))
                 .hasCauseInstanceOf(StoreUnavailableException.class);
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("a silent server keeps no caller longer than the store time-out, and what came of it is settled")
     void silentServer(TestDatabase database) throws Exception {
         String url = database.newUrl();
@@ -338,10 +312,7 @@ class CallerTripsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("a client and its store close in time while a caller waits for a silent server")
     void closedMeanwhile(TestDatabase database) throws Exception {
         String url = database.newUrl();
@@ -366,10 +337,7 @@ class CallerTripsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("a thousand callers are all served")
     void thousandCallers(TestDatabase database) throws Exception {
         Threads log = new Threads(database.newUrl());

@@ -42,8 +42,8 @@ class CleaningTest {
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";
 
     /**
-     * Tokens count by ones as long as they are ahead of the clock; whoever comes back begins at the floor of the last
-     * turn.
+     * While tokens are ahead of the clock they are consecutive; a name that returns begins at the floor of the last
+     * run.
      */
     private static final long A_TURN_AHEAD = 100_000;
 
@@ -83,7 +83,7 @@ class CleaningTest {
                 .keepIdle("*", Duration.ofHours(1))
                 .open();
         List<String> all = List.of("a", "b", "keep-1", "report-1");
-        // Sessions last, for the clock does not go by itself.
+        // Sessions last, because only the test moves the clock.
         try (Holdfast client = Holdfast.builder(store).build()) {
             List<Long> tokens = new ArrayList<>();
             for (String name : all) {
@@ -101,7 +101,7 @@ class CleaningTest {
             cleanTwice(store, source, Duration.ofDays(365));
             assertThat(names(source)).isEqualTo("keep-1");
         }
-        // Set back by all of that: only what is recorded keeps tokens from falling.
+        // Set back by all of that: only recorded values keep tokens from decreasing.
         advance(source, Duration.ofDays(-380));
         try (Holdfast client =
                 Holdfast.builder(builder(source).clock(CLOCK).open()).build()) {
@@ -114,7 +114,7 @@ class CleaningTest {
         }
     }
 
-    /** In two turns, a minute apart. */
+    /** In two runs, a minute apart. */
     private static void cleanTwice(JdbcStore store, TestSource source, Duration after) throws SQLException {
         advance(source, after.plusMinutes(2));
         assertThat(store.housekeeping().runIfDue()).isTrue();
@@ -131,7 +131,7 @@ class CleaningTest {
         try (JdbcStore store =
                 JdbcStore.builder(log).keepsConnections().listens(false).open()) {
             TestClient client = new TestClient(store);
-            tables.fill(); // names that rest since an hour, and names that are held and waited for
+            tables.fill(); // names unused for an hour, and names with holders and waiters
             client.granted("ours");
             client.send(new Command.SetCount(new ResourceName("latch"), client.session, 0, 1, 2), Reply.Count.class);
             ClaimRef other = client.ref("was a latch");
@@ -142,7 +142,7 @@ class CleaningTest {
                     "INSERT INTO holdfast_latch (generation, remaining, changed, name) SELECT 1, 0, "
                             + ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now())
                             + ", name FROM holdfast_resource WHERE last_token = 5 AND session = 0");
-            // One turn raises the floor, and the next one drops what is below.
+            // One run raises the floor, and the next one drops the names below it.
             for (int lease = 0; lease < 2; lease++) {
                 int since = log.said().size();
                 store.housekeeping().run(IdlePolicy.ofMicros(TimeUnit.MINUTES.toMicros(30)));
@@ -171,7 +171,7 @@ class CleaningTest {
             assertThat(other.housekeeping().runIfDue()).isTrue();
             assertThat(lease.renew()).isFalse();
             assertThat(lease.renew()).isFalse();
-            // A clock that was set back keeps nobody from it for ever.
+            // A clock that was set back does not prevent runs forever.
             advance(source, Duration.ofDays(-3));
             assertThat(one.housekeeping().runIfDue()).isTrue();
         }
@@ -212,11 +212,11 @@ class CleaningTest {
             for (int lease = 0;
                     lease < 12 || returns.get() == 0 && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(60);
                     lease++) {
-                // As if all had rested since the next second: what was used a moment ago goes too, and all that keeps
-                // tokens from falling is what is recorded.
+                // A negative retention: even names used just now are dropped, and only recorded values keep tokens from
+                // decreasing.
                 JdbcStore store = lease % 2 == 0 ? first : second;
                 store.housekeeping().run(IdlePolicy.ofMicros(-TimeUnit.SECONDS.toMicros(1)));
-                // A turn is later than the end of every statement that began before the last one.
+                // A run begins after the end of every statement that began before the last run.
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
             }
             isOver.set(true);

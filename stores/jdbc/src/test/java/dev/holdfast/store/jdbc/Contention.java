@@ -13,14 +13,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Clients that want the same locks. */
+/** Clients that contend for the same locks. */
 final class Contention {
 
     private Contention() {}
 
     /**
-     * Threads of all clients count under locks, each lock with a counter that nothing else protects; the sum of what
-     * they counted.
+     * Threads of all clients count under locks, each with a counter that only the lock protects; returns the sum of the
+     * counters.
      */
     static long of(List<Holdfast> clients, int threads, int rounds, String... names) throws Exception {
         long[] counters = new long[names.length];

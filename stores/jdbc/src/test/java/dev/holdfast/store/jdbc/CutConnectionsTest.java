@@ -17,10 +17,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A server, a proxy or a firewall may end idle connections sooner than the store or a pool checks them. */
+/** A server, a proxy or a firewall may end idle connections before the store or a pool validates them. */
 @DisplayName("Connections to a database that were cut while idle")
 @Tag("C7")
 @Tag("mysql")
@@ -46,10 +45,7 @@ class CutConnectionsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("fail no call, if they are the store's own")
     void ownConnections(TestDatabase database) throws Exception {
         String url = database.newUrl();

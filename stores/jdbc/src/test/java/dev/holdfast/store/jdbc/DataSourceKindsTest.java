@@ -79,7 +79,7 @@ class DataSourceKindsTest {
                     transactions.executeWithoutResult(status -> {
                         new JdbcTemplate(proxied).execute("CREATE TABLE undone (n INT)");
                         holds.add(one.lock("a").tryAcquire().orElseThrow());
-                        // It is there for others before this transaction ends.
+                        // The lock is visible to others before this transaction ends.
                         assertThat(other.lock("a").tryLock()).isFalse();
                         status.setRollbackOnly();
                     });
@@ -203,7 +203,7 @@ class DataSourceKindsTest {
                                         .isInstanceOf(StoreUnavailableException.class)
                                         .hasStackTraceContaining("Connection is not available"));
                 assertThat(hold.isHeld()).isTrue();
-                // A store that has connections of its own notices nothing.
+                // A store with its own connections is not affected.
                 own.lock("a").acquire().close();
             }
             persistently(() -> client.lock("a").tryAcquire()).orElseThrow().close();
@@ -211,7 +211,7 @@ class DataSourceKindsTest {
         }
     }
 
-    /** Asks again where the database took too long for those who give up soon. */
+    /** Retries if the database took too long for short time-outs. */
     private static <T> T persistently(Callable<T> request) {
         return Awaitility.await()
                 .pollInSameThread()
@@ -234,11 +234,11 @@ class DataSourceKindsTest {
                 for (int name = 0; name < 60; name++) {
                     one.lock("name-" + name).acquire().close();
                 }
-                // Whatever is sent together: the first grant of a name comes from the server.
+                // However commands are batched, the first grant of a name comes from the server.
                 assertThat(pooler.transactions() - before).isGreaterThanOrEqualTo(60);
                 assertThat(Contention.of(List.of(one, other), 3, 25, "a", "b")).isEqualTo(150);
             }
-            // On a starved machine a step may wait for a row for so long that it goes on elsewhere.
+            // On an overloaded machine a command may wait for a row for so long that another lane takes over.
             assertThat(server.errors()).allMatch(line -> line.contains("lock timeout"));
         }
     }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each kind of row is deleted under each kind of lock: what it had is lost, and all else goes on. */
+/** Each kind of row is deleted under each kind of lock: its own state is lost, and everything else continues. */
 @DisplayName("A row that somebody has deleted by hand")
 @Tag("mysql")
 @Tag("server")
@@ -65,7 +65,7 @@ class DeletedRowsTest {
         }
     }
 
-    // Short words
+    // Short names
 
     @CanIgnoreReturnValue
     private ClaimRef granted(TestClient client, ResourceSpec spec, int weight) {
@@ -111,7 +111,7 @@ class DeletedRowsTest {
                 new Command.Acquire(client.ref(NAME), 0, Sending.FIRST, spec, weight, Lease.SESSION, Waiting.TRY, 1));
     }
 
-    /** When all sessions have ended nothing is left of them, and the name is free. */
+    /** Once all sessions have ended, none of their rows is left, and the name is free. */
     private void endAll() {
         one.close();
         two.close();
@@ -129,7 +129,7 @@ class DeletedRowsTest {
         assertThat(tables.count("session")).isZero();
     }
 
-    // Those who wait
+    // Waiters
 
     @ParameterizedTest
     @EnumSource
@@ -228,7 +228,7 @@ class DeletedRowsTest {
             one.send(new Command.CountDown(latch, generation, "g" + generation, 1), Reply.Count.class);
             for (ClaimRef claim : waiting.subList(1, 4)) {
                 assertThat(state(claim)).isInstanceOf(generation < 3 ? Reply.Granted.class : Reply.Absent.class);
-                // One that has passed and is gone keeps no latch from being set.
+                // A claim that has passed and is deleted does not prevent setting the latch.
                 if (claim == waiting.get(2)) {
                     tables.deleteClaim(claim);
                 }
@@ -238,7 +238,7 @@ class DeletedRowsTest {
         endAll();
     }
 
-    // Those who hold
+    // Holders
 
     @ParameterizedTest
     @EnumSource
@@ -260,7 +260,7 @@ class DeletedRowsTest {
         tables.deleteClaim(behind);
         newToken(tried(one, PERMITS, 4));
         assertThat(tried(one, PERMITS, 1)).isInstanceOf(Reply.Refused.class);
-        // All at once; the first has no row of its own.
+        // All at once; the first is inline.
         tables.run("DELETE FROM holdfast_claim");
         newToken(tried(one, PERMITS, 9));
         endAll();

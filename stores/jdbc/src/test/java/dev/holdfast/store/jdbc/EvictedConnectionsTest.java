@@ -108,7 +108,7 @@ class EvictedConnectionsTest {
         return ids;
     }
 
-    /** What becomes of the result of a call. */
+    /** Decides the result of a call. */
     private interface Call {
         Object made(String method, Object[] arguments, Object result) throws SQLException;
     }

@@ -87,12 +87,12 @@ class FailureKindTest {
         assertThat(told.reason()).isEqualTo(reason);
         assertThat(told.effect()).isEqualTo(Effect.UNKNOWN);
         assertThat(told).hasCause(failure).hasMessageContaining(product.title() + ": why");
-        // A pool puts a failure of its own around it.
+        // A pool wraps it in its own exception.
         assertThat(FailureKind.whileConnecting(new SQLException("no connection", failure)))
                 .isEqualTo(kind);
         SQLException batch = new BatchUpdateException("a batch", new int[0]);
         batch.setNextException(failure);
-        failure.initCause(batch); // a driver that links both ways
+        failure.initCause(batch); // a driver that links in both directions
         assertThat(product.kind(batch)).isEqualTo(kind);
     }
 

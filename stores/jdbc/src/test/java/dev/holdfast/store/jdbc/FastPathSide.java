@@ -33,14 +33,14 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lane with tables and a clock of its own, with the fast path or without. What is submitted together is one batch.
- * For one thread.
+ * One lane with its own tables and clock, with the fast path or without. Commands that are submitted together are one
+ * batch. For one thread.
  */
 final class FastPathSide implements AutoCloseable {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";
 
-    /** The columns of each table that tell a state; where no grant is in a resource's row, the rest is left over. */
+    /** The columns of each table that define its state; without an inline grant, its other columns are ignored. */
     private static final List<String> STATES = List.of(
             "SELECT name, spec, capacity, last_token, session, CASE session WHEN 0 THEN 0 ELSE claim END,"
                     + " CASE session WHEN 0 THEN 0 ELSE weight END, CASE session WHEN 0 THEN 0 ELSE first_token END,"
@@ -59,9 +59,9 @@ final class FastPathSide implements AutoCloseable {
     private final List<Notification> told = new ArrayList<>();
 
     /**
-     * Makes the tables and the lane.
+     * Creates the tables and the lane.
      *
-     * @param rewriting changes the texts of the statements on their way to the server
+     * @param rewriting changes the statements that are sent to the server
      */
     FastPathSide(String url, String prefix, boolean isFast, UnaryOperator<String> rewriting) throws SQLException {
         TestSource source = new TestSource(url);
@@ -85,7 +85,7 @@ final class FastPathSide implements AutoCloseable {
         batcher = new Batcher(1, (command, lanes) -> 0, 64, false, trips::add, lane);
     }
 
-    /** A source whose statements are changed on their way. */
+    /** A source that changes its statements. */
     private static DataSource rewriting(TestSource source, UnaryOperator<String> change) {
         return new TestSource(source.url()) {
             @Override
@@ -105,7 +105,7 @@ final class FastPathSide implements AutoCloseable {
         return proxy(Product.class, product, (name, args) -> name.equals("fastPath") ? new NoFastPath() : null);
     }
 
-    /** What answers a call in place of the real object; null if that is to answer itself. */
+    /** Answers a call in place of the real object; null if that should answer itself. */
     private interface Answering {
         @Nullable
         Object answer(String method, Object[] args);
@@ -123,7 +123,7 @@ final class FastPathSide implements AutoCloseable {
         return type.cast(proxy);
     }
 
-    /** Leaves everything to the plain steps. */
+    /** Leaves everything to the ledger. */
     private static final class NoFastPath extends ServerFastPath {
         @Override
         public boolean waitsForRows() {
@@ -147,7 +147,7 @@ final class FastPathSide implements AutoCloseable {
         }
     }
 
-    /** Begins anew, at a time, with these sessions: number, epoch and deadline of each. */
+    /** Starts again, at a time, with these sessions: number, epoch and deadline of each. */
     void reset(long micros, List<long[]> sessions) throws SQLException {
         for (String table : List.of("session", "resource", "claim", "latch", "count")) {
             execute("DELETE FROM " + prefix + table);
@@ -165,7 +165,7 @@ final class FastPathSide implements AutoCloseable {
         execute("UPDATE " + prefix + "clock SET micros = micros + " + micros);
     }
 
-    /** Carries commands out as one batch; what each answered, or how it failed. */
+    /** Executes commands as one batch; returns their replies or failures. */
     List<Object> carryOut(List<Command> commands) {
         List<CompletableFuture<Reply>> answers = commands.stream()
                 .map(command -> batcher.submit(command, CallerMode.ASYNC).toCompletableFuture())
@@ -183,7 +183,7 @@ final class FastPathSide implements AutoCloseable {
                 .toList();
     }
 
-    /** What the tables hold, and what this client was told since the last time. */
+    /** The content of the tables, and the notifications for this client since the last call. */
     List<String> state() throws SQLException {
         List<String> state = new ArrayList<>();
         for (String query : STATES) {

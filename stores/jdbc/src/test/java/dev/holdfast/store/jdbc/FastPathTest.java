@@ -30,24 +30,23 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @Tag("server")
 @DisplayName("The fast path of a database server")
 class FastPathTest {
 
-    /** How many states are gone through; more by {@code -Dholdfast.fastpath.seeds}. */
+    /** How many states are tested; {@code -Dholdfast.fastpath.seeds} sets more. */
     private static final int SEEDS = Integer.getInteger("holdfast.fastpath.seeds", 30);
 
     private static final int BATCHES = 25;
 
-    /** The time at which each begins; any would do. */
+    /** The start time of each; arbitrary. */
     private static final long BEGIN = TimeUnit.DAYS.toMicros(20_000);
 
     private static final long SECOND = 1_000_000;
 
-    /** Live, of an epoch that was raised, about to end, and ended. */
+    /** Live, with a raised epoch, about to expire, and ended. */
     private static final List<long[]> SESSIONS = List.of(
             new long[] {11, 0, BEGIN + 9_999 * SECOND},
             new long[] {12, 5, BEGIN + 9_999 * SECOND},
@@ -60,12 +59,12 @@ class FastPathTest {
             new ResourceSpec(Kind.SEMAPHORE, 3, Order.FAIR),
             new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, Order.FAIR));
 
-    /** Batches of commands by chance, about claims that there are more often than about others. */
+    /** Random batches of commands, more often about existing claims than about others. */
     private static final class Workload {
         private final SplittableRandom random;
         private final List<Acquire> asked = new ArrayList<>();
 
-        /** The ends of the newest blocks, by claim. */
+        /** The last tokens of the newest blocks, by claim. */
         private final Map<ClaimRef, Long> blocks = new HashMap<>();
 
         private long claims;
@@ -75,8 +74,8 @@ class FastPathTest {
         }
 
         /**
-         * Half of the batches are of one command: several of the fast paths are for those alone. So are polls: beside
-         * others a fast path may answer before it, no order is promised.
+         * Half of the batches have one command, because several fast paths are only for these. Polls are alone too: in
+         * a batch a fast path may be answered before them, and no order is guaranteed.
          */
         List<Command> next() {
             if (!asked.isEmpty() && random.nextInt(10) == 0) {
@@ -163,16 +162,13 @@ class FastPathTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("answers as the plain steps do, and leaves the same rows")
     void sameAsPlainSteps(TestDatabase database) throws Exception {
         compare(database, UnaryOperator.identity(), SEEDS);
     }
 
-    /** Conditions of the fast paths; a statement without one of them decides otherwise than the plain steps. */
+    /** Conditions of the fast paths; a statement without one of them decides differently from the ledger. */
     static Stream<Arguments> conditions() {
         return Stream.of(
                 Arguments.of(TestDatabase.POSTGRES, " AND r.session = 0"),
@@ -222,8 +218,8 @@ class FastPathTest {
     }
 
     /**
-     * The grant that a yield pushes to the next owner says of the plain steps that nobody waits, for it is made before
-     * the yield's own claim is queued. Both are true at their moment, and the next owner asks again.
+     * In the ledger, the grant that a yield pushes to the next owner reports no waiters, because it is made before the
+     * yield's own claim is queued. Both are true at their moment, and the next owner polls.
      */
     private static List<String> state(FastPathSide side, List<Command> batch) throws SQLException {
         boolean hasYield = batch.stream().anyMatch(Command.Yield.class::isInstance);

@@ -29,7 +29,7 @@ class FaultBehindAFailureTest {
 
     private static final String FAULT = "thrown by closing, behind a lock wait time-out";
 
-    /** Once it is set, the next statement that fails throws on closing, too. */
+    /** Once set, the next statement that fails also throws when it is closed. */
     private final AtomicBoolean isArmed = new AtomicBoolean();
 
     @Test

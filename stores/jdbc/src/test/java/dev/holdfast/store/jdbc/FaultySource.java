@@ -6,22 +6,22 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Connections on which the server fails at a statement that is counted from a moment on: there once, or for good. */
+/** Connections on which the server fails at the n-th statement: once, or from then on. */
 final class FaultySource extends StatementLog {
 
-    /** What happens. */
+    /** The kind of failure. */
     enum Fault {
-        /** The transaction is undone, for it was one of a circle. */
+        /** The transaction is rolled back because of a deadlock. */
         DEADLOCK("40P01", 1213, true),
-        /** A row was locked for too long. On MySQL and MariaDB what the transaction did before stays. */
+        /** A row was locked for too long. On MySQL and MariaDB the transaction keeps its earlier changes. */
         LOCK_WAIT("55P03", 1205, false),
-        /** The transaction is undone, for it can't be put into an order with others. */
+        /** The transaction is rolled back because it cannot be serialised with others. */
         SERIALIZATION("40001", 1020, true),
-        /** The statement is undone, for there is no room for it. */
+        /** The statement is rolled back because the disk is full. */
         DISK_FULL("53100", 1021, false),
-        /** The connection ends, and the server never hears of the statement. */
+        /** The connection ends before the server receives the statement. */
         CUT_BEFORE("08006", 0, false),
-        /** The connection ends, and nobody hears the answer. */
+        /** The connection ends after the server has executed the statement. */
         CUT_AFTER("08006", 0, false);
 
         private final String state;
@@ -51,26 +51,26 @@ final class FaultySource extends StatementLog {
         this.isPostgres = url.startsWith("jdbc:postgresql:");
     }
 
-    /** From here on the statement of that number fails, counted from one. */
+    /** Makes the statement with this number, counted from one, fail. */
     void failAt(int number, Fault how) {
         lasts = false;
         fault = how;
         left.set(number);
     }
 
-    /** From here on the statement of that number fails, counted from one, and so does each after it until healed. */
+    /** Makes the statement with this number, counted from one, and all later ones fail until healed. */
     void failFrom(int number, Fault how) {
         lasts = true;
         fault = how;
         left.set(number);
     }
 
-    /** Whether it did. */
+    /** Whether a statement has failed. */
     boolean hasFailed() {
         return left.get() <= 0;
     }
 
-    /** It fails no more. */
+    /** Stops the failures. */
     void heal() {
         left.set(0);
     }
@@ -93,7 +93,7 @@ final class FaultySource extends StatementLog {
             }
             connection.abort(Runnable::run);
         } else if (isPostgres && !connection.getAutoCommit()) {
-            // Nothing more can be done in a transaction of which a statement has failed.
+            // After a failed statement the transaction can do nothing more.
             connection.rollback();
         } else if (!isPostgres && now.isUndone) {
             try (Statement statement = connection.createStatement()) {

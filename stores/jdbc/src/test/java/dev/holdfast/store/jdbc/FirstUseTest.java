@@ -41,7 +41,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("The first use of a name")
 @Tag("mysql")
@@ -87,7 +86,7 @@ class FirstUseTest {
                 .anyMatch(lower::startsWith);
     }
 
-    /** How many transactions the server has seen that wrote. */
+    /** How many writing transactions the server has counted. */
     private static long writes(TestDatabase database, TestSource source) throws SQLException {
         if (database == TestDatabase.MARIADB) {
             source.execute("SET GLOBAL innodb_monitor_enable = 'trx_commits_insert_update'");
@@ -99,10 +98,7 @@ class FirstUseTest {
                                 : "SELECT `COUNT` FROM information_schema.INNODB_METRICS WHERE NAME = 'trx_commits_insert_update'"));
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName(
             "by many clients at the same moment lets one in, whatever order they ask in, and tokens rise after that")
     void byManyAtOnce(TestDatabase database) throws Exception {
@@ -115,7 +111,7 @@ class FirstUseTest {
                         .keepsConnections()
                         .listens(false)
                         .open());
-                // Two sessions of one client go together.
+                // Two sessions of one client are batched.
                 clients.add(new TestClient(stores.get(i)));
                 clients.add(new TestClient(stores.get(i)));
             }
@@ -135,7 +131,7 @@ class FirstUseTest {
         }
     }
 
-    /** Has all ask for the same new names, each in another order; tells what was granted, and is given back again. */
+    /** Makes all claim the same new names, each in another order; returns the grants, which are released again. */
     private static Map<String, Reply.Granted> atOnce(List<TestClient> clients, int round) throws Exception {
         Map<Acquire, CompletableFuture<Reply>> asked = new HashMap<>();
         Map<Acquire, TestClient> askers = new HashMap<>();
@@ -214,7 +210,7 @@ class FirstUseTest {
         }
     }
 
-    /** Who waited for too long asks again. */
+    /** Retries after a time-out. */
     private static Reply answer(CompletableFuture<Reply> asked, TestClient client, ClaimRef claim) throws Exception {
         try {
             return asked.get(1, TimeUnit.MINUTES);
@@ -224,10 +220,7 @@ class FirstUseTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("after its row was forgotten begins above all tokens that were given, also of forgotten names")
     void afterItWasForgotten(TestDatabase database) throws Exception {
         StatementLog log = new StatementLog(database.newUrl());
@@ -237,7 +230,7 @@ class FirstUseTest {
             ClaimRef claim = client.ref("n");
             Reply.Granted first = (Reply.Granted) client.acquire(claim);
             client.release(claim);
-            // Nothing but the floor tells of it, and that is far above the clock.
+            // Only the floor records it, which is far above the clock.
             long floor = first.tokens().last() + Tokens.floor(TimeUnit.HOURS.toMicros(1));
             log.execute("UPDATE holdfast_meta SET token_floor = " + floor, "DELETE FROM holdfast_resource");
             assertThat(client.granted("n").tokens().first()).isGreaterThan(floor);
@@ -245,10 +238,7 @@ class FirstUseTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("waits for a keep-alive under way, and makes nothing for a session that is over or for an old epoch")
     void sessionUnderWay(TestDatabase database) throws Exception {
         StatementLog log = new StatementLog(database.newUrl());

@@ -43,7 +43,7 @@ class HandledClientsTest {
         return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
     }
 
-    /** As the manual says. */
+    /** As in the manual. */
     private static String bytes(TestDatabase database, String name) {
         return switch (database) {
             case POSTGRES -> "convert_to('" + name + "', 'UTF8')";
@@ -61,7 +61,7 @@ class HandledClientsTest {
                 Holdfast other = client(tables, TTL);
                 Holdfast third = client(tables, TTL)) {
             Permits first = one.semaphore("a", 10).acquire(1);
-            // On a machine that stands still for longer than its lease, the hold is lost before it can be deleted.
+            // On a machine that is paused for longer than the lease, the hold is lost before it can be deleted.
             Permits second = other.semaphore("a", 10).acquire(9);
             CompletableFuture<Loss> told = new CompletableFuture<>();
             second.onLost(told::complete);

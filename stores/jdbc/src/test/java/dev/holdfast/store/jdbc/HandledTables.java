@@ -9,7 +9,7 @@ import dev.holdfast.store.sqlite.SqliteStore;
 import java.nio.file.Path;
 import java.sql.SQLException;
 
-/** A new database of each kind with the tables of locks, which somebody changes by hand. */
+/** A new database of each kind with the tables of locks, which the test changes by hand. */
 final class HandledTables {
 
     private final TestSource source;
@@ -20,7 +20,7 @@ final class HandledTables {
         this.isSqlite = database == TestDatabase.SQLITE;
     }
 
-    /** A store of its own on these tables. */
+    /** A new store on these tables. */
     LockStore open() {
         return isSqlite
                 ? SqliteStore.open(file())
@@ -36,7 +36,7 @@ final class HandledTables {
         return source;
     }
 
-    /** What somebody does by hand. */
+    /** Makes a change by hand. */
     void run(String statement) {
         try {
             source.execute(statement);
@@ -51,7 +51,7 @@ final class HandledTables {
                 + SessionRow.numberOf(claim.session()));
     }
 
-    /** How many rows a table has. */
+    /** The number of rows in a table. */
     int count(String table) {
         try {
             return Integer.parseInt(source.text("SELECT count(*) FROM holdfast_" + table));

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** After eight hours, as they come, MySQL and MariaDB end a connection that nobody uses. */
+/** By default, MySQL and MariaDB end a connection that was idle for eight hours. */
 @DisplayName("Connections that the server ended for being idle")
 @Tag("mysql")
 @Tag("server")
@@ -39,7 +39,7 @@ class IdleConnectionsTest {
                                 .open())
                         .sessionTtl(Duration.ofMinutes(2))
                         .build()) {
-            // From here on, and not while the client makes its tables.
+            // Only now, not while the client creates its tables.
             server.execute("SET GLOBAL wait_timeout = 1");
             endOthers(server);
             long token = 0;
@@ -55,7 +55,7 @@ class IdleConnectionsTest {
         }
     }
 
-    /** Those that were made before the server was told have their own limit. */
+    /** Ends earlier connections, which have their own limit. */
     private static void endOthers(LocalSqlServer server) throws SQLException {
         try (Connection connection = server.connect();
                 Statement statement = connection.createStatement()) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("postgres")
 class JdbcClientTest {
 
-    /** The servers, each test with one of its own. */
+    /** The servers, a new one for each test. */
     enum Kind {
         POSTGRESQL,
         MARIADB;
@@ -65,7 +65,7 @@ class JdbcClientTest {
                 Holdfast three = client(server.url())) {
             assertThat(Contention.of(List.of(one, two, three), 4, 25, "a", "b", "c"))
                     .isEqualTo(300);
-            // On a starved machine a step may wait for a row for so long that it goes on elsewhere.
+            // On an overloaded machine a command may wait for a row for so long that another lane takes over.
             assertThat(server.errors()).allMatch(line -> line.contains("lock timeout"));
         }
     }
@@ -89,7 +89,7 @@ class JdbcClientTest {
                 assertThat(hold.isHeld()).isTrue();
                 assertThat(waiting.isDone()).isFalse();
             }
-            // The thread that acquired it has ended with its task by then, or does so when it is told.
+            // The thread that acquired it has ended with its task by then, or does so on this signal.
             Hold next = waiting.get(60, TimeUnit.SECONDS);
             assertThat(next.fencingToken()).isGreaterThan(token);
             executor.submit(next::close).get(60, TimeUnit.SECONDS);
@@ -113,7 +113,7 @@ class JdbcClientTest {
         }
     }
 
-    /** The number of grants that a client was told of. */
+    /** The number of grants that a client was notified of. */
     private static final class Grants implements HoldfastListener {
         private final AtomicInteger count = new AtomicInteger();
 
@@ -128,9 +128,7 @@ class JdbcClientTest {
         }
     }
 
-    /**
-     * The next reset comes when something was done since the last one: on a slow machine nothing might be otherwise.
-     */
+    /** The next reset comes after some progress since the last one, because on a slow machine there might be none. */
     private static long resettingUntilDone(Future<Long> result, FaultProxy proxy, IntSupplier done) throws Exception {
         int doneBefore = -1;
         while (true) {
@@ -141,13 +139,14 @@ class JdbcClientTest {
             try {
                 return result.get(40, TimeUnit.MILLISECONDS);
             } catch (TimeoutException goesOn) {
-                // And so do the faults.
+                // And so have the faults.
             }
         }
     }
 
     private static Holdfast client(String url, HoldfastListener... listeners) {
-        // Its holds outlast a server that takes long to come back, and who misses a message asks within a minute.
+        // Its holds outlast a long restart of the server, and a client that misses a notification polls within a
+        // minute.
         Holdfast.Builder builder = Holdfast.builder(JdbcStore.builder(new DriverDataSource(url))
                         .keepsConnections()
                         .open())

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The user of the manual. The rules of every store are checked as this user, too. */
+/** The user of the manual. The conformance tests also run as this user. */
 @DisplayName("The permissions of the manual")
 @Tag("mysql")
 @Tag("server")

@@ -18,12 +18,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** Two stores with tables of their own on a server, and with the permissions of the manual alone. */
+/** Two stores with separate tables on a server, with only the permissions of the manual. */
 final class JdbcUnderTest implements StoreUnderTest {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";
 
-    /** All tests of this JVM use the same tables, one after another: to make and drop them takes longer than a test. */
+    /**
+     * All tests of this JVM use the same tables in turn, because creating and dropping them takes longer than a test.
+     */
     private static final String PREFIX = "t" + ProcessHandle.current().pid() + "_";
 
     private static final Map<String, String> RESTRICTED = new ConcurrentHashMap<>();
@@ -39,7 +41,7 @@ final class JdbcUnderTest implements StoreUnderTest {
         this(server, hasClock, "");
     }
 
-    /** @param options stands behind the URL */
+    /** @param options appended to the URL */
     JdbcUnderTest(SqlServer server, boolean hasClock, String options) {
         this.server = server;
         this.hasClock = hasClock;
@@ -53,7 +55,7 @@ final class JdbcUnderTest implements StoreUnderTest {
         this.second = open();
     }
 
-    /** Makes all tables, and a user for them. */
+    /** Creates all tables, and a user for them. */
     private static String prepare(String admin) {
         JdbcStore.builder(new DriverDataSource(admin))
                 .tablePrefix(PREFIX)
@@ -106,7 +108,7 @@ final class JdbcUnderTest implements StoreUnderTest {
         if (!hasClock) {
             return false;
         }
-        // Beyond the present, so that also goes what has tokens ahead of the clock.
+        // Negative, so that names with tokens ahead of the clock are dropped too.
         long retention = -TimeUnit.SECONDS.toMicros(10);
         first.housekeeping().run(IdlePolicy.ofMicros(retention));
         first.housekeeping().run(IdlePolicy.ofMicros(retention));

@@ -52,7 +52,7 @@ class LentConnectionsTest {
         assertThat(new TestSource(url).text("SELECT count(*) FROM booking")).isEqualTo("0");
     }
 
-    /** In a transaction that is undone, on a connection that was set up as the pool's were. */
+    /** Writes in a transaction that is rolled back, on a connection with the pool's settings. */
     private static void book(DataSource pool, boolean isTransactional) throws SQLException {
         for (int i = 0; i < PoolKind.SIZE; i++) {
             try (Connection connection = pool.getConnection();

@@ -46,12 +46,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("server")
 class LockedNameTest {
 
-    /** Where the locked name stands among those that go on, which are locked in the order of their names. */
+    /** Names before, between and after the locked one, because transactions lock in the order of names. */
     private static final List<String> OTHERS = List.of("k", "m", "p");
 
     private static final String LOCKED = "l";
 
-    /** What is asked for under the locked name, of what is there. */
+    /** The command about the locked name. */
     enum Asked {
         TAKE((client, held) -> acquire(client, Waiting.TRY)),
         GIVE_BACK((client, held) -> new Release(held)),
@@ -94,7 +94,7 @@ class LockedNameTest {
         return stranger;
     }
 
-    /** Which wait for a row is under way in the server; empty if none is. */
+    /** The active wait for a row in the server; empty if there is none. */
     private static String wait(TestSource source, TestDatabase database) throws SQLException {
         return source.text(
                 database == TestDatabase.POSTGRES
@@ -168,7 +168,7 @@ class LockedNameTest {
         return claim;
     }
 
-    /** All other names at once, which makes one transaction of them. */
+    /** Claims all other names at once, which is one transaction. */
     private static void together(TestClient client) throws Exception {
         List<ClaimRef> claims = new ArrayList<>();
         List<CompletableFuture<Reply>> sent = new ArrayList<>();
@@ -209,7 +209,7 @@ class LockedNameTest {
                 }
                 stranger.rollback();
                 for (CompletableFuture<Reply> one : kept) {
-                    // Without a failure but that of the row, which comes when patience is over.
+                    // The only permitted failure is that of the row, after the maximum wait.
                     assertThat(one.handle((reply, e) -> e == null || RowsBusyException.areCauseOf(e) ? null : e)
                                     .get(60, TimeUnit.SECONDS))
                             .isNull();

@@ -9,19 +9,21 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How many rows statements on a MariaDB or MySQL server have read, by its log of slow ones, which has them all. */
+/**
+ * How many rows statements on a MariaDB or MySQL server have read, from its slow query log, which contains all of them.
+ */
 final class MysqlCosts implements StatementCosts {
 
     private final LocalSqlServer server;
     private final String database;
 
-    /** Of a server that writes all statements down, see {@link #start}. */
+    /** Reads the log of a server that logs all statements, see {@link #start}. */
     MysqlCosts(LocalSqlServer server, String url) {
         this.server = server;
         this.database = url.replaceFirst("[?].*", "").replaceFirst(".*/", "");
     }
 
-    /** A server that writes down all statements of connections that are made from now on. */
+    /** A server that logs all statements of new connections. */
     static LocalSqlServer start() {
         LocalSqlServer server = MariaDbOrMysql.start();
         server.execute(

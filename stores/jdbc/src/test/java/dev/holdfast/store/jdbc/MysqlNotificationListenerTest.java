@@ -74,7 +74,7 @@ class MysqlNotificationListenerTest {
             if (signal instanceof Signal.Granted granted) {
                 assertThat(granted.grant()).isEqualTo(bob.poll(waits));
             } else {
-                // What comes about before it naps is told without the answer.
+                // A grant before it sleeps is reported without its reply.
                 assertThat(signal).isEqualTo(new Signal.Changed(waits));
             }
             bob.release(waits);
@@ -187,7 +187,7 @@ class MysqlNotificationListenerTest {
     @DisplayName("soon, also if nobody can end their naps")
     void napsThatNobodyEnds() throws Exception {
         try (Connection other = server.connect()) {
-            // Whoever looks for the one that naps finds this one.
+            // The named lock leads to this connection instead of the sleeping one.
             TestSource.execute(other, "DO GET_LOCK('" + MysqlNotificationListener.lockName(second.client()) + "', 0)");
             TestClient alice = new TestClient(first);
             TestClient bob = new TestClient(second);

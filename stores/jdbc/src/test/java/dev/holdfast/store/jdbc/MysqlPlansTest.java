@@ -69,7 +69,7 @@ class MysqlPlansTest {
                     .map(StatementCost::text)
                     .filter(text -> !Set.of("Prepare", "Close stmt", "Ping").contains(text))
                     .toList();
-            assertThat(texts).hasSizeBetween(40, 50); // sessions are kept alive beside it
+            assertThat(texts).hasSizeBetween(40, 50); // sessions are kept alive meanwhile
         }
     }
 

@@ -13,25 +13,28 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Has clients send every command while a database grows around them, and checks what each statement costs: on small
- * tables; then, with the statements that were prepared there, on large ones of which the server has no statistics yet;
- * and on large ones that it has analyzed.
+ * Makes clients send every command while the database grows, and checks the cost of each statement: on small tables;
+ * then, with the statements prepared there, on large ones without statistics; and on large ones that the server has
+ * analysed.
  */
 final class PlanRules {
 
-    /** Sixteen names are the most that the work here sends together, each of which is read a few times. */
+    /** The workload sends at most sixteen names together, each of which is read a few times. */
     private static final int MOST_ROWS = 100;
 
-    /** Housekeeping takes a hundred names together, reads each a few times, and may join them with all sessions. */
+    /** Housekeeping processes a hundred names together, reads each a few times, and may join them with all sessions. */
     private static final int MOST_ROWS_OF_A_PAGE = 500 + SqlTables.CLAIMS;
 
-    /** So many that each statement is used more than ten times, and its server has made the plan that it keeps. */
+    /** Enough that each statement is used more than ten times, so that the server has cached its plan. */
     private static final int ROUNDS = 8;
 
     private static final int LEAST_STATEMENTS = 20;
     private static final int SHOWN = 5;
 
-    /** What reads a whole table: for people, once in a ttl at the most, when a session ends, and for housekeeping. */
+    /**
+     * Statements that may read a whole table: for people, at most once in a ttl, when a session ends, and for
+     * housekeeping.
+     */
     private static final Set<SqlTemplate> SCANS = Set.of(
             SqlTemplate.CONTENDED,
             SqlTemplate.IN_USE,
@@ -48,10 +51,10 @@ final class PlanRules {
     private final List<StatementCost> all = new ArrayList<>();
 
     /**
-     * Knows what is to be checked.
+     * Creates the rules.
      *
-     * @param texts what this database says in another way than others
-     * @param isExcused what may read more than it should when statistics are lacking
+     * @param texts the statements that differ on this database
+     * @param isExcused statements that may read more rows without statistics
      */
     PlanRules(
             String url, Map<SqlTemplate, String> templates, StatementCosts costs, Predicate<StatementCost> isExcused) {
@@ -61,7 +64,7 @@ final class PlanRules {
         this.isExcused = isExcused;
     }
 
-    /** Gives the costs of all statements, on tables of all sizes. */
+    /** Returns the costs of all statements, on tables of all sizes. */
     @CanIgnoreReturnValue
     List<StatementCost> check(JdbcStore.Builder builder) throws SQLException {
         SqlTables tables = new SqlTables(url);

@@ -14,8 +14,8 @@ import org.apache.commons.dbcp2.BasicDataSource;
 import org.apache.tomcat.jdbc.pool.PoolProperties;
 
 /**
- * A pool of {@link #SIZE} connections that each kind of library makes, lent without autocommit and serializable, and
- * with nothing configured that would restore that.
+ * A pool of {@link #SIZE} connections from each library, lent without autocommit and serializable, without settings
+ * that would restore that.
  */
 enum PoolKind {
     HIKARI {
@@ -40,7 +40,7 @@ enum PoolKind {
             properties.setMaxActive(SIZE);
             properties.setMaxIdle(SIZE);
             properties.setInitialSize(SIZE);
-            // Of new connections alone: it restores nothing without an interceptor.
+            // Only for new connections: it restores nothing without an interceptor.
             properties.setDefaultAutoCommit(false);
             properties.setDefaultTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
             var pool = new org.apache.tomcat.jdbc.pool.DataSource(properties);

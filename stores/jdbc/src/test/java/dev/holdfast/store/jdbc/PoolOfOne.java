@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** A pool with a single connection, which comes as no store would choose it: in a transaction, and serializable. */
+/** A pool with a single connection in an unsuitable state: in a transaction, and serializable. */
 final class PoolOfOne implements DataSource, AutoCloseable {
 
     private final Connection connection;

@@ -38,7 +38,7 @@ class PostgresBatchExchangeTest {
     private static final int NAMES = 12;
     private static final int ROUNDS = 300;
 
-    /** What is held, by name. */
+    /** The grants, by name. */
     private final Map<String, ClaimRef> owners = new ConcurrentHashMap<>();
 
     private final Map<String, AtomicLong> newest = new ConcurrentHashMap<>();
@@ -51,20 +51,20 @@ class PostgresBatchExchangeTest {
             List<CompletableFuture<Integer>> running = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 int seed = i;
-                // The last one queues, which locks all its rows at once and then looks on.
+                // The last one queues, which locks all its rows at once, and then only polls.
                 running.add(Meanwhile.run(() -> goOn(url, new Random(seed), seed == 2)));
             }
             for (CompletableFuture<Integer> one : running) {
                 assertThat(one.get(2, TimeUnit.MINUTES)).isPositive();
             }
-            // On a starved machine a step may wait for a row for so long that it goes on elsewhere.
+            // On an overloaded machine a command may wait for a row for so long that another lane takes over.
             assertThat(server.errors()).allMatch(line -> line.contains("lock timeout"));
             assertThat(new TestSource(url).text("SELECT count(*) FROM holdfast_resource WHERE session <> 0"))
                     .isEqualTo("0");
         }
     }
 
-    /** Gives back what it has and asks for other names, all at once, again and again; tells how often it got one. */
+    /** Repeatedly releases its names and claims others, all at once; returns the number of grants. */
     private int goOn(String url, Random random, boolean queues) throws Exception {
         int got = 0;
         try (JdbcStore store =

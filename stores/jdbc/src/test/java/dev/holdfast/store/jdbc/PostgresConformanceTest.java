@@ -5,7 +5,7 @@ import dev.holdfast.testkit.LockStoreConformance;
 import dev.holdfast.testkit.StoreUnderTest;
 import org.junit.jupiter.api.Tag;
 
-/** The rules of every store, on a clock that the tests move. */
+/** The conformance tests on a manual clock. */
 @Tag("server")
 @Tag("postgres")
 @Tag("oldest")

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The plans of the statements that a PostgreSQL server has carried out, which it writes into its log. */
+/** The plans of the statements that a PostgreSQL server has executed, from its log. */
 final class PostgresCosts implements StatementCosts {
 
     private static final String PLAN = "  plan:";
@@ -14,7 +14,7 @@ final class PostgresCosts implements StatementCosts {
             Pattern.compile("Query Text: (.*?)\\n(?:Query Parameters: .*?\\n)?(?=[^\\n]*\\(cost=)", Pattern.DOTALL);
     private static final Pattern ROOT = Pattern.compile("\\(cost=[0-9.]+\\.\\.([0-9.]+) ");
 
-    /** A step that reads a table, and how often it did. */
+    /** A plan node that reads a table, and its number of loops. */
     private static final Pattern STEP =
             Pattern.compile("(Seq Scan|Index Scan|Index Only Scan|Bitmap Heap Scan|Tid Scan)"
                     + ".* on (holdfast_\\w+).*\\(actual rows=([0-9.]+) loops=([0-9]+)\\)");
@@ -24,12 +24,12 @@ final class PostgresCosts implements StatementCosts {
     private final PostgresServer server;
     private int seen;
 
-    /** Of a server that writes its plans down, see {@link #start}. */
+    /** Reads the log of a server that logs its plans, see {@link #start}. */
     PostgresCosts(PostgresServer server) {
         this.server = server;
     }
 
-    /** A server that writes every plan. */
+    /** A server that logs every plan. */
     static PostgresServer start() {
         return PostgresServer.builder()
                 .option("session_preload_libraries", "auto_explain")
@@ -80,7 +80,7 @@ final class PostgresCosts implements StatementCosts {
             Matcher step = STEP.matcher(line);
             Matcher removed = REMOVED.matcher(line);
             if (line.contains("(cost=")) {
-                loops = 0; // what follows belongs to this step
+                loops = 0; // the following lines belong to this node
             }
             if (step.find()) {
                 loops = Double.parseDouble(step.group(4));

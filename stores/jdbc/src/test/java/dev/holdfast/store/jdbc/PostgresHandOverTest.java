@@ -42,7 +42,7 @@ class PostgresHandOverTest {
 
     private static final ResourceName NAME = new ResourceName("hot");
 
-    /** A clock that can be stopped, by a lock that it waits for. */
+    /** A clock that a test can block, with a lock that it waits for. */
     private static final String GATED = "CREATE FUNCTION gated() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN"
             + " PERFORM pg_advisory_xact_lock_shared(7); RETURN " + PostgresProduct.CLOCK + "; END $$";
 
@@ -86,7 +86,7 @@ class PostgresHandOverTest {
     private long statements(int since) {
         return log.said().stream()
                 .skip(since)
-                // What the driver knows by itself.
+                // The driver answers these itself.
                 .filter(text -> !text.equals("getTransactionIsolation"))
                 .count();
     }
@@ -121,7 +121,7 @@ class PostgresHandOverTest {
             assertThat(heard.poll(1, TimeUnit.MINUTES))
                     .isEqualTo(new Signal.Granted(new ClaimRef(NAME, second, 1), granted));
 
-            // And back, by a release: nobody waits any more after that.
+            // And back, by a release, after which there are no waiters.
             assertThat(answer(other, new Release(new ClaimRef(NAME, second, 1)), Reply.Released.class))
                     .isNotNull();
             Reply.Granted last = answer(one, acquire(first, 2), Reply.Granted.class);
@@ -196,7 +196,7 @@ class PostgresHandOverTest {
             Command command = isHeld ? giveWay(first, 1, 2) : acquire(first, 2);
             CompletableFuture<Reply> behind = Meanwhile.run(() -> answer(store, command, Reply.class));
             awaitWaiting("wait_event = 'advisory'");
-            // What it asks for was sent once more over another connection, and is there first.
+            // Its claim was sent once more over another connection, and arrived there first.
             TestSource.execute(
                     stranger,
                     "INSERT INTO holdfast_claim SELECT name, 0, places + 1, session, 2, 0, 3, 1, 0, 0, 0, 0"
@@ -311,11 +311,11 @@ class PostgresHandOverTest {
             assertThat(queued.recheckIn()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(100));
             assertThat(statements(since)).isEqualTo(1);
             assertThat(log.said().get(log.said().size() - 1)).contains("synchronous_commit");
-            // Sent again it is found.
+            // A retry finds it.
             assertThat(answer(store, acquire(third, 1), Reply.Queued.class)).isNotNull();
             assertThat(log.text("SELECT waiters || ' ' || places FROM holdfast_resource"))
                     .isEqualTo("2 2");
-            // Behind one who is dead nobody waits.
+            // No claim waits behind a dead one.
             log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + SessionRow.numberOf(first));
             assertThat(answer(store, acquire(third, 2), Reply.Queued.class)).isNotNull();
             assertThat(log.text("SELECT session FROM holdfast_resource"))

@@ -27,12 +27,12 @@ class PostgresPlansTest {
     private static final Set<String> GROWING =
             Set.of("holdfast_session", "holdfast_resource", "holdfast_claim", "holdfast_latch", "holdfast_count");
 
-    /** From this version on, a step that is switched off does not count as dear when there is no other. */
+    /** From this version on, a disabled plan node without an alternative does not count as expensive. */
     private static final int COUNTS_SWITCHED_OFF = 18;
 
     /**
-     * Before that, on connections of our own, this is taken to cost 10,000,000,000: it reads all sessions, once a
-     * minute. All else finds its rows by keys.
+     * Before that, on connections of our own, its estimated cost is 10,000,000,000: it reads all sessions, once a
+     * minute. All other statements find their rows by keys.
      */
     private static final Set<String> TAKEN_FOR_DEAR = Set.of("SELECT id FROM holdfast_session WHERE deadline > 0");
 
@@ -66,8 +66,8 @@ class PostgresPlansTest {
     }
 
     /**
-     * There the server is free to choose. What it has prepared for small tables it keeps until they are analyzed, by
-     * its autovacuum for one; until then, what is asked for together may read all of a table that has grown meanwhile.
+     * There the server is free to choose. It keeps plans for small tables until these are analysed, for example by
+     * autovacuum; until then, a batch may read the whole of a table that has grown meanwhile.
      */
     @Test
     @DisplayName("on connections of a pool, read few rows, once the server has looked at the tables")
@@ -91,9 +91,7 @@ class PostgresPlansTest {
         return cost.scanned().stream().anyMatch(GROWING::contains);
     }
 
-    /**
-     * How those begin that the server takes for so dear that it would compile them, if it was built with a compiler.
-     */
+    /** The beginnings of statements that the server would JIT-compile because of their estimated cost. */
     private static Set<String> dear(List<StatementCost> costs) throws SQLException {
         TestSource source = new TestSource(server.url());
         double least = Double.parseDouble(source.text("SHOW jit_above_cost"));

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("postgres")
 class PostgresReleaseTest {
 
-    /** Nothing but commits that wait writes its log, as far as that can be said to a server. */
+    /** Only commits that wait for the disk flush its log, as far as this can be configured. */
     private static final PostgresServer SERVER = PostgresServer.builder()
             .option("wal_writer_delay", "10s")
             .option("wal_writer_flush_after", "1GB")
@@ -57,13 +57,13 @@ class PostgresReleaseTest {
         return (areLent ? builder : builder.keepsConnections()).open();
     }
 
-    /** Whether all that was committed is on the disk. */
+    /** Whether all commits are on the disk. */
     private boolean isFlushed() throws SQLException {
         return source.text("SELECT pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn()")
                 .equals("t");
     }
 
-    /** Takes what does not stand in the table yet, and so not by the short way, too. */
+    /** Acquires a name without a row, so not only on the fast path. */
     private static ClaimRef taken(TestClient client, String name) {
         ClaimRef claim = client.ref(name);
         assertThat(client.acquire(claim)).isInstanceOf(Reply.Granted.class);
@@ -85,7 +85,7 @@ class PostgresReleaseTest {
         try (JdbcStore store = open(areLent)) {
             TestClient client = new TestClient(store);
             boolean isFlushed = true;
-            // The server writes its log every ten seconds all the same, and may do so just then.
+            // The server still flushes its log every ten seconds, and may do so just then.
             for (int attempt = 0; attempt < 10 && isFlushed; attempt++) {
                 ClaimRef claim = taken(client, "a");
                 awaitFlushed();
@@ -132,7 +132,7 @@ class PostgresReleaseTest {
         }
     }
 
-    /** Sends commands that go together, since the one before them has to wait for a row that somebody has locked. */
+    /** Sends commands that become one batch, because the one before them waits for a locked row. */
     private List<CompletableFuture<Reply>> whileTheLaneIsBusy(
             JdbcStore store, Connection stranger, List<? extends dev.holdfast.spi.Command> commands) throws Exception {
         TestClient other = new TestClient(store);
@@ -170,7 +170,7 @@ class PostgresReleaseTest {
                     hold.close();
                     SERVER.kill();
                     SERVER.restart();
-                    // Somebody else's commit may have come in between, and have taken the release to the disk.
+                    // Another commit may have come in between and flushed the release.
                 } while (held() < 2 && ++attempt < 10);
                 assertThat(held()).as("what the crash has taken back").isEqualTo(2);
                 try (Hold next = other.lock("a").acquire(Duration.ofMinutes(1))) {

@@ -5,7 +5,7 @@ import dev.holdfast.testkit.LockStoreConformance;
 import dev.holdfast.testkit.StoreUnderTest;
 import org.junit.jupiter.api.Tag;
 
-/** The rules of every store where the driver sends values as text, without their types, as some poolers need it. */
+/** The conformance tests with a driver that sends values as untyped text, as some poolers require. */
 @Tag("server")
 @Tag("postgres")
 class PostgresSimpleModeTest extends LockStoreConformance {

@@ -59,7 +59,7 @@ class ProductsTest {
         }
     }
 
-    /** A connection whose driver gives the server another name. */
+    /** A connection whose driver reports another product and version. */
     private static Connection called(Connection real, String product, String version) throws SQLException {
         DatabaseMetaData data = proxy(DatabaseMetaData.class, real.getMetaData(), "getDatabaseProductName", product);
         DatabaseMetaData both = proxy(DatabaseMetaData.class, data, "getDatabaseProductVersion", version);

@@ -28,10 +28,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("server")
 class PromotedReplicaTest {
 
-    /** No audit comes by itself in the time of a test. */
+    /** So long that no audit runs during a test without a reason. */
     private static final Duration TTL = Duration.ofMinutes(30);
 
-    /** The servers, and whose connections are used. */
+    /** The servers, and the origin of the connections. */
     enum Kind {
         POSTGRESQL,
         POSTGRESQL_LENT,
@@ -56,7 +56,7 @@ class PromotedReplicaTest {
         }
     }
 
-    /** Leads to whichever server is the primary. */
+    /** Connects to the current primary. */
     private static final class Address extends TestSource {
         private volatile String primary;
 
@@ -86,7 +86,7 @@ class PromotedReplicaTest {
                 .build();
     }
 
-    /** What a server has at this moment, on another one that is no primary yet, or not used yet. */
+    /** A copy of a server at this moment, on another one that is not yet promoted or used. */
     private static LocalSqlServer replica(Kind kind, LocalSqlServer primary, String url) throws SQLException {
         if (primary instanceof PostgresServer postgres) {
             return postgres.laggingStandby();
@@ -136,7 +136,7 @@ class PromotedReplicaTest {
                     Holdfast client = client(store)) {
                 Hold replicated = client.lock("replicated").acquire();
                 if (!kind.isPostgres()) {
-                    replicated.close(); // sessions alone are copied
+                    replicated.close(); // only sessions are copied
                 }
                 try (LocalSqlServer replica = replica(kind, primary, url)) {
                     Awaitility.await()

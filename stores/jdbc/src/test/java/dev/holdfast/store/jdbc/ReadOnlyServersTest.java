@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("server")
 class ReadOnlyServersTest {
 
-    /** The servers, and whose connections are used. */
+    /** The servers, and the origin of the connections. */
     enum Kind {
         POSTGRESQL,
         POSTGRESQL_LENT,
@@ -53,8 +53,8 @@ class ReadOnlyServersTest {
     }
 
     /**
-     * Leads to the former primary until it is told of the new one. It is one server, which refuses writes by who
-     * connects.
+     * Connects to the former primary until {@link #promote}. It is one server, which rejects writes depending on the
+     * user.
      */
     private static final class Failover extends TestSource {
         private final boolean isPostgres;
@@ -89,7 +89,7 @@ class ReadOnlyServersTest {
             return DriverManager.getConnection(isOver ? promoted : former);
         }
 
-        /** From here on no server takes writes. */
+        /** Makes all servers read-only. */
         void demote() throws SQLException {
             if (isPostgres) {
                 admin("ALTER SYSTEM SET default_transaction_read_only = on");
@@ -99,12 +99,12 @@ class ReadOnlyServersTest {
             }
         }
 
-        /** From here on new connections are to one that does. */
+        /** Leads new connections to a writable server. */
         void promote() {
             isOver = true;
         }
 
-        /** How many connections there are to the former primary. */
+        /** The number of connections to the former primary. */
         long left() {
             String count = isPostgres
                     ? "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'former'"
@@ -177,7 +177,7 @@ class ReadOnlyServersTest {
                         .atMost(60, TimeUnit.SECONDS)
                         .ignoreExceptions()
                         .until(() -> acquire(client, "a"));
-                // Locks, sessions, and what this client is told on: nothing stays with the former primary.
+                // No connection for locks, sessions or notifications stays with the former primary.
                 Awaitility.await()
                         .pollInSameThread()
                         .atMost(60, TimeUnit.SECONDS)

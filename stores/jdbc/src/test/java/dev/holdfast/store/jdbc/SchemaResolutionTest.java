@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("postgres")
 class SchemaResolutionTest {
 
-    /** Connections on which a program has set something before they are lent. */
+    /** Connections whose settings a program has changed before they are lent. */
     private static final class Changed extends TestSource {
         private final String statement;
 
@@ -70,7 +70,7 @@ class SchemaResolutionTest {
                 .text("SELECT count(*) FROM information_schema.tables WHERE table_name = 'holdfast_meta'");
     }
 
-    /** A user who owns a schema of the same name. */
+    /** A user who owns a schema with the same name. */
     private static String newOwner(String url) throws SQLException {
         String user = Grants.newUser();
         new TestSource(url)
@@ -107,7 +107,7 @@ class SchemaResolutionTest {
             assertThat(second.lock("a").tryLock()).isFalse();
         }
         assertThat(product(builder(one).schema(user))).endsWith(", schema " + user);
-        // Tables that are there are used, and several of them show.
+        // Existing tables are used, and several are reported.
         assertThat(product(builder(one))).endsWith(", schema " + user);
         assertThat(product(builder(Grants.asUser(url, other)))).endsWith(", schema public");
     }
@@ -191,7 +191,7 @@ class SchemaResolutionTest {
         }
     }
 
-    /** As somebody does who makes the tables by hand. */
+    /** Creates the tables as an administrator would by hand. */
     private static void copyTables(String url, String quoted) throws SQLException {
         builder(url).open().close();
         for (String table : List.of("session", "resource", "claim", "latch", "count", "meta")) {

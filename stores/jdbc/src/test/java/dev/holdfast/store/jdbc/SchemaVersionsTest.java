@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * There is one version of the tables so far. The next one of these tests adds a table, a column that may be empty and
- * one that has a value.
+ * There is one version of the tables so far. The next one in these tests adds a table, a nullable column and one with a
+ * default.
  */
 @DisplayName("The tables of locks on a server")
 @Tag("mysql")

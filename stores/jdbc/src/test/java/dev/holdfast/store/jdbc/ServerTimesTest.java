@@ -37,8 +37,8 @@ class ServerTimesTest {
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";
 
     /**
-     * The moments before, in and after the hours that summer time skips or has twice, in zones that do so at different
-     * times.
+     * Moments before, in and after the hours that daylight saving time skips or repeats, in zones that change at
+     * different times.
      */
     private static final List<String> MOMENTS = List.of(
             "2026-03-29T00:59:59.999999Z",
@@ -122,7 +122,7 @@ class ServerTimesTest {
         return url
                 + (url.startsWith("jdbc:postgresql")
                         ? "&options=" + URLEncoder.encode("-c TimeZone=" + name, StandardCharsets.UTF_8)
-                        // Of the two drivers, only that of MySQL decodes what a URL says.
+                        // Of the two drivers, only MySQL's decodes values in a URL.
                         : "&sessionVariables=time_zone='"
                                 + (url.startsWith("jdbc:mysql") ? offset.replace("+", "%2B") : offset) + "'");
     }

@@ -70,20 +70,17 @@ class ServerTripsTest {
                 tokens);
     }
 
-    /** Of a single token: several in a row do not bring the counter before the clock, where the short way ends. */
+    /** With a single token: several in a row do not bring the counter ahead of the clock, where the fast path ends. */
     private static Acquire single(SessionId session, long claim) {
         return acquire(session, claim, ResourceSpec.MUTEX, 1, 1);
     }
 
-    /** What was sent since, without the keeping alive of sessions. */
+    /** The statements since then, without keep-alives. */
     private static List<String> trips(StatementLog log, int since) {
         return log.said().subList(since, log.said().size());
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("a holder is not told of waiters whose sessions have ended")
     void deadWaiters(TestDatabase database) throws Exception {
         StatementLog log = new StatementLog(database.newUrl());
@@ -176,10 +173,7 @@ class ServerTripsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("an audit locks none of the rows that it tells of, unless a lease is over there")
     void audit(TestDatabase database) throws Exception {
         StatementLog log = new StatementLog(database.newUrl());
@@ -202,10 +196,7 @@ class ServerTripsTest {
         return text.contains("synchronous_commit");
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("a name that is waited for is no more tried by the short way, until nobody waits")
     void awaited(TestDatabase database) throws Exception {
         StatementLog log = new StatementLog(database.newUrl());

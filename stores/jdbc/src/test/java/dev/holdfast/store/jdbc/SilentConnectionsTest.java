@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -39,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class SilentConnectionsTest {
 
-    /** The store that a URI opens, with the usual time-out longer by a factor. */
+    /** The store of a URI, with the default time-out multiplied by a factor. */
     private static LockStore byUri(String jdbc, int factor) {
         URI parsed = URI.create(jdbc.substring("jdbc:".length()));
         String user = parsed.getQuery().replaceAll(".*user=([^&]*).*", "$1");
@@ -61,7 +60,10 @@ class SilentConnectionsTest {
         return URI.create(jdbc.substring("jdbc:".length())).getPort();
     }
 
-    /** A hold outlasts a silence for three times its ttl; nobody gets the lock meanwhile, and somebody does then. */
+    /**
+     * A hold outlasts a silence of three times its ttl; no other client gets the lock meanwhile, and one does
+     * afterwards.
+     */
     private static void lasts(
             TestDatabase database,
             Duration ttl,
@@ -132,10 +134,7 @@ class SilentConnectionsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("of a pool of one, which lends it unchecked when it was in use just before")
     void pool(TestDatabase database) throws Exception {
         Duration ttl = Duration.ofSeconds(8);
@@ -143,7 +142,7 @@ class SilentConnectionsTest {
             try (HikariDataSource pool = new HikariDataSource()) {
                 lasts(database, ttl.multipliedBy(factor), Duration.ofMillis(100), factor, (url, times) -> {
                     HikariConfig config = new HikariConfig();
-                    // The driver of MariaDB can't end a connection while a thread waits on it for an answer.
+                    // MariaDB's driver cannot abort a connection while a thread waits for an answer.
                     Duration wait = ttl.multipliedBy(times).dividedBy(4);
                     config.setJdbcUrl(
                             database == TestDatabase.MARIADB ? url + "&socketTimeout=" + wait.toMillis() : url);

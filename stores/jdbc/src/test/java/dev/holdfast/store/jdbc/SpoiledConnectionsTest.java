@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("postgres")
 class SpoiledConnectionsTest {
 
-    /** What a program does to a connection that HikariCP does not undo when the connection is returned. */
+    /** Settings of a connection that HikariCP does not restore when it is returned. */
     enum Spoiling {
         SEARCH_PATH(TestDatabase.POSTGRES) {
             @Override
@@ -93,7 +93,7 @@ class SpoiledConnectionsTest {
                 spoil(spoiling, pool, other);
             }
             try (Holdfast second = client(JdbcStore.builder(pool))) {
-                // Without tables there a spoiled connection would fail instead.
+                // Without tables there, a spoiled connection would fail.
                 client(JdbcStore.builder(new TestSource(url)).schema(other)).close();
                 spoil(spoiling, pool, other);
                 try (Hold hold = first.lock("held").acquire()) {
@@ -119,7 +119,7 @@ class SpoiledConnectionsTest {
         }
     }
 
-    /** Of one connection, so that all that is lent is spoiled. */
+    /** With one connection, so that every lent one is spoiled. */
     private static HikariDataSource pool(String url) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);

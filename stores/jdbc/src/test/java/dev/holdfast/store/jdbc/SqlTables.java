@@ -15,12 +15,12 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** The tables of locks of a database, filled by hand: with names that rest, and others that are held and waited for. */
+/** The tables of locks of a database, filled by hand: with unused names, and others with holders and waiters. */
 final class SqlTables {
 
     static final int NAMES = 20_000;
 
-    /** As many claims, and as many sessions that live. */
+    /** The number of claims, and of live sessions. */
     static final int CLAIMS = 1_000;
 
     private static final int PAGE = 1_000;
@@ -44,12 +44,12 @@ final class SqlTables {
         return source;
     }
 
-    /** A name that rests, if the tables were filled; another one each time. */
+    /** An unused name with a row, if the tables were filled; another one each time. */
     String resting() {
         return "rest/" + used.incrementAndGet();
     }
 
-    /** A name that nobody has used; another one each time. */
+    /** A name that was never used; another one each time. */
     String unused() {
         return "unused/" + used.incrementAndGet();
     }
@@ -57,7 +57,7 @@ final class SqlTables {
     void fill() throws SQLException {
         long now = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
         long deadline = now + Duration.ofDays(1).toNanos() / 1_000;
-        // Used an hour ago, so that nobody cleans them away.
+        // Used an hour ago, so that housekeeping keeps them.
         long token = Tokens.floor(now - Duration.ofHours(1).toNanos() / 1_000);
         insert(
                 "INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES ",
@@ -69,7 +69,7 @@ final class SqlTables {
         insert(CLAIM, CLAIMS, i -> waiter("held/" + i, i % CLAIMS + 1, 1));
     }
 
-    /** Lets others wait for a name that is held, and that nobody waits for. */
+    /** Adds waiters to a held name without waiters. */
     void queue(String name, int count) throws SQLException {
         insert(CLAIM, count, i -> waiter(name, i, i));
         source.execute("UPDATE holdfast_resource SET waiters = " + count + ", places = " + count + " WHERE name = "

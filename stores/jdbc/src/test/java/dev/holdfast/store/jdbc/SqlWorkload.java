@@ -33,7 +33,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Clients of one store that send every command, each by the short way and by the long one. */
+/** Clients of one store that send every command, both on the fast path and through the ledger. */
 final class SqlWorkload {
 
     static final int QUEUE = 300;
@@ -56,7 +56,7 @@ final class SqlWorkload {
         this.other = new TestClient(store);
     }
 
-    /** What clients of locks, permits and latches send all the time. */
+    /** The frequent commands of clients of locks, permits and latches. */
     void locks() throws SQLException {
         one.keepAlive();
         alone();
@@ -67,7 +67,7 @@ final class SqlWorkload {
         latch();
     }
 
-    /** Needs sessions that wait, by {@link SqlTables#fill}. */
+    /** Needs waiting sessions, from {@link SqlTables#fill}. */
     void inLongQueue() throws SQLException {
         ClaimRef held = one.ref(tables.unused());
         one.send(single(held), Reply.Granted.class);
@@ -87,7 +87,7 @@ final class SqlWorkload {
         one.release(released);
     }
 
-    /** Clients that end, one of them with all that it has, and that others wait for. */
+    /** Clients that end, one of them with holds that others wait for. */
     void end() {
         TestClient third = new TestClient(store);
         List<ClaimRef> held = new ArrayList<>();
@@ -192,7 +192,7 @@ final class SqlWorkload {
         other.send(new Poll(List.of(waits)), Reply.Polled.class);
     }
 
-    /** What is for people, and for a client that looks after what it has, once in a ttl at the most. */
+    /** Inspections for people, and the audit of a client, at most once in a ttl. */
     void reports() {
         ClaimRef held = one.ref(tables.resting());
         one.acquire(held);

@@ -6,13 +6,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a server says of a statement that it has carried out.
+ * The cost of an executed statement, according to the server.
  *
- * @param rows how many rows of tables it has read
- * @param scanned the tables that it has read from the beginning, without an index; none where the server does not tell
- * @param estimate what it took that to cost before; 0 where the server does not tell
- * @param isCompiled whether it has compiled the statement
- * @param plan how it went about it; empty where the server does not tell
+ * @param rows how many table rows it has read
+ * @param scanned the tables that it has scanned without an index; none if unknown
+ * @param estimate the server's cost estimate; 0 if unknown
+ * @param isCompiled whether the server has JIT-compiled it
+ * @param plan its plan; empty if unknown
  */
 record StatementCost(String text, long rows, List<String> scanned, double estimate, boolean isCompiled, String plan) {
 
@@ -22,7 +22,7 @@ record StatementCost(String text, long rows, List<String> scanned, double estima
         text = inOneLine(text);
     }
 
-    /** Whether it is this text, with values or names of values in the places of its question marks. */
+    /** Whether it is this text, with values or parameter names in place of its question marks. */
     boolean isOf(String prepared) {
         String pattern = Arrays.stream(inOneLine(prepared).split("\\?", -1))
                 .map(Pattern::quote)
@@ -30,7 +30,7 @@ record StatementCost(String text, long rows, List<String> scanned, double estima
         return Pattern.compile(pattern, Pattern.DOTALL).matcher(text).matches();
     }
 
-    /** Without the schema that stands before the names of tables. */
+    /** Removes line breaks and the schema before table names. */
     private static String inOneLine(String text) {
         return text.replaceAll("\\s+", " ")
                 .replaceAll("([\"`])\\w+\\1\\.(?=holdfast_)", "")

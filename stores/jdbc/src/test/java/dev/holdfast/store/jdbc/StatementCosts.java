@@ -4,10 +4,10 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Tells what the statements on a database have cost, in the words of its server. */
+/** Reports the costs of the statements on a database, according to its server. */
 interface StatementCosts {
 
-    /** Of those that were carried out since the last call. */
+    /** The costs of the statements executed since the last call. */
     @CanIgnoreReturnValue
     List<StatementCost> next() throws SQLException;
 }

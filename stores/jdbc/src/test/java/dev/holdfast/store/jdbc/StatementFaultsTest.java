@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("postgres")
 class StatementFaultsTest {
 
-    /** More than a round needs, which polls differ in. */
+    /** More than a round needs; polls make the number vary. */
     private static final int MOST = 60;
 
     static Stream<Arguments> passing() {
@@ -63,12 +63,12 @@ class StatementFaultsTest {
             faulty.heal();
             assertThat(number).isGreaterThan(12);
         }
-        // The name of an ended session may still be written somewhere, and is nobody's.
+        // The id of an ended session may still be in a row; it has no effect.
         assertThat(faulty.text("SELECT count(*) FROM holdfast_session")).isEqualTo("0");
         assertThat(faulty.text("SELECT count(*) FROM holdfast_claim")).isEqualTo("0");
     }
 
-    /** A bit of everything, with tokens that rise. */
+    /** Some commands of every kind, with increasing tokens. */
     private static void round(Holdfast one, Holdfast other, String name) throws Exception {
         Hold first = get(one.lock(name).acquireAsync());
         CompletableFuture<Hold> waiting = other.lock(name).acquireAsync().toCompletableFuture();
@@ -87,7 +87,7 @@ class StatementFaultsTest {
             assertThat(permits.isHeld()).isTrue();
             assertThat(other.semaphore(name + "-s", 3).tryAcquire(2)).isEmpty();
         }
-        // Who is told that somebody has set it may have been that himself.
+        // If the latch is reported as already set, an attempt of this call may have set it.
         boolean isFirst = one.latch(name + "-l").trySetCount(2);
         assertThat(one.latch(name + "-l").count()).as("set first: " + isFirst).isEqualTo(2);
         assertThat(one.latch(name + "-l").countDown("a")).isEqualTo(1);
@@ -106,10 +106,10 @@ class StatementFaultsTest {
         FaultySource faulty = new FaultySource(database.newUrl());
         try (Holdfast one = client(faulty);
                 Hold kept = get(one.lock("kept").acquireAsync())) {
-            // Of the two statements that take a name for the first time.
+            // The two statements of a name's first acquire.
             for (int number = 1; number <= 2; number++) {
                 String name = "n" + number;
-                // Not at one statement alone: that could be one that takes back what failed before.
+                // Not at a single statement, which could be the one that undoes the earlier failure.
                 faulty.failFrom(number, FaultySource.Fault.DISK_FULL);
                 assertThatThrownBy(() -> one.lock(name).acquire())
                         .isInstanceOf(StoreRefusedException.class)

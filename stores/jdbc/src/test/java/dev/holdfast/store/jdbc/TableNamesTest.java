@@ -36,7 +36,7 @@ class TableNamesTest {
     private static final String USUAL = "holdfast_";
 
     /**
-     * The usual one, one of a program, and those that have the usual one, or the name of a table or an index, in them.
+     * The default prefix, another one, and prefixes that contain the default one or the name of a table or an index.
      */
     private static final List<String> PREFIXES =
             List.of(USUAL, "shop_", "my_holdfast_", "holdfast_claim_", "index_holdfast_");
@@ -56,7 +56,7 @@ class TableNamesTest {
     void startTogether(TestDatabase database, boolean inSchema, String prefix) throws Exception {
         String url = database.newUrl();
         boolean isMaria = database == TestDatabase.MARIADB;
-        // With the usual prefix in its name, for nothing in it is a placeholder.
+        // Contains the default prefix, because nothing in a schema name is a placeholder.
         String schema = inSchema ? "Of_holdfast_" + Grants.newUser() : "";
         String quoted = isMaria ? "`" + schema + "`" : "\"" + schema + "\"";
         if (inSchema) {

@@ -15,24 +15,24 @@ import java.sql.Statement;
 import java.util.Set;
 import org.postgresql.PGConnection;
 
-/** A driver that throws what none should, when it is the turn of a call. */
+/** A driver that throws an unexpected error at a given call. */
 final class Throwing {
 
-    /** Where something is thrown. */
+    /** Where the error is thrown. */
     enum Place {
-        /** The driver throws, and does nothing. */
+        /** The driver throws before it does anything. */
         DRIVER,
-        /** The driver throws when it is done. */
+        /** The driver throws after it has done its work. */
         ANSWER,
-        /** The driver throws where it has heard of grants, which nobody is told then; on PostgreSQL. */
+        /** The driver throws after it has received notifications, which are lost; on PostgreSQL. */
         NOTIFICATION,
-        /** No thread can be started. */
+        /** A thread cannot be started. */
         THREAD,
-        /** In the middle of whatever the store is at that reads the clock; on SQLite. */
+        /** The clock throws, in the middle of any operation; on SQLite. */
         CLOCK
     }
 
-    /** In the place of an OutOfMemoryError, which JUnit takes for its own end. */
+    /** Used instead of an OutOfMemoryError, on which JUnit would stop. */
     static final class NoThread extends Error {
         private static final long serialVersionUID = 1L;
 
@@ -41,7 +41,7 @@ final class Throwing {
         }
     }
 
-    /** What is not counted: it does nothing with the database. */
+    /** Calls that are not counted, because they do not use the database. */
     private static final Set<String> QUIET = Set.of(
             "isClosed",
             "isWrapperFor",
@@ -57,7 +57,7 @@ final class Throwing {
         this.fault = fault;
     }
 
-    /** Connections of a source with this in between. */
+    /** A source whose connections this wraps. */
     TestSource source(String url) {
         return new TestSource(url) {
             @Override
@@ -70,12 +70,12 @@ final class Throwing {
         };
     }
 
-    /** A connection with this in between. */
+    /** A connection that this wraps. */
     Connection connection(Connection real) {
         return proxy(Connection.class, real);
     }
 
-    /** Threads that can't be started at times. */
+    /** Threads that sometimes cannot be started. */
     NamedThreadFactory threads() {
         return (work, name) -> {
             Thread thread = new Thread(work, name) {
@@ -92,7 +92,7 @@ final class Throwing {
         };
     }
 
-    /** A clock that throws at times. */
+    /** A clock that sometimes throws. */
     StoreClock clock(StoreClock real) {
         return new StoreClock() {
             @Override

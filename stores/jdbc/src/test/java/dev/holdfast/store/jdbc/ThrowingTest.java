@@ -43,8 +43,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /*
- * The same story is told again and again, and at each call of one kind something is thrown in its turn: at the first in
- * the first telling, at the second in the second, and so on until a telling ends before its turn comes.
+ * The same scenario runs repeatedly, and each run throws at the next call of one kind: the first run at the first call,
+ * the second run at the second, and so on until a run ends before its call is reached.
  */
 @DisplayName("Whatever a driver, a thread or a clock throws, and wherever")
 @Tag("mysql")
@@ -102,7 +102,7 @@ class ThrowingTest {
                 assertThat(turn).isLessThan(MOST_TELLINGS);
                 fault.at(turn);
                 if (place == Place.THREAD) {
-                    // Those of the last telling would serve this one too.
+                    // The connections of the last run would serve this one too.
                     clients.renew();
                 }
                 tell(clients.one, clients.other, "n" + turn);
@@ -198,7 +198,7 @@ class ThrowingTest {
     @DisplayName("who waits for a row that somebody else keeps locked has it in the end")
     @Timeout(600)
     void behindALockedRow(boolean isLent, Place place) throws Exception {
-        // A telling mostly waits until an attempt is given up, so several are told side by side.
+        // A run mostly waits for an attempt to time out, so several run in parallel.
         ExecutorService lanes = Executors.newFixedThreadPool(LANES);
         try {
             List<Future<?>> all = new ArrayList<>();
@@ -218,7 +218,7 @@ class ThrowingTest {
         }
     }
 
-    /** Tells every so manieth telling, beginning with that one, in a database of its own. */
+    /** Makes every {@link #LANES}th run, beginning with this one, in a separate database. */
     private static void behindALockedRow(boolean isLent, Place place, int first, String url) throws Exception {
         FaultInTurn<Place> fault = new FaultInTurn<>(place);
         Throwing throwing = new Throwing(fault);
@@ -237,7 +237,7 @@ class ThrowingTest {
                 CompletableFuture<Hold> waiting =
                         client.lock("locked").acquireAsync().toCompletableFuture();
                 for (int i = 0; i < 2; i++) {
-                    // Behind the first attempt, which is given up before this.
+                    // After the first attempt, which times out before this.
                     get(client.lock("beside").acquireAsync()).close();
                 }
                 stranger.rollback();
@@ -262,7 +262,7 @@ class ThrowingTest {
                 .hasSize(1);
     }
 
-    /** One with the fault, and one without. */
+    /** Two clients, one with the fault and one without. */
     private static final class Clients implements AutoCloseable {
         private final String url;
         private final Throwing throwing;
@@ -281,7 +281,7 @@ class ThrowingTest {
             try {
                 one = client(url, throwing);
             } catch (Throwing.NoThread e) {
-                // Who opens a store is told.
+                // Opening a store reports it.
                 one = client(url, throwing);
             }
         }
@@ -293,14 +293,14 @@ class ThrowingTest {
         }
     }
 
-    /** Their sessions live: nothing ends by the end of these. */
+    /** Their sessions are alive, so nothing is cleaned up because a session ended. */
     private static boolean isNothingLeft(TestSource source) throws SQLException {
         return source.text("SELECT count(*) FROM holdfast_claim").equals("0")
                 && source.text("SELECT count(*) FROM holdfast_resource WHERE session <> 0")
                         .equals("0");
     }
 
-    /** Locks that are free, waited for, handed on and given back, by those who wait and those who go on. */
+    /** Free, contended, handed-over and released locks, with waiting and asynchronous claims. */
     private static void tell(Holdfast one, Holdfast other, String name) throws Exception {
         Hold first = get(one.lock(name).acquireAsync());
         long token = first.fencingToken();

@@ -18,9 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Stands between clients and a PostgreSQL server as poolers do that give each transaction another connection: whoever
- * begins one gets the connection that was idle for longest. What a session keeps beyond a transaction (prepared
- * statements, LISTEN) stays on a connection that somebody else has next.
+ * A pooler in transaction mode between clients and a PostgreSQL server: each transaction gets the connection that was
+ * idle for longest. Session state (prepared statements, LISTEN) stays on a connection that another client uses next.
  */
 final class TransactionPooler implements AutoCloseable {
 
@@ -34,7 +33,7 @@ final class TransactionPooler implements AutoCloseable {
     private final AtomicInteger transactions = new AtomicInteger();
     private byte[] greeting = {};
 
-    /** One side of a conversation. */
+    /** One side of a connection. */
     private record Wire(DataInputStream in, DataOutputStream out) {
         static Wire of(Socket socket) throws IOException {
             socket.setTcpNoDelay(true);
@@ -43,7 +42,7 @@ final class TransactionPooler implements AutoCloseable {
                     new DataOutputStream(new BufferedOutputStream(socket.getOutputStream())));
         }
 
-        /** Passes one message on, and tells its type and first byte. */
+        /** Forwards one message, and returns its type and first byte. */
         int[] pass(DataOutputStream to) throws IOException {
             int type = in.readUnsignedByte();
             byte[] rest = in.readNBytes(in.readInt() - 4);
@@ -67,7 +66,7 @@ final class TransactionPooler implements AutoCloseable {
             ByteArrayOutputStream said = new ByteArrayOutputStream();
             DataOutputStream into = new DataOutputStream(said);
             while (wire.pass(into)[0] != 'Z') {
-                // Up to the moment at which it is ready.
+                // Until it is ready for a query.
             }
             greeting = said.toByteArray();
             idle.add(wire);
@@ -98,7 +97,7 @@ final class TransactionPooler implements AutoCloseable {
                 start(() -> serve(socket));
             }
         } catch (IOException closed) {
-            // So is the pooler.
+            // The pooler was closed.
         }
     }
 
@@ -117,7 +116,7 @@ final class TransactionPooler implements AutoCloseable {
                 transactions.incrementAndGet();
             }
         } catch (IOException | InterruptedException gone) {
-            // The client.
+            // The client closed the connection.
         }
     }
 
@@ -129,7 +128,7 @@ final class TransactionPooler implements AutoCloseable {
         return code;
     }
 
-    /** Whether there was one. */
+    /** Forwards one transaction; returns whether there was one. */
     private boolean transaction(Wire client) throws IOException, InterruptedException {
         client.in.mark(1);
         int first = client.in.read();

@@ -28,8 +28,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Calls end in time while a database does not answer")
 @Tag("C15")
@@ -52,10 +50,7 @@ class UnansweredWaitTest {
         return database == TestDatabase.POSTGRES ? PostgresServer.start() : MariaDbOrMysql.start();
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("since the program keeps all connections of its pool")
     void exhaustedPool(TestDatabase database) throws Exception {
         List<Connection> kept = new ArrayList<>();
@@ -76,10 +71,7 @@ class UnansweredWaitTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("since its server stands still, with a pool")
     void stoppedServerBehindAPool(TestDatabase database) throws Exception {
         try (LocalSqlServer server = start(database);
@@ -89,10 +81,7 @@ class UnansweredWaitTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("since its server stands still, with connections of the store's own")
     void stoppedServer(TestDatabase database) throws Exception {
         try (LocalSqlServer server = start(database);
@@ -103,10 +92,7 @@ class UnansweredWaitTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     @DisplayName("no thread of the program asks for a connection once the store is open")
     void threadsOfTheProgramMakeNoTrips(TestDatabase database) throws Exception {
         Set<Thread> asking = ConcurrentHashMap.newKeySet();
@@ -155,7 +141,7 @@ class UnansweredWaitTest {
                         .hasMessageContaining("2 s");
             }
             assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(UnansweredCalls.IN_TIME);
-            // What was open too late has given its connection back.
+            // The store that opened too late has returned its connection.
             builder.openTimeout(UnansweredCalls.IN_TIME).open().close();
         }
     }

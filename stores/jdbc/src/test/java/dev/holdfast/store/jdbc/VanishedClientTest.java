@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class VanishedClientTest {
 
-    /** Connections that go silent when a statement has locked rows in a transaction, once. */
+    /** Connections that go silent once, after a statement has locked rows in a transaction. */
     private static final class Vanishing extends StatementLog {
         private final FaultProxy proxy;
         private volatile boolean isArmed;
@@ -61,7 +61,7 @@ class VanishedClientTest {
             JdbcStore.Builder builder = JdbcStore.builder(source);
             try (Holdfast other = client(JdbcStore.builder(new TestSource(url)).keepsConnections());
                     Holdfast client = client(isLent ? builder : builder.keepsConnections())) {
-                // From here on there is a row.
+                // From now on there is a row.
                 assertThat(other.latch("imported").trySetCount(1)).isTrue();
                 other.latch("imported").countDown();
                 source.isArmed = true;

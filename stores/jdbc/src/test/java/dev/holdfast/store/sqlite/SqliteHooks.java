@@ -9,12 +9,12 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.util.function.UnaryOperator;
 
-/** What tests of several stores do to a store in a file besides what it offers to users. */
+/** Access to internals of a store in a file, for tests of several stores. */
 public final class SqliteHooks {
 
     private SqliteHooks() {}
 
-    /** Opens a store with something between it and its connection, its threads and its clock. */
+    /** Opens a store whose connection, threads and clock the test wraps. */
     public static SqliteStore open(
             Path file, UnaryOperator<Connection> between, NamedThreadFactory threads, UnaryOperator<StoreClock> clock) {
         HostIdentity machine = HostIdentity.of(ProcFs.ROOT, SystemClock.nanoTime());
@@ -25,7 +25,7 @@ public final class SqliteHooks {
                 .open();
     }
 
-    /** Does the housekeeping now. */
+    /** Runs the housekeeping now. */
     public static void clean(SqliteStore store) {
         store.housekeeping().run();
     }

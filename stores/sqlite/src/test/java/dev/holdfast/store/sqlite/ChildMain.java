@@ -20,10 +20,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Another process with a store of its own, which does line by line what a test tells it, and answers each line with
- * one.
- */
+/** Another process with its own store, which executes commands from a test and answers each line with one. */
 public final class ChildMain {
 
     private final Path file;
@@ -88,7 +85,7 @@ public final class ChildMain {
         return client.acquire(claim, ResourceSpec.MUTEX, 1, lease) instanceof Reply.Granted ? "granted" : "queued";
     }
 
-    /** Waits to be told that it was granted, and never asks. */
+    /** Waits for the notification of its grant, and never polls. */
     private String hear() throws InterruptedException {
         for (Signal signal = told.poll(1, TimeUnit.MINUTES); signal != null; signal = told.poll(1, TimeUnit.MINUTES)) {
             if (signal instanceof Signal.Granted granted && granted.claim().equals(claim)) {
@@ -107,7 +104,7 @@ public final class ChildMain {
         }
     }
 
-    /** Waits as clients do: it is told, or asks. */
+    /** Waits as clients do: for a notification, or by polling. */
     private void await() throws InterruptedException {
         while (client.poll(claim) instanceof Reply.Queued queued) {
             Signal signal = told.poll(queued.recheckIn().toNanos(), TimeUnit.NANOSECONDS);
@@ -118,8 +115,8 @@ public final class ChildMain {
     }
 
     /**
-     * Adds one to the number in a file, as often as it says, in a way that loses some if another process does it at the
-     * same time.
+     * Increments the number in a file repeatedly, in a way that loses increments if another process does so
+     * concurrently.
      */
     private String count(String timesAndFile) throws IOException, InterruptedException {
         String[] words = timesAndFile.split(" ", 2);
@@ -137,8 +134,8 @@ public final class ChildMain {
     }
 
     /**
-     * As a wrapper does: whatever becomes of us, what we hold is held for the command. Answers with its process number
-     * and its first line.
+     * Runs a command as a wrapper does: the hold lasts for the command even if this process ends. Answers with its
+     * process number and its first line.
      */
     private String run(String command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder("sh", "-c", command);

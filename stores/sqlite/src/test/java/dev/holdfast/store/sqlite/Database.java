@@ -9,7 +9,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What somebody with the sqlite3 shell would do to a file. */
+/** Changes a file as a person with the sqlite3 shell would. */
 final class Database {
 
     private Database() {}

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Opens a file again and again, with more and more free file descriptors, and answers with what became of it. */
+/** Opens a file repeatedly, with increasing numbers of free file descriptors, and answers with the results. */
 final class DescriptorsMain {
 
     private DescriptorsMain() {}

@@ -24,7 +24,7 @@ class DriverCopiesTest {
     @TempDir
     private Path directory;
 
-    /** Another application of this JVM, with its own copy of all classes but those of the log. */
+    /** Another application in this JVM, with its own copy of all classes except logging. */
     private static URLClassLoader application() {
         URL[] jars = Stream.of(
                         Holdfast.class, SqliteStore.class, StoreClock.class, SQLiteConfig.class, NullMarked.class)

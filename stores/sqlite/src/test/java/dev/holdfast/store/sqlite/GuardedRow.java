@@ -7,7 +7,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** Something worth a lock, in a database of its own: it compares the token and writes in one step, as docs advise. */
+/** A row in a separate database that compares the token and writes in one step, as the docs advise. */
 final class GuardedRow {
 
     private final String url;
@@ -24,7 +24,7 @@ final class GuardedRow {
         }
     }
 
-    /** Whether the value was taken. */
+    /** Whether the value was accepted. */
     boolean write(long token, String value) throws SQLException {
         try (Connection connection = DriverManager.getConnection(url);
                 PreparedStatement update =

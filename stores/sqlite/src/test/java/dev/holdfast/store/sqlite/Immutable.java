@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A file or directory that this user may not write for a while: by its permissions, or where those do not bind the
- * user, by a flag of the file system.
+ * Makes a file or directory temporarily unwritable: by its permissions, or, for a user they do not bind, by a flag of
+ * the file system.
  */
 final class Immutable implements AutoCloseable {
 

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a failure says about the effect, for failures that a real database has on bad days only. */
+/** The effect of failures that are rare on a real database. */
 class LaneTest {
 
     private static final long CLIENT = 77;
@@ -52,7 +52,7 @@ class LaneTest {
     @TempDir
     Path directory;
 
-    /** What goes wrong: the name of a method of the dialect, and when. */
+    /** A fault: the name of a method of the dialect, and when it fails. */
     private record Fault(String method, boolean afterwards, int code) {}
 
     private final Deque<Fault> faults = new ArrayDeque<>();
@@ -161,7 +161,7 @@ class LaneTest {
         faults.add(new Fault("commit", true, IOERR));
         fails(acquire(3), Effect.UNKNOWN);
 
-        // One was made and one was not: asking again tells.
+        // One was committed and one was not: a retry shows which.
         assertThat(send(new Command.Release(ref(1)))).isInstanceOf(Reply.Released.class);
         assertThat(send(new Command.Poll(List.of(ref(2), ref(3)))))
                 .isInstanceOfSatisfying(Reply.Polled.class, polled -> {

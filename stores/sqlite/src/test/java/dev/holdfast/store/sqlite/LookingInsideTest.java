@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The view for people, by the query of the page. */
+/** The view for people, with the query of the page. */
 class LookingInsideTest {
 
     private static final Path PAGE = Path.of("..", "..", "docs", "stores", "sqlite.md");

@@ -6,7 +6,7 @@ import dev.holdfast.testkit.StoreUnderTest.ManualClock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A clock of both kinds that moves when it is told to. */
+/** A manual clock of both kinds. */
 final class ManualTime implements StoreClock, ManualClock {
 
     private static final long NOON = 1_750_000_000_000_000L;
@@ -30,12 +30,12 @@ final class ManualTime implements StoreClock, ManualClock {
         unix.addAndGet(Micros.of(by));
     }
 
-    /** Sets the clock of the machine alone, as a boot does. */
+    /** Sets only the monotonic clock, as a reboot does. */
     void stepMonotonic(Duration by) {
         now.addAndGet(Micros.of(by));
     }
 
-    /** Sets the wall clock alone. */
+    /** Sets only the wall clock. */
     void stepWall(Duration by) {
         unix.addAndGet(Micros.of(by));
     }

@@ -17,10 +17,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A client whose file is on a disk that it can fill; does line by line what a test tells it, and answers each line with
- * one.
- */
+/** A client whose file is on a disk that it can fill; executes commands from a test and answers each line with one. */
 final class SmallDiskMain {
 
     private final Path filler;
@@ -88,7 +85,7 @@ final class SmallDiskMain {
         };
     }
 
-    /** Until the database would have to grow. */
+    /** Acquires locks until the database would have to grow. */
     private String acquireMany() throws Exception {
         for (int i = 0; i < 10_000; i++) {
             holdfast.lock("x".repeat(400) + i).acquire().close();
@@ -96,7 +93,7 @@ final class SmallDiskMain {
         return "bottomless";
     }
 
-    /** Waits until the lease was extended so often that it would be over otherwise. */
+    /** Waits until the lease would have expired without extensions. */
     private String renewed() throws Exception {
         int renewals = 0;
         Duration before = hold.remaining();
@@ -110,7 +107,7 @@ final class SmallDiskMain {
         return hold.isHeld() ? "held after " + renewals + " renewals" : "lost: " + told.get(60, TimeUnit.SECONDS);
     }
 
-    /** Until the hold is still good when the disk is full, however long this process had to wait in between. */
+    /** Retries until a hold is still valid when the disk is full, because this process may be paused in between. */
     private String fillUnderAHold() throws Exception {
         while (true) {
             GoodHold good = GoodHold.acquired(holdfast, "ledger");

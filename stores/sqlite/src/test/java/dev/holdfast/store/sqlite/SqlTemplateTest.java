@@ -16,10 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** No statement that a command needs may cost more because there are more locks, or longer queues. */
+/** The cost of a command's statements must not depend on the number of locks or the length of queues. */
 class SqlTemplateTest {
 
-    /** What is for people, for audits and for housekeeping, in pages. */
+    /** Statements for people, audits and housekeeping, in pages. */
     private static final Set<SqlTemplate> SCANS = Set.of(
             SqlTemplate.IN_USE,
             SqlTemplate.INLINE,

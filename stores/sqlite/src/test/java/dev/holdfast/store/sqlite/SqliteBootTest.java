@@ -24,7 +24,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the file is worth after the machine was started again. */
+/** The state of the file after a reboot. */
 class SqliteBootTest {
 
     private static final ResourceSpec PERMITS = new ResourceSpec(Kind.SEMAPHORE, 3, Order.FAIR);
@@ -81,7 +81,7 @@ class SqliteBootTest {
                     .isInstanceOf(Reply.Granted.class);
             time.advance(Duration.ofMinutes(1));
         }
-        // Three minutes without power; the clock of the new boot begins anew.
+        // Three minutes without power; the clock of the new boot starts again.
         time.advance(Duration.ofMinutes(3));
         time.stepMonotonic(Duration.ofMinutes(-10));
 
@@ -151,8 +151,8 @@ class SqliteBootTest {
     }
 
     /**
-     * With synchronous = NORMAL a power cut may undo the last commits; then the counter is what it was, and the wall
-     * clock may be anything.
+     * With synchronous = NORMAL a power failure may undo the last commits; then the counter has an earlier value, and
+     * the wall clock may be wrong.
      */
     @Test
     void tokensRiseOverLostCommitsAndALostClock() {
@@ -170,7 +170,7 @@ class SqliteBootTest {
                     new Command.Advance(claim, first.last(), 200, first.last() + 9_000_000_000L), Reply.Advanced.class);
             last = ahead.tokens();
         }
-        // What was not flushed: the counters. What was: the horizon, or those tokens would not have been given.
+        // The counters were not flushed. The horizon was; otherwise those tokens would not have been granted.
         Database.run(file(), "UPDATE holdfast_resource SET last_token = 5");
         time.stepWall(Duration.ofDays(-30));
 

@@ -34,10 +34,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a user of the client sees when something happens to the file. */
+/** The behaviour of the client when something happens to the file. */
 class SqliteClientTest {
 
-    /** What is told before a lease of this length is over was not told by its end. */
+    /** So long that a notification during a test does not come from the end of the lease. */
     private static final Duration LONG = Duration.ofHours(1);
 
     @TempDir
@@ -55,7 +55,7 @@ class SqliteClientTest {
         assertThatThrownBy(call).isInstanceOf(StoreRefusedException.class).hasMessageContainingAll(words);
     }
 
-    /** What may be done to a file in use. */
+    /** Damage to a file in use. */
     enum Harm {
         DELETED("was deleted") {
             @Override
@@ -86,7 +86,7 @@ class SqliteClientTest {
         WITH_OTHER_SHARED_MEMORY("lost its shared memory") {
             @Override
             void to(Path file) throws IOException {
-                // As a shell does that opens the file after the old one was deleted.
+                // Like a shell that opens the file after the old one was deleted.
                 Path sharedMemory = file.resolveSibling(file.getFileName() + "-shm");
                 Files.delete(sharedMemory);
                 Files.write(sharedMemory, new byte[32_768]);
@@ -179,7 +179,7 @@ class SqliteClientTest {
                 each.close();
             }
             hold.close();
-            // The names that there is room for can be locked again.
+            // Names with existing rows can be locked again.
             holdfast.lock("ledger").acquire().close();
         }
         try (Holdfast roomier = client().build()) {
@@ -198,7 +198,7 @@ class SqliteClientTest {
         try (ChildProcess child = onSmallDisk()) {
             assertThat(child.ask("fill under a hold")).isEqualTo("full");
             assertThat(child.ask("renewed")).isEqualTo("held after 5 renewals");
-            // More than go into any log.
+            // More than any log can hold.
             assertThat(child.ask("keepAlive")).isEqualTo("alive");
             assertThat(child.ask("acquire")).isEqualTo("acquired");
             assertThat(child.ask("acquire many"))
@@ -215,7 +215,7 @@ class SqliteClientTest {
         }
     }
 
-    /** As where a user may not have more of the disk. */
+    /** As with a disk quota. */
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere the limits of a running process can't be changed")
     void whereFilesMayNotGrowWhatIsHeldIsRenewedAndReleased() throws Exception {
@@ -231,7 +231,7 @@ class SqliteClientTest {
                         "there is no prlimit command here");
             }
 
-            // Fewer answers than a pipe holds.
+            // Fewer answers than fit into a pipe.
             for (int i = 0; i < 500; i++) {
                 one.send("keepAlive");
                 two.send("keepAlive");
@@ -246,7 +246,7 @@ class SqliteClientTest {
         }
     }
 
-    /** A disk of its own, which nobody else sees, and which ends with it. */
+    /** A process with a private disk, which ends with it. */
     private ChildProcess onSmallDisk() throws Exception {
         String[] prefix = {
             "unshare",

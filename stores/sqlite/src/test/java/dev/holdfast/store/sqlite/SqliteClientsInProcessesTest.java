@@ -19,13 +19,13 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Whole clients in processes of their own that are stopped, interrupted and killed. What is locked is outside, and
- * knows nothing of locks.
+ * Complete clients in separate processes that are paused, interrupted and killed. The guarded data is outside and does
+ * not use locks.
  */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere processes can't be observed, and only the lease decides")
 class SqliteClientsInProcessesTest {
 
-    /** Longer than any test: what comes free sooner does so for another reason. */
+    /** Longer than any test: a lock that is free earlier is so for another reason. */
     private static final Duration LONG = Duration.ofMinutes(10);
 
     @TempDir
@@ -38,7 +38,7 @@ class SqliteClientsInProcessesTest {
         file = directory.resolve("locks.db");
     }
 
-    /** As by a debugger, a frozen machine or a very long garbage collection. */
+    /** Like a debugger, a frozen machine or a very long garbage collection. */
     @Test
     @Tag("C2")
     void aHolderThatWasStoppedPastItsLeaseLearnsOfTheLossAndItsTokenIsRefused() throws Exception {
@@ -62,7 +62,7 @@ class SqliteClientsInProcessesTest {
         }
     }
 
-    /** The listener is told on a thread of its own, which may come later than the one that had the lock. */
+    /** Listeners run on a separate thread, which may be later than the one that had the lock. */
     private static String told(ChildProcess child) throws Exception {
         long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         String told = child.ask("count");
@@ -103,9 +103,7 @@ class SqliteClientsInProcessesTest {
         return child;
     }
 
-    /**
-     * Long enough for each process to have been in; and that it grows at all shows that no kill left the lock taken.
-     */
+    /** Waits until each process has probably had the lock; growth also shows that no kill left the lock held. */
     private void untilTheLogHasGrown() throws Exception {
         Path log = directory.resolve("log");
         long before = Files.exists(log) ? Files.size(log) : 0;
@@ -116,7 +114,7 @@ class SqliteClientsInProcessesTest {
         }
     }
 
-    /** Who comes has a greater token than all before it, and none of those is heard of again. */
+    /** Each new holder has a greater token than all earlier ones, which do not appear again. */
     private void judge() throws Exception {
         long newest = 0;
         int came = 0;

@@ -5,7 +5,7 @@ import dev.holdfast.testkit.StoreUnderTest;
 import java.io.IOException;
 import java.util.Optional;
 
-/** The rules of every store, on a clock that the tests move. */
+/** The conformance tests on a manual clock. */
 class SqliteConformanceTest extends LockStoreConformance {
 
     @Override

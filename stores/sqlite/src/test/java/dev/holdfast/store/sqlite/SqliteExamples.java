@@ -4,12 +4,12 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import java.io.IOException;
 
-/** What {@code docs/stores/sqlite.md} shows. */
+/** The examples of {@code docs/stores/sqlite.md}. */
 final class SqliteExamples {
 
     private SqliteExamples() {}
 
-    /** What the examples write to. */
+    /** The target of the examples' writes. */
     interface Archive {
         void write(String report, long fencingToken);
     }

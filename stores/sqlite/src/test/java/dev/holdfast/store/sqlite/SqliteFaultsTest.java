@@ -186,7 +186,7 @@ class SqliteFaultsTest {
         Database.run(file, "UPDATE holdfast_resource SET waiters = -1");
         List<CompletableFuture<Reply>> sent = new ArrayList<>();
 
-        // What goes on is gathered while the first trip is under way.
+        // The other commands queue up during the first batch.
         for (int i = 0; i < 50; i++) {
             ClaimRef claim = client.ref(i % 10 == 5 ? "bad" : "good/" + i);
             sent.add(store.execute(
@@ -221,7 +221,7 @@ class SqliteFaultsTest {
         untilFails("lost its log");
     }
 
-    /** Its locks were there, so not one command more may be carried out. */
+    /** The locks were in it, so no further command may be executed. */
     @Test
     void aFileThatLostItsSharedMemoryIsNotUsedOnceMore() throws Exception {
         ClaimRef held = client.ref("x");
@@ -256,7 +256,7 @@ class SqliteFaultsTest {
         untilFails("was replaced");
     }
 
-    /** The look at the file is not taken for each command. */
+    /** Waits for a failure, because the file is not checked for each command. */
     private void untilFails(String word) {
         long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         while (true) {
@@ -295,7 +295,7 @@ class SqliteFaultsTest {
                 });
         assertThat(held).isNotEmpty();
 
-        // What is held can be given back, and what was held is kept.
+        // Holds can be released, and kept holds are still there.
         client.keepAlive();
         held.forEach(client::release);
         close();
@@ -331,7 +331,7 @@ class SqliteFaultsTest {
                                 Effect.NONE,
                                 "busy"));
             }
-            // Looking needs no turn.
+            // A poll does not need the write lock.
             assertThat(client.poll(held)).isInstanceOf(Reply.Granted.class);
             assertThat(client.send(new Command.Inspect("", Optional.empty(), 10), Reply.Inspected.class)
                             .resources())

@@ -22,35 +22,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
-class SqliteHousekeepingTest {
+class SqliteHousekeepingTest extends OnManualTime {
 
     private static final Duration RETENTION = Micros.duration(SqliteHousekeeping.RETENTION_MICROS + 1);
 
-    @TempDir
-    Path directory;
-
-    private final ManualTime time = new ManualTime();
-    private Path file;
-    private SqliteStore store;
-    private TestClient client;
-
-    @BeforeEach
-    void open() {
-        file = directory.resolve("locks.db");
-        store = SqliteStore.builder(file).clock(time).open();
-        client = new TestClient(store, Duration.ofDays(10));
-    }
-
-    @AfterEach
-    void close() {
-        store.close();
+    SqliteHousekeepingTest() {
+        super(Duration.ofDays(10));
     }
 
     private long rows(String table) {
@@ -104,7 +85,10 @@ class SqliteHousekeepingTest {
         assertThat(rows("holdfast_resource")).isZero();
     }
 
-    /** On a tmpfs the time of a mapped file stands still, so a cleaner by age takes a file in use for an old one. */
+    /**
+     * On a tmpfs the modification time of a mapped file does not change, so a cleaner by age would remove a file in
+     * use.
+     */
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere the locks of a process can't be listed")
     void filesInUseLookUsedAndKeepTheirLocks() throws IOException {
@@ -138,7 +122,7 @@ class SqliteHousekeepingTest {
         }
     }
 
-    /** Of this process, but their order. */
+    /** The locks of this process, sorted. */
     private static List<String> locks() throws IOException {
         String own = " " + ProcessHandle.current().pid() + " ";
         return Files.readString(Path.of("/proc/locks"))

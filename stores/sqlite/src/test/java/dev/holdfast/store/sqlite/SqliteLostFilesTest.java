@@ -53,7 +53,7 @@ class SqliteLostFilesTest {
         }
     }
 
-    /** The locks of SQLite were in the file: with another one the newcomer would write at the same time. */
+    /** SQLite's locks were in this file: with a new one, two processes could write at the same time. */
     @Test
     void withoutTheSharedMemoryOfThoseWhoUseItAFileIsNotOpened() throws Exception {
         try (ChildProcess child = new ChildProcess(ChildMain.class, file())) {
@@ -115,7 +115,7 @@ class SqliteLostFilesTest {
         opens();
     }
 
-    /** At the cost of speed until the next keep-alive. */
+    /** Waiters are slower until the next keep-alive. */
     @Test
     void deletedWakeupFilesAreMadeAgain() throws Exception {
         try (SqliteStore store = SqliteStore.open(file());

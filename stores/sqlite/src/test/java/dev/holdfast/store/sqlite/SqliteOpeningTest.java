@@ -250,7 +250,7 @@ class SqliteOpeningTest {
                 assertThat(Database.number(file(), "PRAGMA user_version")).isEqualTo(1001);
                 assertThat(new TestClient(newer).acquire(client.ref("x"))).isNotNull();
             }
-            // The one that was open goes on, and an old one can still be opened.
+            // The open store continues, and an older program can still open the file.
             assertThat(client.granted("y").tokens().first()).isPositive();
             try (SqliteStore old2 = SqliteStore.open(file())) {
                 assertThat(new TestClient(old2).granted("z").tokens().first()).isPositive();

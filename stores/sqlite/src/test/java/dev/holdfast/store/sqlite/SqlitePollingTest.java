@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What polls of many claims read, and that they see all that happens. */
+/** Polls of many claims read little and still detect every change. */
 @Tag("C20")
 class SqlitePollingTest {
 
@@ -32,7 +32,7 @@ class SqlitePollingTest {
     private static final ResourceSpec READERS = new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, Order.FAIR);
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
 
-    /** More than the version of the file, and what is asked of two processes. */
+    /** More than reading the version of the file and checking two processes. */
     private static final int FEW_STATEMENTS = 5;
 
     @TempDir
@@ -68,7 +68,7 @@ class SqlitePollingTest {
         return refs;
     }
 
-    /** Claims of the waiter, behind as many of the holder's. */
+    /** Claims of the waiter, each behind one of the holder's. */
     private List<ClaimRef> waiting(List<ClaimRef> held) {
         held.forEach(claim -> assertThat(holder.acquire(claim)).isInstanceOf(Reply.Granted.class));
         List<ClaimRef> waiting = refs(waiter, held.size());
@@ -164,7 +164,7 @@ class SqlitePollingTest {
         List<ClaimRef> waiting = waiting(held);
         long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         int fewest = Integer.MAX_VALUE;
-        // The machine may be so slow that it is time to read them again with each poll.
+        // The machine may be so slow that each poll is due to read them again.
         while (fewest > FEW_STATEMENTS && System.nanoTime() < deadline) {
             holder.keepAlive();
             fewest = Math.min(fewest, statementsOfPoll(waiting));

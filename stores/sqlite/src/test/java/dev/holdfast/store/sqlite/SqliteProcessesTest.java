@@ -20,9 +20,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Several processes on one file; all sessions have an hour to live, so whatever comes sooner comes for another reason.
- */
+/** Several processes on one file; all sessions have a ttl of an hour, so earlier events have another reason. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere processes can't be observed, and only the lease decides")
 class SqliteProcessesTest {
 
@@ -52,7 +50,7 @@ class SqliteProcessesTest {
         return claim;
     }
 
-    /** That something does not happen has no moment: we look for longer than a verdict is remembered. */
+    /** Checks for longer than a liveness result is cached that nothing happens. */
     private void staysWaiting(ClaimRef claim) {
         long start = System.nanoTime();
         for (int looks = 0; looks < 10 || System.nanoTime() - start < 50_000_000; looks++) {

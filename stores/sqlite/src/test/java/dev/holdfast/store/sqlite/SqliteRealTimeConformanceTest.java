@@ -5,7 +5,7 @@ import dev.holdfast.testkit.StoreUnderTest;
 import java.io.IOException;
 import java.util.Optional;
 
-/** The rules of every store, on the clock of the machine, and with every commit flushed. */
+/** The conformance tests on the host's clock, with every commit flushed. */
 class SqliteRealTimeConformanceTest extends LockStoreConformance {
 
     @Override

@@ -67,7 +67,7 @@ class SqliteStoreProviderTest {
                 .isEqualTo(StoreException.Reason.DENIED);
     }
 
-    /** The next place would be another file, and the lock two locks. */
+    /** Falling back to the next directory would give another file, and two locks. */
     @Test
     void aPlaceThatIsRelativeIsNoReasonToTakeTheNext() {
         for (String variable : new String[] {"XDG_STATE_HOME", "HOME"}) {

@@ -2,7 +2,6 @@ package dev.holdfast.store.sqlite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
@@ -12,39 +11,19 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Tokens;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-/** The short way and the long way reserve the tokens of the one rule, wherever the counter stands. */
-class SqliteTokensTest {
+/** The fast path and the ledger reserve tokens by the same rule, for every value of the counter. */
+class SqliteTokensTest extends OnManualTime {
 
-    @TempDir
-    Path directory;
-
-    private final ManualTime time = new ManualTime();
-    private Path file;
-    private SqliteStore store;
-    private TestClient client;
-
-    @BeforeEach
-    void open() {
-        file = directory.resolve("locks.db");
-        store = SqliteStore.builder(file).clock(time).open();
-        client = new TestClient(store, Duration.ofDays(30_000));
-    }
-
-    @AfterEach
-    void close() {
-        store.close();
+    SqliteTokensTest() {
+        super(Duration.ofDays(30_000));
     }
 
     private Reply acquire(int tokens) {

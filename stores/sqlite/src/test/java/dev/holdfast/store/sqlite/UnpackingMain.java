@@ -3,7 +3,7 @@ package dev.holdfast.store.sqlite;
 import dev.holdfast.spi.StoreException;
 import java.nio.file.Path;
 
-/** Opens a store whose driver is to unpack its native code into another directory, and tells what came of it. */
+/** Opens a store whose driver unpacks its native code into another directory, and reports the result. */
 final class UnpackingMain {
 
     private UnpackingMain() {}

@@ -24,7 +24,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** Another process with a whole client, as users have it, which does line by line what a test tells it. */
+/** Another process with a complete client, which executes commands from a test. */
 final class WorkerMain {
 
     private static final int THREADS = 3;
@@ -50,7 +50,7 @@ final class WorkerMain {
         worker.holdfast.close();
     }
 
-    /** Writes under a lock, and once more when the next line comes, with the token that it had. */
+    /** Writes under a lock, and again on the next line, with the same token. */
     private void hold(BufferedReader lines, GuardedRow row) throws Exception {
         GoodHold good = GoodHold.acquired(holdfast, "row");
         Hold hold = good.hold();
@@ -66,7 +66,7 @@ final class WorkerMain {
                         ? "withheld"
                         : "shown")
                 + ", written " + row.write(token, "stale") + ", release " + (isRefused(hold::close) ? "lost" : "made"));
-        // The listener is told on a thread of its own, so it may be asked for again.
+        // Listeners run on a separate thread, so the test may ask repeatedly.
         while (lines.readLine() != null) {
             System.out.println("told " + losses.get());
         }
@@ -82,9 +82,9 @@ final class WorkerMain {
     }
 
     /**
-     * Several threads enter and leave, under a lock, and one interrupts them all the time, until a line comes. Each
-     * notes its coming and going in a log, with its token, and adds one to a number in a way that loses some if two do
-     * it at the same time.
+     * Until the next line, several threads enter and leave under a lock, and one interrupts them continually. Each logs
+     * its entry and exit with its token, and increments a number in a way that loses increments if two do so
+     * concurrently.
      */
     private void storm(BufferedReader lines, Path directory) throws Exception {
         AtomicInteger interrupted = new AtomicInteger();
@@ -127,7 +127,8 @@ final class WorkerMain {
         }
     }
 
-    // One small write each, so that a kill comes before or after it. Not by a channel, which an interrupt would close.
+    // One small write each, so that a kill comes before or after it. Not with a channel, which an interrupt would
+    // close.
     private static void note(Path directory, char what, long token) throws IOException {
         try (OutputStream log = new FileOutputStream(directory.resolve("log").toFile(), true)) {
             log.write((what + " " + token + "\n").getBytes(StandardCharsets.US_ASCII));

@@ -34,7 +34,7 @@ class PostgresNotificationListenerTest {
     private final TestSource source = new TestSource(TestDatabase.POSTGRES.newUrl());
     private final BlockingQueue<Signal> heard = new LinkedBlockingQueue<>();
 
-    /** Connections of which some can't be had; each is known by its name to the server. */
+    /** Connections some of which fail to open; the server knows each by name. */
     private static final class Moody extends TestSource {
         private final String name;
         private int failing;

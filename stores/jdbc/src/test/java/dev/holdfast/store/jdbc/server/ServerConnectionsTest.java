@@ -3,6 +3,7 @@ package dev.holdfast.store.jdbc.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.servers.sql.TestDatabase;
+import dev.holdfast.store.jdbc.OnEachServer;
 import dev.holdfast.store.jdbc.server.ServerConnections.Use;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -11,8 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @Tag("server")
 @Tag("postgres")
@@ -29,7 +28,7 @@ class ServerConnectionsTest {
 
     @AfterEach
     void close() {
-        if (connections != null) { // else this database is not tested
+        if (connections != null) { // null if this database is not tested
             connections.close();
         }
     }
@@ -40,10 +39,7 @@ class ServerConnectionsTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     void oneThatWasEndedWhileNobodyUsedItIsReplaced(TestDatabase database) throws Exception {
         Connection first = open(database);
         first.abort(Runnable::run);
@@ -54,10 +50,7 @@ class ServerConnectionsTest {
         assertWorks(second);
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     void oneThatIsWellIsKept(TestDatabase database) throws Exception {
         Connection first = open(database);
         now.addAndGet(ServerConnections.IDLE.toNanos() + 1);
@@ -65,10 +58,7 @@ class ServerConnectionsTest {
         assertWorks(first);
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     void readsForACallerWaitNoLongerThanTheCallerAndThoseAfterItAsLongAsEver(TestDatabase database) throws Exception {
         Connection only = open(database);
         only.setNetworkTimeout(Runnable::run, 40_000);
@@ -93,10 +83,7 @@ class ServerConnectionsTest {
         assertThat(only.getNetworkTimeout()).isEqualTo(40_000);
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = TestDatabase.class,
-            names = {"POSTGRES", "MARIADB"})
+    @OnEachServer
     void callerHasNoneThatIsToBeMadeOrAskedFirst(TestDatabase database) throws Exception {
         Connection first = open(database);
         long second = TimeUnit.SECONDS.toNanos(1);

@@ -31,7 +31,7 @@ class SessionLanesTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    /** A trip that has begun, and goes on when the test says so. */
+    /** A round trip that has begun, and continues on the test's signal. */
     private record Begun(int lane, CountDownLatch goOn) {
         void answer() {
             goOn.countDown();
@@ -127,7 +127,7 @@ class SessionLanesTest {
         assertThat(ended).isEmpty();
         answer(other, repeated);
         Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> ended.contains(0));
-        // The other is used from here on, though the first is free again.
+        // The other lane is used from now on, although the first is free again.
         silent.answer();
         for (int i = 0; i < 3; i++) {
             CompletableFuture<Reply> later = renew(lanes);

@@ -66,7 +66,9 @@ class HostIdentityTest {
         assertThat(machine.monotonicOffsetNanos()).isZero();
     }
 
-    /** To fall back to the wall clock for lack of a file descriptor would part us from all others. */
+    /**
+     * Falling back to the wall clock for lack of a file descriptor would use another clock than all other processes.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"sys/kernel/random/boot_id", "uptime"})
     void whatIsThereAndCantBeReadIsNotTakenForMissing(String file) throws IOException {

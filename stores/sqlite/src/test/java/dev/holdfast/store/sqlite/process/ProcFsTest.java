@@ -171,7 +171,7 @@ class ProcFsTest {
         assertThat(ProcFs.isListed("", "HOLDFAST_HOLD", "m1")).isFalse();
     }
 
-    /** For lack of a file descriptor, say: a process that could not be read may carry the mark. */
+    /** For example for lack of a file descriptor: a process that could not be read may have the mark. */
     @Test
     void anEnvironmentThatCantBeReadJustNowMakesASearchIncomplete() throws IOException {
         environment(8, "A=b");
@@ -184,7 +184,7 @@ class ProcFsTest {
         assertThat(proc.findMarked("HOLD", "h1", 1).isNone()).isTrue();
     }
 
-    /** Newer kernels don't open the environment of these. */
+    /** Newer kernels do not open the environment of these. */
     @Test
     void threadsOfTheKernelHaveNoEnvironment() throws IOException {
         process(2, "(kthreadd)", "S", 1, 1, 0x208040, 0, 0, 0);
