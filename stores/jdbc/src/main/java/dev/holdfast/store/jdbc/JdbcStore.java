@@ -99,8 +99,10 @@ public final class JdbcStore implements LockStore {
             connections.know(product, failovers);
             templates = prepare(product, first, options);
             this.readTimeout = options.origin == ConnectionOrigin.POOL ? ReadTimeout.of(first) : ReadTimeout.NONE;
-            this.listening =
-                    options.listens ? product.listening(source, templates, threads, client, failovers, listener) : null;
+            this.listening = options.listens
+                    ? product.listener(
+                            new NotificationListener.Settings(source, templates, threads, client, failovers, listener))
+                    : null;
             if (listening != null) {
                 listening.start();
                 connections.whenReplaced(listening::reconnect);

@@ -248,9 +248,9 @@ class DataSourceKindsTest {
     void transactionPoolerUnannounced() {
         PostgresProduct product = new PostgresProduct("PostgreSQL", PostgresProduct.CLOCK, "holdfast_", true);
         for (String state : List.of("26000", "42P05")) {
-            StoreException told = product.translated(new SQLException("S_1", state), StoreException.Effect.NONE);
-            assertThat(told.reason()).isEqualTo(StoreException.Reason.DENIED);
-            assertThat(told).hasMessageContainingAll("pooler=transaction", "prepareThreshold=0", "S_1");
+            StoreException exception = product.translated(new SQLException("S_1", state), StoreException.Effect.NONE);
+            assertThat(exception.reason()).isEqualTo(StoreException.Reason.DENIED);
+            assertThat(exception).hasMessageContainingAll("pooler=transaction", "prepareThreshold=0", "S_1");
         }
     }
 

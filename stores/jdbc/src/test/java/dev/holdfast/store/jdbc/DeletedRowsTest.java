@@ -136,23 +136,23 @@ class DeletedRowsTest {
     @DisplayName("of one who waited for a mutex is nobody's any more: the others get it in their order")
     void waiter(TestDatabase database) {
         use(database);
-        ClaimRef held = granted(one, ResourceSpec.MUTEX, 1);
+        ClaimRef grant = granted(one, ResourceSpec.MUTEX, 1);
         List<ClaimRef> waiting = queue(7, ResourceSpec.MUTEX, 1);
         for (int gone : new int[] {0, 3, 6}) {
             tables.deleteClaim(waiting.get(gone));
         }
         for (int next : new int[] {1, 2, 4, 5}) {
-            one.release(held);
-            held = waiting.get(next);
-            expectGranted(held);
+            one.release(grant);
+            grant = waiting.get(next);
+            expectGranted(grant);
         }
         for (int gone : new int[] {0, 3, 6}) {
             assertThat(state(waiting.get(gone))).isInstanceOf(Reply.Absent.class);
         }
-        one.release(held);
-        held = granted(two, ResourceSpec.MUTEX, 1);
+        one.release(grant);
+        grant = granted(two, ResourceSpec.MUTEX, 1);
         ClaimRef last = queued(one, ResourceSpec.MUTEX, 1);
-        two.release(held);
+        two.release(grant);
         expectGranted(last);
         endAll();
     }
@@ -163,30 +163,30 @@ class DeletedRowsTest {
     void onlyWaiter(TestDatabase database) {
         use(database);
         for (int step = 0; step < 5; step++) {
-            ClaimRef held = granted(one, ResourceSpec.MUTEX, 1);
+            ClaimRef grant = granted(one, ResourceSpec.MUTEX, 1);
             tables.deleteClaim(queued(two, ResourceSpec.MUTEX, 1));
             if (step == 0) {
-                one.release(held);
+                one.release(grant);
             } else if (step == 1) {
-                Reply.Advanced more = one.send(new Command.Advance(held, newest, 10, 0), Reply.Advanced.class);
+                Reply.Advanced more = one.send(new Command.Advance(grant, newest, 10, 0), Reply.Advanced.class);
                 newest = more.tokens().last();
                 assertThat(more.awaited()).isFalse();
             } else if (step == 2) {
                 ClaimRef next = one.ref(NAME);
                 newToken(one.send(new Command.Yield(
-                        held,
+                        grant,
                         new Command.Acquire(
                                 next, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.QUEUE, 1))));
-                held = next;
+                grant = next;
             } else if (step == 3) {
                 assertThat(tried(two, ResourceSpec.MUTEX, 1)).isInstanceOf(Reply.Refused.class);
             } else {
                 ClaimRef behind = queued(two, ResourceSpec.MUTEX, 1);
-                one.release(held);
+                one.release(grant);
                 expectGranted(behind);
-                held = behind;
+                grant = behind;
             }
-            assertThat(one.send(new Command.Release(held))).isInstanceOfAny(Reply.Released.class, Reply.Absent.class);
+            assertThat(one.send(new Command.Release(grant))).isInstanceOfAny(Reply.Released.class, Reply.Absent.class);
         }
         endAll();
     }
@@ -196,12 +196,12 @@ class DeletedRowsTest {
     @DisplayName("of one who waited for permits lets those behind go on, the heavy and the light")
     void waiterForPermits(TestDatabase database) {
         use(database);
-        ClaimRef held = granted(one, PERMITS, 10);
+        ClaimRef grant = granted(one, PERMITS, 10);
         List<ClaimRef> waiting = List.of(
                 queued(two, PERMITS, 9), queued(one, PERMITS, 4), queued(two, PERMITS, 6), queued(one, PERMITS, 10));
         tables.deleteClaim(waiting.get(0));
         tables.deleteClaim(waiting.get(3));
-        one.release(held);
+        one.release(grant);
         expectGranted(waiting.get(1));
         expectGranted(waiting.get(2));
         one.release(waiting.get(1));
@@ -245,17 +245,17 @@ class DeletedRowsTest {
     @DisplayName("of one who held permits gives them free: who waits gets them when it looks, and who tries at once")
     void holderOfPermits(TestDatabase database) {
         use(database);
-        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> grants = new ArrayList<>();
         for (int weight : new int[] {1, 2, 3, 4}) {
-            held.add(granted(weight % 2 == 0 ? one : two, PERMITS, weight));
+            grants.add(granted(weight % 2 == 0 ? one : two, PERMITS, weight));
         }
         ClaimRef waits = queued(one, PERMITS, 3);
         ClaimRef behind = queued(two, PERMITS, 4);
-        tables.deleteClaim(held.get(2));
+        tables.deleteClaim(grants.get(2));
         expectGranted(waits);
         assertThat(state(behind)).isInstanceOf(Reply.Queued.class);
-        assertThat(two.send(new Command.Release(held.get(2)))).isInstanceOf(Reply.Absent.class);
-        one.release(held.get(3));
+        assertThat(two.send(new Command.Release(grants.get(2)))).isInstanceOf(Reply.Absent.class);
+        one.release(grants.get(3));
         expectGranted(behind);
         tables.deleteClaim(behind);
         newToken(tried(one, PERMITS, 4));
@@ -294,11 +294,11 @@ class DeletedRowsTest {
     @DisplayName("of a lock with a lease of its own gives it to the next, or to a lock of another kind")
     void detachedHolder(TestDatabase database) {
         use(database);
-        ClaimRef held = granted(one, ResourceSpec.MUTEX, 1, DETACHED);
+        ClaimRef grant = granted(one, ResourceSpec.MUTEX, 1, DETACHED);
         ClaimRef waits = queued(two, ResourceSpec.MUTEX, 1);
-        tables.deleteClaim(held);
+        tables.deleteClaim(grant);
         expectGranted(waits);
-        assertThat(one.send(new Command.Extend(held, 1, Duration.ofHours(1)))).isInstanceOf(Reply.Absent.class);
+        assertThat(one.send(new Command.Extend(grant, 1, Duration.ofHours(1)))).isInstanceOf(Reply.Absent.class);
         two.release(waits);
         tables.deleteClaim(granted(one, ResourceSpec.MUTEX, 1, DETACHED));
         newToken(tried(two, PERMITS, 10));
@@ -340,15 +340,15 @@ class DeletedRowsTest {
         before.addAll(queue(5, PERMITS, 4));
         tables.run("DELETE FROM holdfast_resource");
         before.forEach(claim -> assertThat(state(claim)).isInstanceOf(Reply.Absent.class));
-        ClaimRef held = granted(two, ResourceSpec.MUTEX, 1);
+        ClaimRef grant = granted(two, ResourceSpec.MUTEX, 1);
         before.forEach(claim -> assertThat(state(claim)).isInstanceOf(Reply.Absent.class));
         List<ClaimRef> waiting = queue(6, ResourceSpec.MUTEX, 1);
         before.forEach(claim -> assertThat(state(claim)).isInstanceOf(Reply.Absent.class));
         for (ClaimRef next : waiting) {
             assertThat(state(next)).isInstanceOf(Reply.Queued.class);
-            one.release(held);
+            one.release(grant);
             expectGranted(next);
-            held = next;
+            grant = next;
         }
         endAll();
     }
@@ -370,13 +370,13 @@ class DeletedRowsTest {
     @DisplayName("beside a thousand others is found out by whoever needs it")
     void manyOfOneName(TestDatabase database) {
         use(database);
-        ClaimRef held = granted(one, READ_WRITE, 1);
+        ClaimRef grant = granted(one, READ_WRITE, 1);
         for (int i = 0; i < 40; i++) {
             granted(two, READ_WRITE, 1);
         }
         tables.run("DELETE FROM holdfast_claim WHERE claim % 2 = 0");
         ClaimRef writer = queued(one, READ_WRITE, Integer.MAX_VALUE);
-        one.release(held);
+        one.release(grant);
         two.close();
         expectGranted(writer);
         endAll();
@@ -387,12 +387,12 @@ class DeletedRowsTest {
     @DisplayName("by a statement that runs beside those of clients is lost data, and no error of theirs")
     void meanwhile(TestDatabase database) {
         use(database);
-        ClaimRef held = granted(one, ResourceSpec.MUTEX, 1);
+        ClaimRef grant = granted(one, ResourceSpec.MUTEX, 1);
         for (int i = 0; i < 60; i++) {
             List<ClaimRef> waiting = queue(3, ResourceSpec.MUTEX, 1);
             Thread hand = new Thread(() -> tables.run("DELETE FROM holdfast_claim"));
             hand.start();
-            assertThat(one.send(new Command.Release(held))).isInstanceOf(Reply.Released.class);
+            assertThat(one.send(new Command.Release(grant))).isInstanceOf(Reply.Released.class);
             join(hand);
             ClaimRef last = two.ref(NAME);
             assertThat(two.acquire(last)).isInstanceOfAny(Reply.Granted.class, Reply.Queued.class);
@@ -400,9 +400,9 @@ class DeletedRowsTest {
                 waiting.forEach(claim -> one.send(new Command.Withdraw(claim, Sending.FIRST), Reply.Done.class));
                 return state(last) instanceof Reply.Granted;
             });
-            held = last;
+            grant = last;
         }
-        two.release(held);
+        two.release(grant);
         endAll();
     }
 

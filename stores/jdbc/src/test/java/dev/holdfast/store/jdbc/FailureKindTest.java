@@ -83,10 +83,10 @@ class FailureKindTest {
 
     private static void check(Product product, SQLException failure, FailureKind kind, Reason reason) {
         assertThat(product.kind(failure)).isEqualTo(kind);
-        StoreException told = product.translated(failure, Effect.UNKNOWN);
-        assertThat(told.reason()).isEqualTo(reason);
-        assertThat(told.effect()).isEqualTo(Effect.UNKNOWN);
-        assertThat(told).hasCause(failure).hasMessageContaining(product.title() + ": why");
+        StoreException exception = product.translated(failure, Effect.UNKNOWN);
+        assertThat(exception.reason()).isEqualTo(reason);
+        assertThat(exception.effect()).isEqualTo(Effect.UNKNOWN);
+        assertThat(exception).hasCause(failure).hasMessageContaining(product.title() + ": why");
         // A pool wraps it in its own exception.
         assertThat(FailureKind.whileConnecting(new SQLException("no connection", failure)))
                 .isEqualTo(kind);

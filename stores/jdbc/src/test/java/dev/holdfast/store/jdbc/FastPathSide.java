@@ -56,7 +56,7 @@ final class FastPathSide implements AutoCloseable {
     private final ServerConnections connections;
     private final Batcher batcher;
     private final Queue<Runnable> trips = new ArrayDeque<>();
-    private final List<Notification> told = new ArrayList<>();
+    private final List<Notification> notifications = new ArrayList<>();
 
     /**
      * Creates the tables and the lane.
@@ -80,8 +80,8 @@ final class FastPathSide implements AutoCloseable {
         SqlTemplates templates = new SqlTemplates(Product.TEXTS, "", prefix, product.quote());
         connections.know(product, new FailoverDetector(product, signal -> {}));
         connections.rest(ServerConnections.Use.LOCKS, new StatementCache(templates));
-        ServerLane lane =
-                new ServerLane(isFast ? product : withoutFastPath(product), templates, connections, 1, told::addAll);
+        ServerLane lane = new ServerLane(
+                isFast ? product : withoutFastPath(product), templates, connections, 1, notifications::addAll);
         batcher = new Batcher(1, (command, lanes) -> 0, 64, false, trips::add, lane);
     }
 
@@ -158,7 +158,7 @@ final class FastPathSide implements AutoCloseable {
             execute("INSERT INTO " + prefix + "session (id, client, ttl, label, epoch, deadline) VALUES (" + session[0]
                     + ", 1, 60000000, '', " + session[1] + ", " + session[2] + ")");
         }
-        told.clear();
+        notifications.clear();
     }
 
     void advance(long micros) throws SQLException {
@@ -189,8 +189,8 @@ final class FastPathSide implements AutoCloseable {
         for (String query : STATES) {
             state.addAll(rows(query.formatted(prefix)));
         }
-        told.forEach(one -> state.add(one.toString()));
-        told.clear();
+        notifications.forEach(one -> state.add(one.toString()));
+        notifications.clear();
         return state;
     }
 

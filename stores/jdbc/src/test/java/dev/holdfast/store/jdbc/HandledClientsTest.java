@@ -63,13 +63,13 @@ class HandledClientsTest {
             Permits first = one.semaphore("a", 10).acquire(1);
             // On a machine that is paused for longer than the lease, the hold is lost before it can be deleted.
             Permits second = other.semaphore("a", 10).acquire(9);
-            CompletableFuture<Loss> told = new CompletableFuture<>();
-            second.onLost(told::complete);
+            CompletableFuture<Loss> loss = new CompletableFuture<>();
+            second.onLost(loss::complete);
             CompletableFuture<Permits> waiting = third.semaphore("a", 10)
                     .acquireAsync(9, AcquireOptions.defaults())
                     .toCompletableFuture();
             tables.run("DELETE FROM holdfast_claim WHERE granted = 1");
-            assertThat(get(told).cause()).isIn(Loss.Cause.REMOVED, Loss.Cause.EXPIRED);
+            assertThat(get(loss).cause()).isIn(Loss.Cause.REMOVED, Loss.Cause.EXPIRED);
             try (Permits next = get(waiting)) {
                 assertThat(next.isHeld()
                                 || third.semaphore("a", 10).tryAcquire(9).isPresent())
@@ -88,12 +88,12 @@ class HandledClientsTest {
         HandledTables tables = new HandledTables(database);
         try (Holdfast one = client(tables, LONG);
                 Holdfast other = client(tables, TTL)) {
-            Hold held = one.lock("a").acquire();
+            Hold hold = one.lock("a").acquire();
             CompletableFuture<Hold> waiting = other.lock("a").acquireAsync().toCompletableFuture();
             Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> tables.count("claim") == 1);
             tables.run("DELETE FROM holdfast_claim");
             Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> tables.count("claim") == 1);
-            held.close();
+            hold.close();
             GoodHold.end(get(waiting));
         }
     }

@@ -138,7 +138,7 @@ class JdbcClientTest {
             }
             try {
                 return result.get(40, TimeUnit.MILLISECONDS);
-            } catch (TimeoutException goesOn) {
+            } catch (TimeoutException stillRunning) {
                 // And so have the faults.
             }
         }

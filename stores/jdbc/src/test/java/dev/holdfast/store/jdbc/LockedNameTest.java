@@ -53,12 +53,12 @@ class LockedNameTest {
 
     /** The command about the locked name. */
     enum Asked {
-        TAKE((client, held) -> acquire(client, Waiting.TRY)),
-        GIVE_BACK((client, held) -> new Release(held)),
-        GIVE_BACK_AWAITED((client, held) -> new Release(held)),
-        HAND_OVER((client, held) -> new Yield(held, acquire(client, Waiting.QUEUE))),
-        QUEUE((client, held) -> acquire(client, Waiting.QUEUE)),
-        WITHDRAW((client, held) -> new Withdraw(held, Sending.REPEAT));
+        TAKE((client, grant) -> acquire(client, Waiting.TRY)),
+        GIVE_BACK((client, grant) -> new Release(grant)),
+        GIVE_BACK_AWAITED((client, grant) -> new Release(grant)),
+        HAND_OVER((client, grant) -> new Yield(grant, acquire(client, Waiting.QUEUE))),
+        QUEUE((client, grant) -> acquire(client, Waiting.QUEUE)),
+        WITHDRAW((client, grant) -> new Withdraw(grant, Sending.REPEAT));
 
         private final BiFunction<TestClient, ClaimRef, Command> command;
 
@@ -123,13 +123,13 @@ class LockedNameTest {
         try (JdbcStore store = store(source)) {
             TestClient client = new TestClient(store);
             OTHERS.forEach(name -> client.release(granted(client, name)));
-            ClaimRef held = granted(client, LOCKED);
+            ClaimRef grant = granted(client, LOCKED);
             if (asked.isAwaited()) {
                 assertThat(client.acquire(client.ref(LOCKED))).isInstanceOf(Reply.Queued.class);
             } else if (!asked.isHeld()) {
-                client.release(held);
+                client.release(grant);
             }
-            Command command = asked.command.apply(client, held);
+            Command command = asked.command.apply(client, grant);
             try (Connection stranger = lock(source, database, LOCKED)) {
                 CompletableFuture<Reply> pending =
                         store.execute(command, CallerMode.ASYNC).toCompletableFuture();
@@ -139,7 +139,7 @@ class LockedNameTest {
                         .until(() -> {
                             String before = wait(source, database);
                             client.keepAlive();
-                            together(client);
+                            sendBatch(client);
                             for (String name : OTHERS) {
                                 client.release(granted(client, name));
                             }
@@ -169,7 +169,7 @@ class LockedNameTest {
     }
 
     /** Claims all other names at once, which is one transaction. */
-    private static void together(TestClient client) throws Exception {
+    private static void sendBatch(TestClient client) throws Exception {
         List<ClaimRef> claims = new ArrayList<>();
         List<CompletableFuture<Reply>> sent = new ArrayList<>();
         for (String name : OTHERS) {
@@ -205,7 +205,7 @@ class LockedNameTest {
                             .toCompletableFuture());
                     kept.add(store.execute(acquire(client, Waiting.QUEUE), CallerMode.ASYNC)
                             .toCompletableFuture());
-                    together(client);
+                    sendBatch(client);
                 }
                 stranger.rollback();
                 for (CompletableFuture<Reply> one : kept) {
@@ -224,16 +224,16 @@ class LockedNameTest {
             "closing the session gives back all others to those who wait for them, and says that it is not through")
     void closing(TestDatabase database) throws Exception {
         TestSource source = new TestSource(database.newUrl());
-        Set<String> told = ConcurrentHashMap.newKeySet();
+        Set<String> notified = ConcurrentHashMap.newKeySet();
         try (JdbcStore store = store(source);
                 JdbcStore other = store(source)) {
             TestClient client = new TestClient(store);
             TestClient waiter = new TestClient(other);
             other.subscribe(signal -> {
                 if (signal instanceof Signal.Granted granted) {
-                    told.add(granted.claim().resource().value());
+                    notified.add(granted.claim().resource().value());
                 } else if (signal instanceof Signal.Changed changed) {
-                    told.add(changed.claim().resource().value());
+                    notified.add(changed.claim().resource().value());
                 }
             });
             List<String> names = new ArrayList<>(OTHERS);
@@ -247,12 +247,12 @@ class LockedNameTest {
                     assertThat(e.reason()).isEqualTo(StoreException.Reason.UNAVAILABLE);
                     assertThat(e).hasMessageContaining("'" + LOCKED + "'");
                 }
-                Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> told.containsAll(OTHERS));
-                assertThat(told).doesNotContain(LOCKED);
+                Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> notified.containsAll(OTHERS));
+                assertThat(notified).doesNotContain(LOCKED);
                 stranger.rollback();
             }
             client.close();
-            Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> told.contains(LOCKED));
+            Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> notified.contains(LOCKED));
         }
     }
 

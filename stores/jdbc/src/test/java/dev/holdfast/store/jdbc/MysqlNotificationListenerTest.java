@@ -34,7 +34,7 @@ class MysqlNotificationListenerTest {
             "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'";
 
     private final LocalSqlServer server = MariaDbOrMysql.start();
-    private final List<Signal> told = new CopyOnWriteArrayList<>();
+    private final List<Signal> signals = new CopyOnWriteArrayList<>();
     private final JdbcStore first = open(server.url());
     private JdbcStore second = open(server.url());
 
@@ -44,7 +44,7 @@ class MysqlNotificationListenerTest {
 
     @BeforeEach
     void subscribe() {
-        second.subscribe(told::add);
+        second.subscribe(signals::add);
     }
 
     @AfterEach
@@ -60,17 +60,19 @@ class MysqlNotificationListenerTest {
         TestClient alice = new TestClient(first);
         TestClient bob = new TestClient(second);
         for (int i = 0; i < 20; i++) {
-            ClaimRef held = alice.ref("a");
-            alice.acquire(held);
+            ClaimRef holderClaim = alice.ref("a");
+            alice.acquire(holderClaim);
             ClaimRef waits = bob.ref("a");
             assertThat(bob.acquire(waits)).isInstanceOf(Reply.Queued.class);
             if (i % 2 == 0) {
                 until("it naps", () -> number(NAPS) == 1);
             }
-            alice.release(held);
-            until("it is told", () -> told.stream().anyMatch(signal -> isAbout(signal, waits)));
-            Signal signal =
-                    told.stream().filter(one -> isAbout(one, waits)).findFirst().orElseThrow();
+            alice.release(holderClaim);
+            until("it is told", () -> signals.stream().anyMatch(signal -> isAbout(signal, waits)));
+            Signal signal = signals.stream()
+                    .filter(one -> isAbout(one, waits))
+                    .findFirst()
+                    .orElseThrow();
             if (signal instanceof Signal.Granted granted) {
                 assertThat(granted.grant()).isEqualTo(bob.poll(waits));
             } else {
@@ -87,13 +89,13 @@ class MysqlNotificationListenerTest {
     void changesAreTold() {
         TestClient alice = new TestClient(first);
         TestClient bob = new TestClient(second);
-        ClaimRef held = alice.ref("a");
-        alice.acquire(held);
+        ClaimRef holderClaim = alice.ref("a");
+        alice.acquire(holderClaim);
         ClaimRef bounded = bob.ref("a");
         Reply queued = bob.acquire(bounded, ResourceSpec.MUTEX, 1, Lease.bounded(Duration.ofHours(1)));
         assertThat(queued).isInstanceOf(Reply.Queued.class);
-        alice.release(held);
-        until("it is told", () -> told.contains(new Signal.Changed(bounded)));
+        alice.release(holderClaim);
+        until("it is told", () -> signals.contains(new Signal.Changed(bounded)));
         assertThat(bob.poll(bounded)).isInstanceOf(Reply.Granted.class);
     }
 
@@ -102,26 +104,26 @@ class MysqlNotificationListenerTest {
     void manyAreTold() {
         TestClient alice = new TestClient(first);
         TestClient bob = new TestClient(second);
-        List<ClaimRef> held = new CopyOnWriteArrayList<>();
+        List<ClaimRef> holderClaims = new CopyOnWriteArrayList<>();
         List<ClaimRef> waiting = new CopyOnWriteArrayList<>();
         for (int i = 0; i < 300; i++) {
-            held.add(alice.ref("many-" + i));
-            alice.acquire(held.get(i));
+            holderClaims.add(alice.ref("many-" + i));
+            alice.acquire(holderClaims.get(i));
             waiting.add(bob.ref("many-" + i));
             bob.acquire(waiting.get(i));
         }
-        held.forEach(alice::release);
+        holderClaims.forEach(alice::release);
         until(
                 "all are told",
-                () -> waiting.stream().allMatch(claim -> told.stream().anyMatch(signal -> isAbout(signal, claim))));
+                () -> waiting.stream().allMatch(claim -> signals.stream().anyMatch(signal -> isAbout(signal, claim))));
     }
 
     @Test
     @DisplayName("on a connection that no program is lent after that, whose queries could be ended instead of a nap")
     void theConnectionIsNotLentAgain() throws Exception {
         TestClient alice = new TestClient(first);
-        ClaimRef held = alice.ref("a");
-        alice.acquire(held);
+        ClaimRef holderClaim = alice.ref("a");
+        alice.acquire(holderClaim);
         String napping;
         try (PoolKind.Pool pool = PoolKind.HIKARI.make(server.newDatabase())) {
             try (JdbcStore pooled =
@@ -149,17 +151,17 @@ class MysqlNotificationListenerTest {
     void aLostConnectionIsMadeAgain() {
         TestClient alice = new TestClient(first);
         TestClient bob = new TestClient(second);
-        ClaimRef held = alice.ref("a");
-        alice.acquire(held);
+        ClaimRef holderClaim = alice.ref("a");
+        alice.acquire(holderClaim);
         ClaimRef waits = bob.ref("a");
         bob.acquire(waits);
         until("it naps", () -> number(NAPS) == 1);
         long lost = number("SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'");
         server.execute("KILL CONNECTION " + lost);
-        until("who waits is to ask", () -> told.contains(new Signal.Resubscribed()));
+        until("who waits is to ask", () -> signals.contains(new Signal.Resubscribed()));
         until("it naps again", () -> number(NAPS + " AND id <> " + lost) == 1);
-        alice.release(held);
-        until("it is told", () -> told.stream().anyMatch(signal -> isAbout(signal, waits)));
+        alice.release(holderClaim);
+        until("it is told", () -> signals.stream().anyMatch(signal -> isAbout(signal, waits)));
     }
 
     @Test
@@ -168,18 +170,18 @@ class MysqlNotificationListenerTest {
         second.close();
         try (FaultProxy proxy = FaultProxy.to(server.port())) {
             second = open(server.url().replace(":" + server.port(), ":" + proxy.port()));
-            second.subscribe(told::add);
+            second.subscribe(signals::add);
             TestClient alice = new TestClient(first);
             TestClient bob = new TestClient(second);
-            ClaimRef held = alice.ref("a");
-            alice.acquire(held);
+            ClaimRef holderClaim = alice.ref("a");
+            alice.acquire(holderClaim);
             ClaimRef waits = bob.ref("a");
             bob.acquire(waits);
             until("it naps", () -> number(NAPS) == 1);
             proxy.reset();
-            until("who waits is to ask", () -> told.contains(new Signal.Resubscribed()));
-            alice.release(held);
-            until("it is told", () -> told.stream().anyMatch(signal -> isAbout(signal, waits)));
+            until("who waits is to ask", () -> signals.contains(new Signal.Resubscribed()));
+            alice.release(holderClaim);
+            until("it is told", () -> signals.stream().anyMatch(signal -> isAbout(signal, waits)));
         }
     }
 
@@ -192,12 +194,12 @@ class MysqlNotificationListenerTest {
             TestClient alice = new TestClient(first);
             TestClient bob = new TestClient(second);
             for (int i = 0; i < 5; i++) {
-                ClaimRef held = alice.ref("a");
-                alice.acquire(held);
+                ClaimRef holderClaim = alice.ref("a");
+                alice.acquire(holderClaim);
                 ClaimRef waits = bob.ref("a");
                 bob.acquire(waits);
-                alice.release(held);
-                until("it is told", () -> told.stream().anyMatch(signal -> isAbout(signal, waits)));
+                alice.release(holderClaim);
+                until("it is told", () -> signals.stream().anyMatch(signal -> isAbout(signal, waits)));
                 bob.release(waits);
             }
         }

@@ -52,7 +52,7 @@ class PostgresBatchExchangeTest {
             for (int i = 0; i < 3; i++) {
                 int seed = i;
                 // The last one queues, which locks all its rows at once, and then only polls.
-                running.add(Meanwhile.run(() -> goOn(url, new Random(seed), seed == 2)));
+                running.add(Meanwhile.run(() -> proceed(url, new Random(seed), seed == 2)));
             }
             for (CompletableFuture<Integer> one : running) {
                 assertThat(one.get(2, TimeUnit.MINUTES)).isPositive();
@@ -65,19 +65,19 @@ class PostgresBatchExchangeTest {
     }
 
     /** Repeatedly releases its names and claims others, all at once; returns the number of grants. */
-    private int goOn(String url, Random random, boolean queues) throws Exception {
+    private int proceed(String url, Random random, boolean queues) throws Exception {
         int got = 0;
         try (JdbcStore store =
                 JdbcStore.builder(new TestSource(url)).keepsConnections().open()) {
             TestClient client = new TestClient(store);
-            List<ClaimRef> held = new ArrayList<>();
+            List<ClaimRef> grants = new ArrayList<>();
             for (int round = 0; round <= ROUNDS; round++) {
                 List<Acquire> wanted = new ArrayList<>();
                 List<String> names = new ArrayList<>();
                 for (int i = 0; i < NAMES; i++) {
                     names.add("name/" + i);
                 }
-                held.forEach(claim -> names.remove(claim.resource().value()));
+                grants.forEach(claim -> names.remove(claim.resource().value()));
                 Collections.shuffle(names, random);
                 for (String name : names.subList(0, round == ROUNDS ? 0 : names.size() / 2)) {
                     wanted.add(new Acquire(
@@ -91,7 +91,7 @@ class PostgresBatchExchangeTest {
                             1));
                 }
                 List<Command> commands = new ArrayList<>(wanted);
-                for (ClaimRef claim : held) {
+                for (ClaimRef claim : grants) {
                     assertThat(owners.remove(claim.resource().value(), claim)).isTrue();
                     commands.add(new Release(claim));
                 }
@@ -99,12 +99,12 @@ class PostgresBatchExchangeTest {
                 Map<Command, CompletableFuture<Reply>> sent = new ConcurrentHashMap<>();
                 commands.forEach(command -> sent.put(
                         command, store.execute(command, CallerMode.ASYNC).toCompletableFuture()));
-                held.clear();
+                grants.clear();
                 for (Acquire acquire : wanted) {
                     Reply reply = sent.get(acquire).get(1, TimeUnit.MINUTES);
                     if (reply instanceof Reply.Granted granted) {
                         took(acquire.claim(), granted);
-                        held.add(acquire.claim());
+                        grants.add(acquire.claim());
                         got++;
                     } else if (reply instanceof Reply.Queued) {
                         client.send(new Withdraw(acquire.claim(), Sending.FIRST));

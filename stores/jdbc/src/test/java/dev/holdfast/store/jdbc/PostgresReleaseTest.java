@@ -70,7 +70,7 @@ class PostgresReleaseTest {
         return claim;
     }
 
-    private long held() throws SQLException {
+    private long heldCount() throws SQLException {
         return Long.parseLong(source.text("SELECT count(*) FROM holdfast_resource WHERE session <> 0"));
     }
 
@@ -111,7 +111,7 @@ class PostgresReleaseTest {
             client.release(taken(client, "d"));
             awaitFlushed();
             for (String wanted : List.of("c", "b")) {
-                List<CompletableFuture<Reply>> together = whileTheLaneIsBusy(
+                List<CompletableFuture<Reply>> batch = whileTheLaneIsBusy(
                         store,
                         stranger,
                         List.of(
@@ -125,8 +125,8 @@ class PostgresReleaseTest {
                                         Lease.SESSION,
                                         Waiting.QUEUE,
                                         1)));
-                assertThat(together.get(0).get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Released.class);
-                assertThat(together.get(1).get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Granted.class);
+                assertThat(batch.get(0).get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Released.class);
+                assertThat(batch.get(1).get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Granted.class);
                 assertThat(isFlushed()).as("with %s", wanted).isTrue();
             }
         }
@@ -142,13 +142,13 @@ class PostgresReleaseTest {
                 .atMost(Duration.ofMinutes(1))
                 .until(() ->
                         !source.text("SELECT 1 FROM pg_locks WHERE NOT granted").isEmpty());
-        List<CompletableFuture<Reply>> together = new ArrayList<>();
+        List<CompletableFuture<Reply>> batch = new ArrayList<>();
         commands.forEach(
-                command -> together.add(store.execute(command, CallerMode.ASYNC).toCompletableFuture()));
+                command -> batch.add(store.execute(command, CallerMode.ASYNC).toCompletableFuture()));
         stranger.commit();
         assertThat(before.get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Granted.class);
         other.close();
-        return together;
+        return batch;
     }
 
     @Test
@@ -171,8 +171,8 @@ class PostgresReleaseTest {
                     SERVER.kill();
                     SERVER.restart();
                     // Another commit may have come in between and flushed the release.
-                } while (held() < 2 && ++attempt < 10);
-                assertThat(held()).as("what the crash has taken back").isEqualTo(2);
+                } while (heldCount() < 2 && ++attempt < 10);
+                assertThat(heldCount()).as("what the crash has taken back").isEqualTo(2);
                 try (Hold next = other.lock("a").acquire(Duration.ofMinutes(1))) {
                     assertThat(next.fencingToken()).isGreaterThan(token);
                     assertThat(kept.isHeld())

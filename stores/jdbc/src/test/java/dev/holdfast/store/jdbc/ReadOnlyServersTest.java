@@ -215,8 +215,8 @@ class ReadOnlyServersTest {
 
     private static void expectReadOnly(Product product, SQLException failure) {
         assertThat(product.isReadOnly(failure)).isTrue();
-        StoreException told = product.translated(failure, StoreException.Effect.NONE);
-        assertThat(told.reason()).isEqualTo(StoreException.Reason.DENIED);
-        assertThat(told).hasMessageContaining("connect to the primary");
+        StoreException exception = product.translated(failure, StoreException.Effect.NONE);
+        assertThat(exception.reason()).isEqualTo(StoreException.Reason.DENIED);
+        assertThat(exception).hasMessageContaining("connect to the primary");
     }
 }

@@ -110,7 +110,7 @@ class ServerTripsTest {
         try (JdbcStore one = open(log);
                 JdbcStore other = open(new TestSource(log.url()))) {
             SessionId session = session(one);
-            var held = send(one, acquire(session, 1, two, 2, 1), Reply.Granted.class);
+            var grant = send(one, acquire(session, 1, two, 2, 1), Reply.Granted.class);
             SessionId next = session(other);
             var queued = send(other, acquire(next, 1, two, 1, 1), Reply.Queued.class);
             int since = log.said().size();
@@ -121,7 +121,7 @@ class ServerTripsTest {
             assertThat(List.of(queued, behind)).hasSize(2);
             assertThat(trips(log, since)).hasSize(3).last().isEqualTo("commit");
             var granted = send(other, acquire(next, 1, two, 1, 1), Reply.Granted.class);
-            assertThat(granted.tokens().first()).isGreaterThan(held.tokens().last());
+            assertThat(granted.tokens().first()).isGreaterThan(grant.tokens().last());
         }
     }
 
@@ -134,7 +134,7 @@ class ServerTripsTest {
         StatementLog log = new StatementLog(database.newUrl());
         try (JdbcStore one = open(log)) {
             SessionId session = session(one);
-            var held = send(one, acquire(session, 1), Reply.Granted.class);
+            var grant = send(one, acquire(session, 1), Reply.Granted.class);
             int since = log.said().size();
             var queued = send(one, acquire(session(one), 1), Reply.Queued.class);
             assertThat(queued).isNotNull();
@@ -145,7 +145,7 @@ class ServerTripsTest {
             var granted = send(one, acquire(session, 2), Reply.Queued.class);
             assertThat(granted).isNotNull();
             assertThat(trips(log, since)).filteredOn(ServerTripsTest::isRelaxed).hasSize(1);
-            assertThat(held).isNotNull();
+            assertThat(grant).isNotNull();
         }
     }
 
@@ -179,12 +179,12 @@ class ServerTripsTest {
         StatementLog log = new StatementLog(database.newUrl());
         try (JdbcStore store = open(log)) {
             SessionId session = session(store);
-            Acquire held = single(session, 1);
-            var granted = send(store, held, Reply.Granted.class);
+            Acquire grant = single(session, 1);
+            var granted = send(store, grant, Reply.Granted.class);
             assertThat(granted).isNotNull();
             Command.Audit audit = new Command.Audit(session, Optional.empty(), 10);
             int since = log.said().size();
-            assertThat(send(store, audit, Reply.Audited.class).held()).containsExactly(held.claim());
+            assertThat(send(store, audit, Reply.Audited.class).held()).containsExactly(grant.claim());
             assertThat(trips(log, since)).noneMatch(text -> text.contains("FOR UPDATE"));
             log.execute("UPDATE holdfast_resource SET ends = 1");
             assertThat(send(store, audit, Reply.Audited.class).held()).isEmpty();
@@ -203,8 +203,8 @@ class ServerTripsTest {
         try (JdbcStore one = open(log)) {
             SessionId session = session(one);
             SessionId other = session(one);
-            var held = send(one, single(session, 1), Reply.Granted.class);
-            assertThat(held).isNotNull();
+            var grant = send(one, single(session, 1), Reply.Granted.class);
+            assertThat(grant).isNotNull();
             int first = tripsOf(log, () -> send(one, single(other, 1), Reply.Queued.class));
             int second = tripsOf(log, () -> send(one, single(other, 2), Reply.Queued.class));
             assertThat(second).isLessThan(first);

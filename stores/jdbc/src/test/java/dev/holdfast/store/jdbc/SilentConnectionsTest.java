@@ -72,18 +72,18 @@ class SilentConnectionsTest {
             BiFunction<String, Integer, LockStore> opening)
             throws Exception {
         String url = database.newUrl();
-        Duration patience = Duration.ofSeconds(10L * factor);
+        Duration timeout = Duration.ofSeconds(10L * factor);
         try (FaultProxy proxy = FaultProxy.to(port(url));
                 LockStore store = opening.apply(through(proxy, url), factor);
                 LockStore direct = byUri(url, factor);
                 Holdfast client = Holdfast.builder(store)
                         .sessionTtl(ttl)
                         .keepAliveEvery(keepAliveEvery)
-                        .storeTimeout(patience)
+                        .storeTimeout(timeout)
                         .build();
                 Holdfast other = Holdfast.builder(direct)
                         .sessionTtl(Duration.ofMinutes(2))
-                        .storeTimeout(patience)
+                        .storeTimeout(timeout)
                         .build()) {
             SilentConnections.outlast(client, other, ttl, proxy::silence, proxy::silent);
             Awaitility.await("silent connections are given up")

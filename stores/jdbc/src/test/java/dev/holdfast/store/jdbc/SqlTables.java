@@ -83,9 +83,9 @@ final class SqlTables {
     }
 
     private String resource(String name, long token, long session, int waiters) {
-        String held = session == 0 ? "0, 0, 0, 0, 0" : session + ", 1, 1, " + token + ", " + token;
-        return "(" + ColumnCodes.of(ResourceSpec.MUTEX) + ", 1, " + token + ", " + held + ", 0, 0, 0, 0, " + waiters
-                + ", " + waiters + ", " + bytes(name) + ")";
+        String grantValues = session == 0 ? "0, 0, 0, 0, 0" : session + ", 1, 1, " + token + ", " + token;
+        return "(" + ColumnCodes.of(ResourceSpec.MUTEX) + ", 1, " + token + ", " + grantValues + ", 0, 0, 0, 0, "
+                + waiters + ", " + waiters + ", " + bytes(name) + ")";
     }
 
     private String waiter(String name, long session, long place) {

@@ -60,7 +60,7 @@ final class SqlWorkload {
     void locks() throws SQLException {
         one.keepAlive();
         alone();
-        together();
+        sendBatch();
         inShortQueue();
         permits();
         ofTime();
@@ -69,14 +69,14 @@ final class SqlWorkload {
 
     /** Needs waiting sessions, from {@link SqlTables#fill}. */
     void inLongQueue() throws SQLException {
-        ClaimRef held = one.ref(tables.unused());
-        one.send(single(held), Reply.Granted.class);
-        tables.queue(held.resource().value(), QUEUE);
-        ClaimRef last = other.ref(held.resource().value());
+        ClaimRef grant = one.ref(tables.unused());
+        one.send(single(grant), Reply.Granted.class);
+        tables.queue(grant.resource().value(), QUEUE);
+        ClaimRef last = other.ref(grant.resource().value());
         other.acquire(last);
         other.send(new Poll(List.of(last)), Reply.Polled.class);
-        Acquire again = single(one.ref(held.resource().value()));
-        one.send(new Yield(held, again), Reply.Queued.class);
+        Acquire again = single(one.ref(grant.resource().value()));
+        one.send(new Yield(grant, again), Reply.Queued.class);
         one.send(new Poll(List.of(again.claim())), Reply.Polled.class);
         one.send(new Withdraw(again.claim(), Sending.FIRST));
         other.send(new Withdraw(last, Sending.FIRST));
@@ -90,14 +90,14 @@ final class SqlWorkload {
     /** Clients that end, one of them with holds that others wait for. */
     void end() {
         TestClient third = new TestClient(store);
-        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> grants = new ArrayList<>();
         for (int i = 0; i < TOGETHER; i++) {
-            held.add(third.ref(tables.resting()));
-            third.acquire(held.get(i));
+            grants.add(third.ref(tables.resting()));
+            third.acquire(grants.get(i));
         }
-        ClaimRef waits = other.ref(held.get(0).resource().value());
+        ClaimRef waits = other.ref(grants.get(0).resource().value());
         other.acquire(waits);
-        third.acquire(third.ref(held.get(1).resource().value()));
+        third.acquire(third.ref(grants.get(1).resource().value()));
         third.close();
         other.release(waits);
         TestClient retired = new TestClient(store);
@@ -116,7 +116,7 @@ final class SqlWorkload {
         one.send(new ForceRelease(forced.resource(), granted.tokens().last()));
     }
 
-    private void together() {
+    private void sendBatch() {
         List<Command> first = new ArrayList<>();
         List<Command> second = new ArrayList<>();
         for (int i = 0; i < TOGETHER; i++) {
@@ -140,12 +140,12 @@ final class SqlWorkload {
     }
 
     private void inShortQueue() {
-        ClaimRef held = one.ref(tables.resting());
-        one.acquire(held);
-        ClaimRef waits = other.ref(held.resource().value());
+        ClaimRef grant = one.ref(tables.resting());
+        one.acquire(grant);
+        ClaimRef waits = other.ref(grant.resource().value());
         other.acquire(waits);
         other.send(new Poll(List.of(waits)), Reply.Polled.class);
-        one.release(held);
+        one.release(grant);
         other.send(new Poll(List.of(waits)), Reply.Polled.class);
         other.release(waits);
     }
@@ -194,12 +194,12 @@ final class SqlWorkload {
 
     /** Inspections for people, and the audit of a client, at most once in a ttl. */
     void reports() {
-        ClaimRef held = one.ref(tables.resting());
-        one.acquire(held);
-        one.send(new Inspect(held.resource().value(), Optional.empty(), 1, Inspect.Scope.NAME));
+        ClaimRef grant = one.ref(tables.resting());
+        one.acquire(grant);
+        one.send(new Inspect(grant.resource().value(), Optional.empty(), 1, Inspect.Scope.NAME));
         one.send(new Inspect("rest/", Optional.empty(), 100));
         one.send(new Audit(one.session, Optional.empty(), 100));
-        one.release(held);
+        one.release(grant);
     }
 
     private static Acquire single(ClaimRef claim) {

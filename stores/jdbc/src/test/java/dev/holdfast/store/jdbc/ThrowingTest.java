@@ -128,15 +128,15 @@ class ThrowingTest {
         Throwing throwing = new Throwing(fault);
         try (LockStore store = open(new TestSource(database.newUrl()).url(), throwing)) {
             TestClient client = new TestClient(store);
-            ClaimRef held = client.ref("held");
-            client.acquire(held);
+            ClaimRef grant = client.ref("held");
+            client.acquire(grant);
             ResourceName latch = new ResourceName("latch");
             for (Command command : List.of(
                     new Command.KeepAlive(client.session, 0),
                     new Command.Audit(client.session, Optional.empty(), 100),
                     new Command.Inspect("", Optional.empty(), 100),
-                    new Command.Poll(List.of(held)),
-                    new Command.Advance(held, 1, 10, 0),
+                    new Command.Poll(List.of(grant)),
+                    new Command.Advance(grant, 1, 10, 0),
                     new Command.SetCount(latch, client.session, 0, 1, 100),
                     new Command.CountDown(latch, 1, "one", 1),
                     new Command.Withdraw(client.ref("held"), Command.Sending.FIRST),
@@ -157,7 +157,7 @@ class ThrowingTest {
                     String when = command + " after " + place + " " + turn;
                     assertThat(client.send(command)).as(when).isInstanceOf(expected);
                     client.keepAlive();
-                    assertThat(client.poll(held)).as(when).isInstanceOf(Reply.Granted.class);
+                    assertThat(client.poll(grant)).as(when).isInstanceOf(Reply.Granted.class);
                 }
             }
         }

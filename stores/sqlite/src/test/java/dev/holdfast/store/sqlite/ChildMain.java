@@ -26,14 +26,14 @@ public final class ChildMain {
     private final Path file;
     private final SqliteStore store;
     private final TestClient client;
-    private final BlockingQueue<Signal> told = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Signal> notifications = new LinkedBlockingQueue<>();
     private ClaimRef claim;
     private Connection reading;
 
     private ChildMain(Path file) {
         this.file = file;
         this.store = SqliteStore.open(file);
-        store.subscribe(told::add);
+        store.subscribe(notifications::add);
         this.client = new TestClient(store);
         this.claim = client.ref("none");
     }
@@ -81,13 +81,15 @@ public final class ChildMain {
 
     private String acquire(String name, Lease lease) {
         claim = client.ref(name);
-        told.clear();
+        notifications.clear();
         return client.acquire(claim, ResourceSpec.MUTEX, 1, lease) instanceof Reply.Granted ? "granted" : "queued";
     }
 
     /** Waits for the notification of its grant, and never polls. */
     private String hear() throws InterruptedException {
-        for (Signal signal = told.poll(1, TimeUnit.MINUTES); signal != null; signal = told.poll(1, TimeUnit.MINUTES)) {
+        for (Signal signal = notifications.poll(1, TimeUnit.MINUTES);
+                signal != null;
+                signal = notifications.poll(1, TimeUnit.MINUTES)) {
             if (signal instanceof Signal.Granted granted && granted.claim().equals(claim)) {
                 return "told";
             }
@@ -107,7 +109,7 @@ public final class ChildMain {
     /** Waits as clients do: for a notification, or by polling. */
     private void await() throws InterruptedException {
         while (client.poll(claim) instanceof Reply.Queued queued) {
-            Signal signal = told.poll(queued.recheckIn().toNanos(), TimeUnit.NANOSECONDS);
+            Signal signal = notifications.poll(queued.recheckIn().toNanos(), TimeUnit.NANOSECONDS);
             if (signal instanceof Signal.Granted granted && granted.claim().equals(claim)) {
                 return;
             }

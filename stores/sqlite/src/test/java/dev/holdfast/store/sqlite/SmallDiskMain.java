@@ -23,7 +23,7 @@ final class SmallDiskMain {
     private final Path filler;
     private final Holdfast holdfast;
     private final TestClient client;
-    private final CompletableFuture<Loss> told = new CompletableFuture<>();
+    private final CompletableFuture<Loss> loss = new CompletableFuture<>();
     private Hold hold;
     private long token;
 
@@ -104,7 +104,7 @@ final class SmallDiskMain {
             before = now;
             Thread.onSpinWait();
         }
-        return hold.isHeld() ? "held after " + renewals + " renewals" : "lost: " + told.get(60, TimeUnit.SECONDS);
+        return hold.isHeld() ? "held after " + renewals + " renewals" : "lost: " + loss.get(60, TimeUnit.SECONDS);
     }
 
     /** Retries until a hold is still valid when the disk is full, because this process may be paused in between. */
@@ -115,7 +115,7 @@ final class SmallDiskMain {
             hold = good.hold();
             token = good.token();
             if (hold.isHeld()) {
-                hold.onLost(told::complete);
+                hold.onLost(loss::complete);
                 return filled;
             }
             Files.delete(filler);

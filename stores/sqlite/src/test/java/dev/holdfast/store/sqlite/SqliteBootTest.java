@@ -52,8 +52,8 @@ class SqliteBootTest {
     void everySessionEndedWithTheMachine() {
         try (SqliteStore before = open("boot-1")) {
             TestClient client = new TestClient(before);
-            ClaimRef held = client.ref("x");
-            assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+            ClaimRef grant = client.ref("x");
+            assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
             assertThat(client.acquire(client.ref("x"))).isInstanceOf(Reply.Queued.class);
             assertThat(client.acquire(client.ref("s"), PERMITS, 1, Lease.SESSION))
                     .isInstanceOf(Reply.Granted.class);
@@ -62,7 +62,7 @@ class SqliteBootTest {
 
             try (SqliteStore after = open("boot-2")) {
                 TestClient next = new TestClient(after);
-                assertThat(next.poll(held)).isInstanceOf(Reply.Absent.class);
+                assertThat(next.poll(grant)).isInstanceOf(Reply.Absent.class);
                 assertThat(next.granted("x").awaited()).isFalse();
                 assertThat(next.acquire(next.ref("s"), PERMITS, 3, Lease.SESSION))
                         .isInstanceOf(Reply.Granted.class);
@@ -73,11 +73,11 @@ class SqliteBootTest {
 
     @Test
     void detachedGrantsGoOnByTheWallClock() {
-        ClaimRef held;
+        ClaimRef grant;
         try (SqliteStore before = open("boot-1")) {
             TestClient client = new TestClient(before);
-            held = client.ref("x");
-            assertThat(client.acquire(held, ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofMinutes(10))))
+            grant = client.ref("x");
+            assertThat(client.acquire(grant, ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofMinutes(10))))
                     .isInstanceOf(Reply.Granted.class);
             time.advance(Duration.ofMinutes(1));
         }
@@ -87,7 +87,7 @@ class SqliteBootTest {
 
         try (SqliteStore after = open("boot-2")) {
             TestClient next = new TestClient(after);
-            assertThat(next.poll(held))
+            assertThat(next.poll(grant))
                     .isInstanceOfSatisfying(
                             Reply.Granted.class,
                             granted -> assertThat(granted.remaining()).contains(Duration.ofMinutes(6)));
@@ -117,17 +117,17 @@ class SqliteBootTest {
 
     @Test
     void aWallClockThatWentBackNeverEndsADetachedGrantEarly() {
-        ClaimRef held;
+        ClaimRef grant;
         try (SqliteStore before = open("boot-1")) {
             TestClient client = new TestClient(before);
-            held = client.ref("x");
-            assertThat(client.acquire(held, ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofMinutes(10))))
+            grant = client.ref("x");
+            assertThat(client.acquire(grant, ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofMinutes(10))))
                     .isInstanceOf(Reply.Granted.class);
         }
         time.stepWall(Duration.ofDays(-365));
 
         try (SqliteStore after = open("boot-2")) {
-            assertThat(new TestClient(after).poll(held))
+            assertThat(new TestClient(after).poll(grant))
                     .isInstanceOfSatisfying(
                             Reply.Granted.class,
                             granted -> assertThat(granted.remaining()).contains(Duration.ofMinutes(10)));

@@ -114,12 +114,12 @@ class SqliteClientTest {
     void aHolderIsToldAtItsNextKeepAliveThatTheFileIsNotTheTruthAnyMore(Harm harm) throws Exception {
         try (Holdfast holdfast = client().build()) {
             Hold hold = holdfast.lock("ledger").acquire();
-            CompletableFuture<Loss> told = new CompletableFuture<>();
-            hold.onLost(told::complete);
+            CompletableFuture<Loss> reportedLoss = new CompletableFuture<>();
+            hold.onLost(reportedLoss::complete);
 
             harm.to(file());
 
-            Loss loss = told.get(60, TimeUnit.SECONDS);
+            Loss loss = reportedLoss.get(60, TimeUnit.SECONDS);
             assertThat(loss.name()).isEqualTo("ledger");
             assertThat(loss.cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
             assertThat(hold.isHeld()).isFalse();

@@ -58,18 +58,18 @@ class SqliteClientsInProcessesTest {
                 assertThat(paused.ask("go on")).isEqualTo("held false, token withheld, written false, release lost");
                 assertThat(row.read()).isEqualTo("second");
             }
-            assertThat(told(paused)).isEqualTo("told 1");
+            assertThat(lossCount(paused)).isEqualTo("told 1");
         }
     }
 
     /** Listeners run on a separate thread, which may be later than the one that had the lock. */
-    private static String told(ChildProcess child) throws Exception {
+    private static String lossCount(ChildProcess child) throws Exception {
         long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
-        String told = child.ask("count");
-        while (told.equals("told 0") && System.nanoTime() - deadline < 0) {
-            told = child.ask("count");
+        String count = child.ask("count");
+        while (count.equals("told 0") && System.nanoTime() - deadline < 0) {
+            count = child.ask("count");
         }
-        return told;
+        return count;
     }
 
     @Test

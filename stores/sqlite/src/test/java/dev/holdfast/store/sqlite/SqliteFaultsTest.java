@@ -81,9 +81,9 @@ class SqliteFaultsTest {
                 "session = 77, claim = 1, weight = 1, first_token = 9, end_token = 8"
             })
     void aDamagedRowIsNeitherFreeNorOverwritten(String damage) {
-        ClaimRef held = client.ref("orders/42");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
-        client.release(held);
+        ClaimRef grant = client.ref("orders/42");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
+        client.release(grant);
         Database.run(file, "UPDATE holdfast_resource SET " + damage + " WHERE name = CAST('orders/42' AS BLOB)");
         List<String> before = rows();
 
@@ -161,15 +161,15 @@ class SqliteFaultsTest {
 
     @Test
     void aDamagedClaimIsFoundAndTheStepUndone() {
-        ClaimRef held = client.ref("x");
+        ClaimRef grant = client.ref("x");
         ClaimRef waiter = client.ref("x");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         assertThat(client.acquire(waiter)).isInstanceOf(Reply.Queued.class);
         Database.run(file, "UPDATE holdfast_claim SET binding = 9");
 
-        fails(() -> client.release(held), Reason.CORRUPT, Effect.NONE, "'x'");
+        fails(() -> client.release(grant), Reason.CORRUPT, Effect.NONE, "'x'");
 
-        assertThat(Database.number(file, "SELECT claim FROM holdfast_resource")).isEqualTo(held.claim());
+        assertThat(Database.number(file, "SELECT claim FROM holdfast_resource")).isEqualTo(grant.claim());
     }
 
     @Test
@@ -181,8 +181,8 @@ class SqliteFaultsTest {
 
     @Test
     void aDamagedRowDoesNotHarmTheRestOfItsBatch() {
-        ClaimRef held = client.ref("bad");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        ClaimRef grant = client.ref("bad");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         Database.run(file, "UPDATE holdfast_resource SET waiters = -1");
         List<CompletableFuture<Reply>> sent = new ArrayList<>();
 
@@ -224,12 +224,12 @@ class SqliteFaultsTest {
     /** The locks were in it, so no further command may be executed. */
     @Test
     void aFileThatLostItsSharedMemoryIsNotUsedOnceMore() throws Exception {
-        ClaimRef held = client.ref("x");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        ClaimRef grant = client.ref("x");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         Files.delete(directory.resolve("locks.db-shm"));
 
         fails(() -> client.granted("y"), Reason.DENIED, Effect.NONE, file.toString(), "lost its shared memory");
-        fails(() -> client.release(held), Reason.DENIED, Effect.NONE, "lost its shared memory");
+        fails(() -> client.release(grant), Reason.DENIED, Effect.NONE, "lost its shared memory");
     }
 
     @Test
@@ -280,12 +280,12 @@ class SqliteFaultsTest {
     void aFullDiskIsToldAndEndsWhenThereIsRoom() {
         close();
         open(SqliteStore.builder(file).pragmas("max_page_count = 40"));
-        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> grants = new ArrayList<>();
         assertThatThrownBy(() -> {
                     for (int i = 0; i < 10_000; i++) {
                         ClaimRef claim = client.ref("x".repeat(400) + i);
                         assertThat(client.acquire(claim)).isInstanceOf(Reply.Granted.class);
-                        held.add(claim);
+                        grants.add(claim);
                     }
                 })
                 .isInstanceOfSatisfying(StoreException.class, e -> {
@@ -293,21 +293,21 @@ class SqliteFaultsTest {
                     assertThat(e.effect()).isEqualTo(Effect.NONE);
                     assertThat(e).hasMessageContaining("no room");
                 });
-        assertThat(held).isNotEmpty();
+        assertThat(grants).isNotEmpty();
 
         // Holds can be released, and kept holds are still there.
         client.keepAlive();
-        held.forEach(client::release);
+        grants.forEach(client::release);
         close();
         open(SqliteStore.builder(file));
-        assertThat(client.granted("x".repeat(400) + held.size()).tokens().first())
+        assertThat(client.granted("x".repeat(400) + grants.size()).tokens().first())
                 .isPositive();
     }
 
     @Test
     void aDatabaseThatOthersKeepBusyIsUnavailableForAWhile() throws Exception {
-        ClaimRef held = client.ref("x");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        ClaimRef grant = client.ref("x");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         try (SqliteStore hasty = SqliteStore.builder(file)
                         .busyTimeout(Duration.ofMillis(50))
                         .open();
@@ -332,7 +332,7 @@ class SqliteFaultsTest {
                                 "busy"));
             }
             // A poll does not need the write lock.
-            assertThat(client.poll(held)).isInstanceOf(Reply.Granted.class);
+            assertThat(client.poll(grant)).isInstanceOf(Reply.Granted.class);
             assertThat(client.send(new Command.Inspect("", Optional.empty(), 10), Reply.Inspected.class)
                             .resources())
                     .hasSize(1);
@@ -344,10 +344,10 @@ class SqliteFaultsTest {
     void anInterruptChangesNothing() {
         Thread.currentThread().interrupt();
         try {
-            ClaimRef held = client.ref("x");
-            assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
-            assertThat(client.poll(held)).isInstanceOf(Reply.Granted.class);
-            client.release(held);
+            ClaimRef grant = client.ref("x");
+            assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
+            assertThat(client.poll(grant)).isInstanceOf(Reply.Granted.class);
+            client.release(grant);
         } finally {
             assertThat(Thread.interrupted()).isTrue();
         }

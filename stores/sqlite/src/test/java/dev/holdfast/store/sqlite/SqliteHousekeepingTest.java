@@ -47,8 +47,8 @@ class SqliteHousekeepingTest extends OnManualTime {
                     last, ((Reply.Granted) client.acquire(claim)).tokens().last());
             client.release(claim);
         }
-        ClaimRef held = client.ref("held");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        ClaimRef grant = client.ref("held");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         time.advance(RETENTION);
         time.stepWall(RETENTION.negated());
         store.housekeeping().run();
@@ -62,7 +62,7 @@ class SqliteHousekeepingTest extends OnManualTime {
         assertThat(rows("holdfast_resource")).isEqualTo(1);
         time.stepWall(RETENTION.multipliedBy(3).negated());
         assertThat(client.granted("job/7").tokens().first()).isGreaterThan(last);
-        assertThat(client.poll(held)).isInstanceOf(Reply.Granted.class);
+        assertThat(client.poll(grant)).isInstanceOf(Reply.Granted.class);
     }
 
     @Test

@@ -142,19 +142,19 @@ class SqliteLostFilesTest {
     }
 
     private static void handOver(TestClient client, ChildProcess child) throws IOException {
-        ClaimRef held = client.ref("x");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        ClaimRef grant = client.ref("x");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         assertThat(child.ask("acquire x")).isEqualTo("queued");
-        client.release(held);
+        client.release(grant);
         assertThat(child.ask("hear")).isEqualTo("told");
         assertThat(child.ask("release")).isEqualTo("released");
     }
 
     private static void handOverWithoutHint(TestClient client, ChildProcess child) throws IOException {
-        ClaimRef held = client.ref("x");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        ClaimRef grant = client.ref("x");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         assertThat(child.ask("acquire x")).isEqualTo("queued");
-        client.release(held);
+        client.release(grant);
         assertThat(child.ask("await")).isEqualTo("granted");
         assertThat(child.ask("release")).isEqualTo("released");
     }

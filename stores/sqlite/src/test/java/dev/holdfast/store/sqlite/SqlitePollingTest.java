@@ -69,9 +69,9 @@ class SqlitePollingTest {
     }
 
     /** Claims of the waiter, each behind one of the holder's. */
-    private List<ClaimRef> waiting(List<ClaimRef> held) {
-        held.forEach(claim -> assertThat(holder.acquire(claim)).isInstanceOf(Reply.Granted.class));
-        List<ClaimRef> waiting = refs(waiter, held.size());
+    private List<ClaimRef> waiting(List<ClaimRef> grants) {
+        grants.forEach(claim -> assertThat(holder.acquire(claim)).isInstanceOf(Reply.Granted.class));
+        List<ClaimRef> waiting = refs(waiter, grants.size());
         waiting.forEach(claim -> assertThat(waiter.acquire(claim)).isInstanceOf(Reply.Queued.class));
         return waiting;
     }
@@ -117,11 +117,11 @@ class SqlitePollingTest {
 
     @Test
     void oneThatHasBecomeAGrantIsSeenAmongThoseThatWait() {
-        List<ClaimRef> held = refs(holder, 10);
-        List<ClaimRef> waiting = waiting(held);
+        List<ClaimRef> grants = refs(holder, 10);
+        List<ClaimRef> waiting = waiting(grants);
         statementsOfPoll(waiting);
 
-        holder.release(held.get(3));
+        holder.release(grants.get(3));
 
         List<Reply.ClaimReply> states = poll(waiting);
         for (int i = 0; i < states.size(); i++) {
@@ -160,8 +160,8 @@ class SqlitePollingTest {
 
     @Test
     void whereTheFileChangesAllTheTimeManyClaimsAreReadNowAndThenOnly() {
-        List<ClaimRef> held = refs(holder, MANY);
-        List<ClaimRef> waiting = waiting(held);
+        List<ClaimRef> grants = refs(holder, MANY);
+        List<ClaimRef> waiting = waiting(grants);
         long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         int fewest = Integer.MAX_VALUE;
         // The machine may be so slow that each poll is due to read them again.
@@ -171,11 +171,11 @@ class SqlitePollingTest {
         }
         assertThat(fewest).isLessThanOrEqualTo(FEW_STATEMENTS);
 
-        holder.release(held.get(6));
+        holder.release(grants.get(6));
         assertThat(waiter.poll(waiting.get(6)))
                 .as("one that is polled for itself")
                 .isInstanceOf(Reply.Granted.class);
-        holder.release(held.get(7));
+        holder.release(grants.get(7));
         while (!(poll(waiting).get(7) instanceof Reply.Granted)) {
             assertThat(System.nanoTime()).as("deadline of the grant").isLessThan(deadline);
         }

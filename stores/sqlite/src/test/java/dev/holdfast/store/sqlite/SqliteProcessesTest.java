@@ -94,14 +94,14 @@ class SqliteProcessesTest {
 
     @Test
     void aKilledWaiterIsPassedOver() throws Exception {
-        ClaimRef held = client.ref("x");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        ClaimRef grant = client.ref("x");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         try (ChildProcess child = new ChildProcess(ChildMain.class, file)) {
             assertThat(child.ask("acquire x")).isEqualTo("queued");
             ClaimRef behind = waiting("x");
             child.kill();
 
-            client.release(held);
+            client.release(grant);
 
             assertThat(client.poll(behind)).isInstanceOf(Reply.Granted.class);
         }
@@ -205,11 +205,11 @@ class SqliteProcessesTest {
     void aTimeNamespaceDoesNotMoveALease() throws Exception {
         String[] ahead = {"unshare", "--time", "--monotonic", "1000000", "--boottime", "1000000", "--fork"};
         assumeUnshare(ahead[1], ahead[2], ahead[3], ahead[4], ahead[5], ahead[6]);
-        ClaimRef held = client.ref("ours");
-        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        ClaimRef grant = client.ref("ours");
+        assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
         try (ChildProcess child = new ChildProcess(ChildMain.class, file, ahead)) {
             assertThat(child.ask("acquire ours")).isEqualTo("queued");
-            assertThat(client.poll(held)).isInstanceOf(Reply.Granted.class);
+            assertThat(client.poll(grant)).isInstanceOf(Reply.Granted.class);
             assertThat(child.ask("acquire theirs")).isEqualTo("granted");
             staysWaiting(waiting("theirs"));
         }
@@ -251,10 +251,10 @@ class SqliteProcessesTest {
     void whoWaitsInAnotherProcessIsTold() throws Exception {
         try (ChildProcess child = new ChildProcess(ChildMain.class, file)) {
             for (int i = 0; i < 10; i++) {
-                ClaimRef held = client.ref("x");
-                assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+                ClaimRef grant = client.ref("x");
+                assertThat(client.acquire(grant)).isInstanceOf(Reply.Granted.class);
                 assertThat(child.ask("acquire x")).isEqualTo("queued");
-                client.release(held);
+                client.release(grant);
                 assertThat(child.ask("hear")).isEqualTo("told");
                 assertThat(child.ask("release")).isEqualTo("released");
             }

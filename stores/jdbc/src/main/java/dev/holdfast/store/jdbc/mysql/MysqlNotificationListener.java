@@ -119,19 +119,14 @@ public final class MysqlNotificationListener implements NotificationListener {
     private double seconds = SHORT_SLEEP;
     private Sleep last = Sleep.INTERRUPTED;
 
-    public MysqlNotificationListener(
-            DataSource source,
-            SqlTemplates templates,
-            NamedThreadFactory threads,
-            long client,
-            FailoverDetector failovers,
-            Consumer<Signal> listener) {
-        this.source = source;
-        this.threads = threads;
-        this.failovers = failovers;
+    public MysqlNotificationListener(Settings settings) {
+        SqlTemplates templates = settings.templates();
+        this.source = settings.source();
+        this.threads = settings.threads();
+        this.failovers = settings.failovers();
         this.statements = new StatementCache(templates);
-        this.lockName = lockName(client);
-        this.listener = listener;
+        this.lockName = lockName(settings.client());
+        this.listener = settings.receiver();
         this.sleepQuery = templates.of("SELECT SLEEP(?) FROM (SELECT count(*) AS n FROM " + CLAIMS + " STRAIGHT_JOIN"
                 + WAITS + ") w WHERE w.n = ?");
         this.readClaims =

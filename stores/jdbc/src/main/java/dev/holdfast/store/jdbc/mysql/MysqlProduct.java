@@ -4,7 +4,6 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.MysqlErrorCodes;
 import dev.holdfast.sql.database.MysqlVariant;
-import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
@@ -12,7 +11,6 @@ import dev.holdfast.store.jdbc.server.SearchPath;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.LedgerTransaction;
-import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplate;
 import dev.holdfast.store.ledger.table.SqlTemplates;
@@ -26,8 +24,6 @@ import java.sql.Statement;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.StringJoiner;
-import java.util.function.Consumer;
-import javax.sql.DataSource;
 
 /** MySQL from version 8.0 on, and MariaDB from version 10.6 on. */
 public final class MysqlProduct implements Product {
@@ -272,14 +268,8 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public NotificationListener listening(
-            DataSource source,
-            SqlTemplates templates,
-            NamedThreadFactory threads,
-            long client,
-            FailoverDetector failovers,
-            Consumer<Signal> listener) {
-        return new MysqlNotificationListener(source, templates, threads, client, failovers, listener);
+    public NotificationListener listener(NotificationListener.Settings settings) {
+        return new MysqlNotificationListener(settings);
     }
 
     @Override

@@ -68,21 +68,16 @@ final class PostgresNotificationListener implements NotificationListener {
     @GuardedBy("lock")
     private boolean closed;
 
-    PostgresNotificationListener(
-            DataSource source,
-            String channel,
-            NamedThreadFactory threads,
-            FailoverDetector failovers,
-            Consumer<Signal> listener) {
+    PostgresNotificationListener(Settings settings, String channel) {
         this(
-                source,
-                source instanceof DriverDataSource own
+                settings.source(),
+                settings.source() instanceof DriverDataSource own
                         ? own.with("socketFactory", PromptSocketFactory.class.getName())
                         : null,
                 channel,
-                threads,
-                failovers,
-                listener);
+                settings.threads(),
+                settings.failovers(),
+                settings.receiver());
     }
 
     /** @param prompt the same source with connections that notify at once; null if there is none */

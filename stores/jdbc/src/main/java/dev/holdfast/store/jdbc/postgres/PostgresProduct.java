@@ -1,9 +1,7 @@
 package dev.holdfast.store.jdbc.postgres;
 
-import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.PostgresErrorCodes;
-import dev.holdfast.store.jdbc.server.FailoverDetector;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
@@ -12,7 +10,6 @@ import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.LockedRowSet;
-import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
 import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
@@ -24,8 +21,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.Consumer;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL, from version 12 on. */
@@ -242,14 +237,8 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public NotificationListener listening(
-            DataSource source,
-            SqlTemplates templates,
-            NamedThreadFactory threads,
-            long client,
-            FailoverDetector failovers,
-            Consumer<Signal> listener) {
-        return new PostgresNotificationListener(source, channelOf(client), threads, failovers, listener);
+    public NotificationListener listener(NotificationListener.Settings settings) {
+        return new PostgresNotificationListener(settings, channelOf(settings.client()));
     }
 
     @Override

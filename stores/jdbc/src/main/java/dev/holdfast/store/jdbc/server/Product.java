@@ -1,13 +1,11 @@
 package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.store.ledger.LedgerTransaction;
 import dev.holdfast.store.ledger.LockedRowSet;
-import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.SessionRow;
@@ -25,8 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
-import javax.sql.DataSource;
 
 /** The differences between database servers. Stateless; the connection comes with the statements. */
 public interface Product {
@@ -198,13 +194,7 @@ public interface Product {
     void wake(StatementCache statements, List<LedgerTransaction.Notification> notifications) throws SQLException;
 
     /** The listener that notifies a client of its grants. */
-    NotificationListener listening(
-            DataSource source,
-            SqlTemplates templates,
-            NamedThreadFactory threads,
-            long client,
-            FailoverDetector failovers,
-            Consumer<Signal> listener);
+    NotificationListener listener(NotificationListener.Settings settings);
 
     /** Whether the listener reports all signals reliably, not just most grants. */
     boolean notifiesReliably();

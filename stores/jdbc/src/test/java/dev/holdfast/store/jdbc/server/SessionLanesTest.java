@@ -32,9 +32,9 @@ class SessionLanesTest {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** A round trip that has begun, and continues on the test's signal. */
-    private record Begun(int lane, CountDownLatch goOn) {
+    private record Begun(int lane, CountDownLatch proceed) {
         void answer() {
-            goOn.countDown();
+            proceed.countDown();
         }
     }
 
@@ -65,7 +65,7 @@ class SessionLanesTest {
         Begun trip = new Begun(number, new CountDownLatch(1));
         begun.add(trip);
         try {
-            if (trip.goOn.await(60, TimeUnit.SECONDS)) {
+            if (trip.proceed.await(60, TimeUnit.SECONDS)) {
                 calls.forEach(call -> call.answer(new Reply.SessionAlive()));
             }
         } catch (InterruptedException e) {
@@ -90,9 +90,9 @@ class SessionLanesTest {
         now.addAndGet(time.toNanos());
     }
 
-    private static void answer(Begun trip, CompletableFuture<Reply> of) throws Exception {
+    private static void answer(Begun trip, CompletableFuture<Reply> reply) throws Exception {
         trip.answer();
-        assertThat(of.get(60, TimeUnit.SECONDS)).isEqualTo(new Reply.SessionAlive());
+        assertThat(reply.get(60, TimeUnit.SECONDS)).isEqualTo(new Reply.SessionAlive());
     }
 
     @Test
