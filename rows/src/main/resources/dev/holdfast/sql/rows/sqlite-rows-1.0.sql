@@ -1,8 +1,8 @@
--- Tables for what Holdfast does inside of your own transactions, version 1.0.
+-- Tables for row locks, versions and fences in your own transactions, version 1.0.
 CREATE TABLE IF NOT EXISTS holdfast_rows_meta (
     version INTEGER PRIMARY KEY         -- major * 1000 + minor
 ) STRICT;
--- RowLocks: the update of a row locks the whole file; how often is not used for anything.
+-- RowLocks: an update locks the whole file; the number of uses has no other purpose.
 CREATE TABLE IF NOT EXISTS holdfast_row_lock (
     name BLOB PRIMARY KEY,
     uses INTEGER NOT NULL
@@ -11,9 +11,9 @@ CREATE TABLE IF NOT EXISTS holdfast_row_lock (
 CREATE TABLE IF NOT EXISTS holdfast_version (
     name BLOB PRIMARY KEY,
     version INTEGER NOT NULL,
-    nonce INTEGER NOT NULL              -- another one with each version
+    nonce INTEGER NOT NULL              -- new with each version
 ) STRICT, WITHOUT ROWID;
--- FenceGuard: the greatest token seen, and whose it was.
+-- FenceGuard: the greatest token seen, and its hold.
 CREATE TABLE IF NOT EXISTS holdfast_fence (
     name BLOB PRIMARY KEY,
     token INTEGER NOT NULL,

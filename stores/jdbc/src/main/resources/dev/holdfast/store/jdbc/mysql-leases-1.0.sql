@@ -1,5 +1,5 @@
 -- The tables of locks in MySQL from version 8.0 on, and in MariaDB from version 10.6 on. Times are microseconds since 1970
--- by the database's clock. Each statement leaves alone what is there already.
+-- by the database's clock. Each statement skips what exists already.
 
 CREATE TABLE IF NOT EXISTS holdfast_meta (
     one TINYINT PRIMARY KEY CHECK (one = 1),

@@ -1,5 +1,5 @@
--- What is held at this moment, for people, in MySQL and MariaDB. No program depends on it. To be run after
--- mysql-leases-1.0.sql; a reader needs SELECT on the view alone. Tokens tell when they were given.
+-- The current holds, for people, in MySQL and MariaDB. No program depends on it. Run this after
+-- mysql-leases-1.0.sql; a reader needs only SELECT on the view. Tokens show when they were granted.
 
 CREATE OR REPLACE VIEW holdfast_show AS
 SELECT CONVERT(held.name USING utf8mb4) AS name,

@@ -1,11 +1,11 @@
 -- The tables of locks in PostgreSQL, from version 12 on. Times are microseconds since 1970 by the database's clock.
--- Each statement leaves alone what is there already.
+-- Each statement skips what exists already.
 
 CREATE TABLE IF NOT EXISTS holdfast_meta (
     one smallint PRIMARY KEY CHECK (one = 1),
     version integer NOT NULL,        -- of these tables: major * 1000 + minor
-    token_floor bigint NOT NULL,     -- no token of a resource without a row is above it
-    purged bigint NOT NULL           -- when idle rows were last looked for
+    token_floor bigint NOT NULL,     -- no resource without a row had a greater token
+    purged bigint NOT NULL           -- the time of the last clean-up of idle rows
 );
 
 CREATE TABLE IF NOT EXISTS holdfast_session (
@@ -14,24 +14,24 @@ CREATE TABLE IF NOT EXISTS holdfast_session (
     ttl bigint NOT NULL,
     label bytea NOT NULL,            -- UTF-8
     epoch bigint NOT NULL,
-    deadline bigint NOT NULL         -- 0: ended, and kept for its detached grants
+    deadline bigint NOT NULL         -- 0: ended, kept for detached grants
 ) WITH (fillfactor = 50);
 
--- A grant changes no column that has an index, so that a row can be changed in its place; half of each page is kept free for that.
+-- A grant changes no indexed column, so a row can be updated within its page; half of each page is kept free for that.
 CREATE TABLE IF NOT EXISTS holdfast_resource (
     name bytea PRIMARY KEY,
     spec bigint NOT NULL,            -- capacity << 16 | order << 8 | kind
     capacity bigint NOT NULL,
     last_token bigint NOT NULL,
-    session bigint NOT NULL,         -- the grant that found it free; 0: none
+    session bigint NOT NULL,         -- the inline grant; 0: none
     claim bigint NOT NULL,
     weight bigint NOT NULL,
     first_token bigint NOT NULL,
     end_token bigint NOT NULL,
     ends bigint NOT NULL,
     seq bigint NOT NULL,
-    grants bigint NOT NULL,          -- how many others, with rows in holdfast_claim
-    shared bigint NOT NULL,          -- what they weigh
+    grants bigint NOT NULL,          -- the number of other grants, in holdfast_claim
+    shared bigint NOT NULL,          -- their total weight
     waiters bigint NOT NULL,
     places bigint NOT NULL
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS holdfast_claim (
     binding smallint NOT NULL,       -- 0 session, 1 bounded, 2 detached
     wanted integer NOT NULL,
     weight bigint NOT NULL,
-    ends bigint NOT NULL,            -- 0: no lease of its own; below: not yet begun
+    ends bigint NOT NULL,            -- 0: no own lease; negative: not yet begun
     seq bigint NOT NULL,
     first_token bigint NOT NULL,
     end_token bigint NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE IF NOT EXISTS holdfast_latch (
     name bytea PRIMARY KEY,
     generation bigint NOT NULL,
     remaining bigint NOT NULL,
-    changed bigint NOT NULL          -- when it was changed last
+    changed bigint NOT NULL          -- the time of the last change
 );
 
 CREATE TABLE IF NOT EXISTS holdfast_count (

@@ -1,5 +1,5 @@
--- What is held at this moment, for people, in PostgreSQL. No program depends on it. To be run after postgresql-leases-1.0.sql,
--- by the owner of the tables; a reader needs SELECT on the view alone. Tokens tell when they were given.
+-- The current holds, for people, in PostgreSQL. No program depends on it. Run this after postgresql-leases-1.0.sql,
+-- by the owner of the tables; a reader needs only SELECT on the view. Tokens show when they were granted.
 
 CREATE OR REPLACE VIEW holdfast_show AS
 SELECT CASE getdatabaseencoding() WHEN 'UTF8' THEN convert_from(held.name, 'UTF8')

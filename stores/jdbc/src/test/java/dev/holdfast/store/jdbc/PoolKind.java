@@ -82,7 +82,7 @@ enum PoolKind {
         @Override
         Pool make(String url) throws SQLException {
             AgroalDataSource pool = AgroalDataSource.from(new AgroalDataSourceConfigurationSupplier()
-                    .connectionPoolConfiguration(of -> of.maxSize(SIZE)
+                    .connectionPoolConfiguration(settings -> settings.maxSize(SIZE)
                             .minSize(SIZE)
                             .initialSize(SIZE)
                             .acquisitionTimeout(Duration.ofSeconds(30))

@@ -107,7 +107,7 @@ class PostgresHandOverTest {
             BlockingQueue<Signal> heard = signals(other);
             SessionId first = session(one);
             SessionId second = session(other);
-            Reply.Granted held = answer(one, acquire(first, 1), Reply.Granted.class);
+            Reply.Granted firstGrant = answer(one, acquire(first, 1), Reply.Granted.class);
             assertThat(answer(other, acquire(second, 1), Reply.Queued.class)).isNotNull();
             int since = log.said().size();
             Reply.Queued behind = answer(one, giveWay(first, 1, 2), Reply.Queued.class);
@@ -115,7 +115,8 @@ class PostgresHandOverTest {
             assertThat(behind.recheckIn()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(100));
 
             Reply.Granted granted = answer(other, acquire(second, 1), Reply.Granted.class);
-            assertThat(granted.tokens().first()).isGreaterThan(held.tokens().last());
+            assertThat(granted.tokens().first())
+                    .isGreaterThan(firstGrant.tokens().last());
             assertThat(granted.tokens().size()).isEqualTo(3);
             assertThat(granted.awaited()).isTrue();
             assertThat(heard.poll(1, TimeUnit.MINUTES))

@@ -199,7 +199,7 @@ final class SqliteClients {
             return true;
         }
         // Twice, because one search may miss a process that is created while its parent ends.
-        for (int look = 0; look < 2; look++) {
+        for (int attempt = 0; attempt < 2; attempt++) {
             ProcFs.Marked search = proc.findMarked(Presence.VARIABLE, markOf(client), 1);
             search.found().forEach(found -> marked.put(client, found));
             if (!search.isNone()) {

@@ -1,15 +1,15 @@
--- The tables of locks in a file of SQLite. Times are microseconds since the boot of the machine.
+-- The tables of locks in a SQLite file. Times are microseconds since the boot of the host.
 
 CREATE TABLE holdfast_meta (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    boot TEXT NOT NULL,           -- the boot of the machine that the times count from
-    seen INTEGER NOT NULL,        -- a time that has been
+    boot TEXT NOT NULL,           -- the boot that times count from
+    seen INTEGER NOT NULL,        -- a past time
     seen_unix INTEGER NOT NULL,   -- the wall clock at that time
-    token_floor INTEGER NOT NULL, -- no token of a resource without a row is above it
-    boot_floor INTEGER NOT NULL,  -- no token that was given before this boot is above it
-    horizon INTEGER NOT NULL,     -- no token that may not be on the disk yet is above it
-    purged INTEGER NOT NULL,      -- the wall clock when idle rows were last looked for
-    flushes INTEGER NOT NULL      -- a cell to write for the sake of writing
+    token_floor INTEGER NOT NULL, -- no resource without a row had a greater token
+    boot_floor INTEGER NOT NULL,  -- no token from before this boot is greater
+    horizon INTEGER NOT NULL,     -- tokens above it need a flush first
+    purged INTEGER NOT NULL,      -- the wall clock at the last clean-up of idle rows
+    flushes INTEGER NOT NULL      -- changed only to force a flush
 ) STRICT;
 
 CREATE TABLE holdfast_client (
@@ -29,7 +29,7 @@ CREATE TABLE holdfast_session (
     ttl INTEGER NOT NULL,
     label TEXT NOT NULL,
     epoch INTEGER NOT NULL,
-    deadline INTEGER NOT NULL    -- 0: ended, and kept for its detached grants
+    deadline INTEGER NOT NULL    -- 0: ended, kept for detached grants
 ) STRICT;
 
 CREATE INDEX holdfast_session_client ON holdfast_session (client);
@@ -39,15 +39,15 @@ CREATE TABLE holdfast_resource (
     spec INTEGER NOT NULL,       -- capacity << 16 | order << 8 | kind
     capacity INTEGER NOT NULL,
     last_token INTEGER NOT NULL,
-    session INTEGER NOT NULL,    -- the grant that found it free; 0: none
+    session INTEGER NOT NULL,    -- the inline grant; 0: none
     claim INTEGER NOT NULL,
     weight INTEGER NOT NULL,
     first_token INTEGER NOT NULL,
     end_token INTEGER NOT NULL,
     ends INTEGER NOT NULL,
     seq INTEGER NOT NULL,
-    grants INTEGER NOT NULL,     -- how many others, with rows in holdfast_claim
-    shared INTEGER NOT NULL,     -- what they weigh
+    grants INTEGER NOT NULL,     -- the number of other grants, in holdfast_claim
+    shared INTEGER NOT NULL,     -- their total weight
     waiters INTEGER NOT NULL,
     places INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -63,7 +63,7 @@ CREATE TABLE holdfast_claim (
     binding INTEGER NOT NULL,    -- 0 session, 1 bounded, 2 detached
     wanted INTEGER NOT NULL,
     weight INTEGER NOT NULL,
-    ends INTEGER NOT NULL,       -- 0: no lease of its own; below: not yet begun
+    ends INTEGER NOT NULL,       -- 0: no own lease; negative: not yet begun
     seq INTEGER NOT NULL,
     first_token INTEGER NOT NULL,
     end_token INTEGER NOT NULL,
@@ -85,7 +85,7 @@ CREATE TABLE holdfast_count (
     PRIMARY KEY (name, id)
 ) STRICT, WITHOUT ROWID;
 
--- What is held at this moment, for people with the sqlite3 shell. Tokens tell when they were given.
+-- The current holds, for people with the sqlite3 shell. Tokens show when they were granted.
 CREATE VIEW holdfast_show AS
 SELECT CAST(held.name AS TEXT) AS name,
        CASE held.spec & 255 WHEN 109 THEN 'mutex' WHEN 114 THEN 'read-write' WHEN 115 THEN 'semaphore'

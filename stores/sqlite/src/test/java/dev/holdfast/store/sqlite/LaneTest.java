@@ -56,7 +56,7 @@ class LaneTest {
     private record Fault(String method, boolean afterwards, int code) {}
 
     private final Deque<Fault> faults = new ArrayDeque<>();
-    private final List<LedgerTransaction.Notification> told = new ArrayList<>();
+    private final List<LedgerTransaction.Notification> notifications = new ArrayList<>();
     private SqliteLane lane;
     private Batcher batcher;
     private SessionId session;
@@ -71,7 +71,7 @@ class LaneTest {
                         SqliteStore.Synchronous.NORMAL, Duration.ofMinutes(1), List.of(), UnaryOperator.identity()));
         SqliteClients clients = new SqliteClients(database.statements(), machine, new ProcFs(ProcFs.ROOT), CLIENT);
         Dialect real = new SqliteDialect(database, clients, new SplittableRandom(1), CLIENT, () -> true);
-        lane = new SqliteLane(faulty(real), told::addAll);
+        lane = new SqliteLane(faulty(real), notifications::addAll);
         batcher = new Batcher(1, (command, lanes) -> 0, 8, true, Runnable::run, lane);
         session = ((Reply.SessionOpened) send(new Command.OpenSession(Duration.ofHours(1), "test"))).session();
     }
@@ -176,10 +176,10 @@ class LaneTest {
         assertThat(send(acquire(2))).isInstanceOf(Reply.Queued.class);
         faults.add(new Fault("commit", false, IOERR));
         fails(new Command.Release(ref(1)), Effect.UNKNOWN);
-        assertThat(told).isEmpty();
+        assertThat(notifications).isEmpty();
 
         assertThat(send(new Command.Release(ref(1)))).isInstanceOf(Reply.Released.class);
-        assertThat(told).singleElement().satisfies(one -> {
+        assertThat(notifications).singleElement().satisfies(one -> {
             assertThat(one.client()).isEqualTo(CLIENT);
             assertThat(one.signal())
                     .isInstanceOfSatisfying(

@@ -53,7 +53,7 @@ class SqliteProcessesTest {
     /** Checks for longer than a liveness result is cached that nothing happens. */
     private void staysWaiting(ClaimRef claim) {
         long start = System.nanoTime();
-        for (int looks = 0; looks < 10 || System.nanoTime() - start < 50_000_000; looks++) {
+        for (int polls = 0; polls < 10 || System.nanoTime() - start < 50_000_000; polls++) {
             assertThat(client.poll(claim)).isInstanceOf(Reply.Queued.class);
         }
     }

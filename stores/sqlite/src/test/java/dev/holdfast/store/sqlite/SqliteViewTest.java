@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The view for people, with the query of the page. */
-class LookingInsideTest {
+class SqliteViewTest {
 
     private static final Path PAGE = Path.of("..", "..", "docs", "stores", "sqlite.md");
     private static final Duration TTL = Duration.ofMinutes(10);

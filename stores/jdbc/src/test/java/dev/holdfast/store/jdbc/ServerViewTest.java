@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("mysql")
 @Tag("server")
 @Tag("postgres")
-class LookingInsideTest {
+class ServerViewTest {
 
     private static final Duration TTL = Duration.ofMinutes(5);
 
