@@ -137,14 +137,14 @@ public final class Engine {
             Function<Engine, T> client) {
         Engine engine =
                 launch(opening, storeName, closesStore, options, environment, new SafetyRules(), CallerMode.ASYNC);
-        CompletableFuture<T> told = engine.context.callbacks().relay(engine.ready.thenApply(client));
-        var unused = told.whenComplete((opened, failure) -> {
+        CompletableFuture<T> userStage = engine.context.callbacks().relay(engine.ready.thenApply(client));
+        var unused = userStage.whenComplete((opened, failure) -> {
             if (failure != null) {
                 // No caller has a reference by which to close it.
                 engine.beginClose();
             }
         });
-        return told;
+        return userStage;
     }
 
     /** As {@link #startAsync}, with given safety rules; {@link #ready()} completes when the session is open. */

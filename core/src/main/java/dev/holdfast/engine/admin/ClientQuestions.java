@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends inspections to the store of a client.
  *
- * @param wire a separate sender: an unanswered inspection does not count as a failure of the partitions
+ * @param sender a separate sender: an unanswered inspection does not count as a failure of the partitions
  */
-record ClientQuestions(ClientContext context, CommandSender wire) implements StoreQuestions {
+record ClientQuestions(ClientContext context, CommandSender sender) implements StoreQuestions {
 
     @Override
     public CompletableFuture<Reply> ask(Command command, CallerMode caller) {
         context.requireOpen();
-        CompletableFuture<Reply> answer =
-                wire.askWithin(command, caller, context.options().storeTimeout().toNanos());
+        CompletableFuture<Reply> answer = sender.askWithin(
+                command, caller, context.options().storeTimeout().toNanos());
         context.life().endWithClient(answer);
         return answer;
     }

@@ -42,7 +42,7 @@ public final class HealthProbe {
 
     private final ClientContext context;
     private final Partitions partitions;
-    private final CommandSender wire;
+    private final CommandSender sender;
     private final ClientMonitor monitor;
     /** A name of each partition; null where none was searched yet. */
     private final AtomicReferenceArray<@Nullable ResourceName> names;
@@ -50,12 +50,12 @@ public final class HealthProbe {
     /**
      * Makes the probe of a client.
      *
-     * @param wire a separate sender: an unanswered probe does not count as a failure of the partitions
+     * @param sender a separate sender: an unanswered probe does not count as a failure of the partitions
      */
-    public HealthProbe(Partitions partitions, CommandSender wire, ClientMonitor monitor) {
+    public HealthProbe(Partitions partitions, CommandSender sender, ClientMonitor monitor) {
         this.context = partitions.context;
         this.partitions = partitions;
-        this.wire = wire;
+        this.sender = sender;
         this.monitor = monitor;
         this.names = new AtomicReferenceArray<>(partitions.count());
     }
@@ -94,7 +94,7 @@ public final class HealthProbe {
     }
 
     private void ask(ResourceName name, int failures, CompletableFuture<Reply> answer) {
-        CompletableFuture<Reply> asked = wire.ask(
+        CompletableFuture<Reply> asked = sender.ask(
                 new Inspect(name.value(), Optional.empty(), 1, Inspect.Scope.NAME),
                 // Never on the waiting thread, whose wait is bounded.
                 CallerMode.ASYNC);

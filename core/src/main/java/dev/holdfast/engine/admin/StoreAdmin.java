@@ -50,8 +50,8 @@ public final class StoreAdmin implements LockAdmin {
     }
 
     /** The view of a client, which ends with it. */
-    public static StoreAdmin of(ClientContext context, CommandSender wire) {
-        return new StoreAdmin(new ClientQuestions(context, wire), context.failures(), context.views());
+    public static StoreAdmin of(ClientContext context, CommandSender sender) {
+        return new StoreAdmin(new ClientQuestions(context, sender), context.failures(), context.views());
     }
 
     // ---- One name
@@ -67,7 +67,7 @@ public final class StoreAdmin implements LockAdmin {
     }
 
     private CompletableFuture<Optional<LockInfo>> find(ResourceName name, CallerMode caller) {
-        return told(
+        return resultOf(
                 new HolderPages(questions, name, caller).collect(),
                 pages -> pages.map(found -> views.of(found.first(), found.holders())),
                 failure -> failures.ofInspection(name.value(), failure));
@@ -88,7 +88,7 @@ public final class StoreAdmin implements LockAdmin {
     private CompletableFuture<LockPage> page(LockQuery query, CallerMode caller) {
         CompletableFuture<Reply> reply =
                 questions.ask(new Inspect(query.prefix(), query.cursor(), query.limit()), caller);
-        return told(reply, answer -> page(query, answer), failure -> failures.ofInspection("", failure));
+        return resultOf(reply, answer -> page(query, answer), failure -> failures.ofInspection("", failure));
     }
 
     private LockPage page(LockQuery query, Reply reply) {
@@ -121,7 +121,7 @@ public final class StoreAdmin implements LockAdmin {
                     "A fencing token is positive, but '" + name + "' was to be released from " + "the holder of "
                             + token + "; an inspection tells the token of each holder");
         }
-        return told(
+        return resultOf(
                 questions.ask(new Command.ForceRelease(name, token), caller),
                 StoreAdmin::isReleased,
                 failure -> failures.ofForcedRelease(name.value(), token, failure));
@@ -137,7 +137,7 @@ public final class StoreAdmin implements LockAdmin {
     // ---- Results
 
     /** The result for users of a reply or a failure. */
-    private <A, T> CompletableFuture<T> told(
+    private <A, T> CompletableFuture<T> resultOf(
             CompletableFuture<A> answer, Function<A, T> words, Function<StoreException, RuntimeException> trouble) {
         return answer.thenApply(words).exceptionallyCompose(thrown -> {
             Throwable cause = Stages.causeOf(thrown);

@@ -94,11 +94,11 @@ final class BarrierEntry {
         step(hold);
     }
 
-    private void later(Runnable look) {
+    private void later(Runnable action) {
         if (wait.isOver()) {
             giveUp(timedOut());
         }
-        backoff.later(wait.leftNanos(Long.MAX_VALUE), look);
+        backoff.later(wait.leftNanos(Long.MAX_VALUE), action);
         if (reason.get() != null) {
             backoff.interrupt();
         }
@@ -110,53 +110,53 @@ final class BarrierEntry {
 
     // ---- Polling
 
-    private void step(LocalHold mine) {
+    private void step(LocalHold place) {
         try {
-            var unused = mine.fencingToken();
+            var unused = place.fencingToken();
         } catch (LockLostException e) {
-            var unusedEnd = drop(mine, e);
+            var unusedEnd = drop(place, e);
             return;
         }
         if (result.isDone() || reason.get() != null) {
-            withdraw(mine);
+            withdraw(place);
             return;
         }
         var unused = barrier.newest().whenComplete((newest, failure) -> {
             if (failure != null) {
                 reason.compareAndSet(null, Stages.causeOf(failure));
-                withdraw(mine);
+                withdraw(place);
             } else if (isIn(newest)) {
-                goIn(mine, newest);
+                goIn(place, newest);
             } else if (context.environment().monotonicNanos() - countsAt >= 0) {
                 countsAt = context.environment().monotonicNanos() + COUNT_EVERY_NANOS;
-                count(mine, newest);
+                count(place, newest);
             } else {
-                lookLater(mine);
+                pollLater(place);
             }
         });
     }
 
-    private void lookLater(LocalHold mine) {
-        later(() -> step(mine));
+    private void pollLater(LocalHold place) {
+        later(() -> step(place));
     }
 
-    private void count(LocalHold mine, LatchCall.Answer newest) {
+    private void count(LocalHold place, LatchCall.Answer newest) {
         var unused = barrier.present()
                 .thenApply(present ->
                         barrier.numberFor(present, newest.generation()).isPresent())
                 .whenComplete((allThere, failure) -> {
                     if (failure == null && allThere) {
-                        tryToOpen(mine);
+                        tryToOpen(place);
                     } else {
                         // If the store fails for a reason, the next step meets it too.
-                        lookLater(mine);
+                        pollLater(place);
                     }
                 });
     }
 
     // ---- Opening
 
-    private void tryToOpen(LocalHold mine) {
+    private void tryToOpen(LocalHold place) {
         var unused = barrier.tryLockDoor().whenComplete((lock, taken) -> {
             if (taken != null) {
                 if (Stages.causeOf(taken) instanceof LockMismatchException misused) {
@@ -164,15 +164,15 @@ final class BarrierEntry {
                 }
                 // Otherwise another party opens, or gives up.
                 countsAt = context.environment().monotonicNanos();
-                lookLater(mine);
+                pollLater(place);
                 return;
             }
             var unusedOpening = open((LocalHold) lock).whenComplete((isOpen, failure) -> {
                 var unusedEnd = HoldHandle.of(lock).giveBack(CallerMode.ASYNC);
                 if (isOpen != null && isOpen) {
-                    step(mine);
+                    step(place);
                 } else {
-                    lookLater(mine);
+                    pollLater(place);
                 }
             });
         });
@@ -195,23 +195,23 @@ final class BarrierEntry {
         return newest.generation() >= token;
     }
 
-    void goIn(LocalHold mine, LatchCall.Answer newest) {
+    void goIn(LocalHold place, LatchCall.Answer newest) {
         var unused = barrier.atRest(newest)
                 .thenCompose(atRest -> barrier.rememberNewest())
                 .whenComplete((memory, failure) -> {
                     if (failure != null) {
-                        var unusedEnd = drop(mine, Stages.causeOf(failure));
+                        var unusedEnd = drop(place, Stages.causeOf(failure));
                         return;
                     }
                     try {
                         // Only a party that still has its place knows that the number is that of its generation.
-                        var unusedToken = mine.fencingToken();
+                        var unusedToken = place.fencingToken();
                     } catch (LockLostException e) {
                         var unusedMemory = HoldHandle.of(memory).giveBack(CallerMode.ASYNC);
-                        var unusedEnd = drop(mine, e);
+                        var unusedEnd = drop(place, e);
                         return;
                     }
-                    EngineMembership inside = new EngineMembership(barrier, mine, memory, newest.generation());
+                    EngineMembership inside = new EngineMembership(barrier, place, memory, newest.generation());
                     if (!result.complete(inside)) {
                         inside.leaveQuietly();
                     }
@@ -220,8 +220,8 @@ final class BarrierEntry {
 
     // ---- Giving up
 
-    private void withdraw(LocalHold mine) {
-        BarrierWithdrawal.begin(this, barrier, mine);
+    private void withdraw(LocalHold place) {
+        BarrierWithdrawal.begin(this, barrier, place);
     }
 
     /** Runs an action when the call has ended. */
@@ -230,17 +230,17 @@ final class BarrierEntry {
     }
 
     /** Ends the call while the place may still be counted. */
-    void endUncertain(LocalHold mine, @Nullable Throwable besides) {
+    void endUncertain(LocalHold place, @Nullable Throwable besides) {
         if (!result.isDone()) {
             Throwable why = why(besides);
-            why.addSuppressed(context.failures().mayBeCounted(mine.name(), mine.effectiveLease()));
+            why.addSuppressed(context.failures().mayBeCounted(place.name(), place.effectiveLease()));
             result.completeExceptionally(why);
         }
     }
 
     /** Releases the place, and ends the call unless it has ended before. */
-    CompletableFuture<?> giveBack(LocalHold mine, @Nullable Throwable besides) {
-        return result.isDone() ? mine.giveBack(CallerMode.ASYNC) : drop(mine, why(besides));
+    CompletableFuture<?> release(LocalHold place, @Nullable Throwable besides) {
+        return result.isDone() ? place.giveBack(CallerMode.ASYNC) : drop(place, why(besides));
     }
 
     /** Why it gives up, with further failures as suppressed ones. */
@@ -255,10 +255,10 @@ final class BarrierEntry {
         return known;
     }
 
-    private CompletableFuture<?> drop(LocalHold mine, Throwable why) {
-        return mine.giveBack(CallerMode.ASYNC).whenComplete((outcome, never) -> {
+    private CompletableFuture<?> drop(LocalHold place, Throwable why) {
+        return place.giveBack(CallerMode.ASYNC).whenComplete((outcome, never) -> {
             if (outcome == ReleaseOutcome.UNCONFIRMED && !(why instanceof LockLostException)) {
-                why.addSuppressed(context.failures().notGivenBack(barrier.name(), mine.effectiveLease()));
+                why.addSuppressed(context.failures().notGivenBack(barrier.name(), place.effectiveLease()));
             }
             result.completeExceptionally(why);
         });

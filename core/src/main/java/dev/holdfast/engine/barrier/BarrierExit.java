@@ -29,11 +29,11 @@ final class BarrierExit {
     static CompletableFuture<Boolean> begin(EngineBarrier barrier, long generation, TotalWait wait) {
         BarrierExit leaving = new BarrierExit(barrier, generation, wait);
         barrier.context.life().endWithClient(leaving.result);
-        leaving.look();
+        leaving.poll();
         return leaving.result;
     }
 
-    private void look() {
+    private void poll() {
         if (result.isDone()) {
             return;
         }
@@ -47,7 +47,7 @@ final class BarrierExit {
             } else if (wait.isOver()) {
                 result.complete(false);
             } else {
-                backoff.later(wait.leftNanos(Long.MAX_VALUE), this::look);
+                backoff.later(wait.leftNanos(Long.MAX_VALUE), this::poll);
             }
         });
     }

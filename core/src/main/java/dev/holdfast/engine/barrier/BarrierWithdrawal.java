@@ -115,7 +115,7 @@ final class BarrierWithdrawal {
             entering.goIn(place, newest);
             return CompletableFuture.completedFuture(null);
         }
-        return entering.giveBack(place, besides);
+        return entering.release(place, besides);
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one request at a time

@@ -173,21 +173,21 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
     @Override
     public CompletionStage<BarrierMembership> enterAsync() {
         BarrierEntry entering = new BarrierEntry(this, TotalWait.begin(context.environment(), Optional.empty()));
-        CompletableFuture<BarrierMembership> told = new CompletableFuture<>();
+        CompletableFuture<BarrierMembership> userStage = new CompletableFuture<>();
         var unusedEntry = entering.begin()
                 .whenComplete((inside, failure) -> context.callbacks().run(() -> {
                     if (failure != null) {
-                        told.completeExceptionally(failure);
-                    } else if (!told.complete(inside)) {
+                        userStage.completeExceptionally(failure);
+                    } else if (!userStage.complete(inside)) {
                         inside.leaveQuietly();
                     }
                 }));
-        var unusedEnd = told.whenComplete((inside, failure) -> {
+        var unusedEnd = userStage.whenComplete((inside, failure) -> {
             if (failure != null) {
                 entering.giveUp(new CancellationException());
             }
         });
-        return told;
+        return userStage;
     }
 
     // ---- Store operations

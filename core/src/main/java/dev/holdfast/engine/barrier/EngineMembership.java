@@ -82,9 +82,9 @@ final class EngineMembership implements BarrierMembership {
     public CompletionStage<Void> leaveAsync() {
         CompletableFuture<Boolean> leaving =
                 leaveWithin(TotalWait.begin(barrier.context.environment(), Optional.empty()));
-        CompletableFuture<Void> told = barrier.context.callbacks().relay(leaving.thenAccept(all -> {}));
-        var unused = told.whenComplete((all, failure) -> leaving.cancel(false));
-        return told;
+        CompletableFuture<Void> userStage = barrier.context.callbacks().relay(leaving.thenAccept(all -> {}));
+        var unused = userStage.whenComplete((all, failure) -> leaving.cancel(false));
+        return userStage;
     }
 
     private CompletableFuture<Boolean> leaveWithin(TotalWait wait) {

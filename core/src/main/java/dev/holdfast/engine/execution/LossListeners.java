@@ -18,10 +18,10 @@ public final class LossListeners {
     private final List<Listener> listeners = new ArrayList<>(1);
 
     /** A listener, and the handle through which it was added: that of the hold, or a nested one. */
-    private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
+    private record Listener(Hold handle, Consumer<Loss> action, boolean isReaction) {}
 
-    public void add(Hold handle, Consumer<Loss> told, boolean isReaction) {
-        listeners.add(new Listener(handle, told, isReaction));
+    public void add(Hold handle, Consumer<Loss> action, boolean isReaction) {
+        listeners.add(new Listener(handle, action, isReaction));
     }
 
     /** Removes the listeners of a handle that was closed. */
@@ -40,20 +40,20 @@ public final class LossListeners {
     private void tell(boolean reactions, Loss lost, Callbacks callbacks, DeferredActions out) {
         for (Listener listener : listeners) {
             if (listener.isReaction == reactions) {
-                out.add(() -> tell(listener.told, listener.isReaction, lost, callbacks));
+                out.add(() -> tell(listener.action, listener.isReaction, lost, callbacks));
             }
         }
     }
 
     /** Notifies one listener. Called without any lock. */
-    public static void tell(Consumer<Loss> told, boolean isReaction, Loss lost, Callbacks callbacks) {
+    public static void tell(Consumer<Loss> action, boolean isReaction, Loss lost, Callbacks callbacks) {
         if (isReaction) {
-            told.accept(lost);
+            action.accept(lost);
             return;
         }
         callbacks.runLossListener(() -> {
             try {
-                told.accept(lost);
+                action.accept(lost);
             } catch (RuntimeException | Error e) {
                 log.warn("resource={} token={} a listener for the loss failed", lost.name(), lost.token(), e);
             }

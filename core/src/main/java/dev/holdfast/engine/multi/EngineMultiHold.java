@@ -149,11 +149,11 @@ final class EngineMultiHold implements MultiHold {
 
     @Override
     public CompletionStage<Map<String, ReleaseOutcome>> releaseAsync() {
-        return userStage.of(giveBack(), context.callbacks());
+        return userStage.of(beginRelease(), context.callbacks());
     }
 
     /** As {@link #releaseAsync}, but completed on the thread that ends the last release. */
-    private CompletableFuture<Map<String, ReleaseOutcome>> giveBack() {
+    private CompletableFuture<Map<String, ReleaseOutcome>> beginRelease() {
         if (owner != null && owner != Thread.currentThread()) {
             throw new NotOwnerException(
                     parts.get(0).name(),
@@ -213,7 +213,7 @@ final class EngineMultiHold implements MultiHold {
         if (isClosed.get()) {
             return;
         }
-        CompletableFuture<Map<String, ReleaseOutcome>> ending = giveBack();
+        CompletableFuture<Map<String, ReleaseOutcome>> ending = beginRelease();
         Map<String, ReleaseOutcome> outcomes;
         try {
             outcomes = Uninterruptibles.uninterruptibly(

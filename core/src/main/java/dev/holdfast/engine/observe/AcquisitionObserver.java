@@ -49,7 +49,7 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
         }
         do {
             if (getAndSet(null) instanceof Early early) {
-                early.tell(this);
+                early.report(this);
             }
         } while (!compareAndSet(null, GRANTED));
     }
@@ -64,14 +64,14 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
 
     public void lost(Loss lost) {
         if (!isEarly(lost, null)) {
-            tell(lost);
+            report(lost);
         }
     }
 
     /** A grant that came after its request had been cancelled is not reported. */
     public void released(ReleaseOutcome outcome) {
         if (!isEarly(null, outcome)) {
-            tell(outcome);
+            report(outcome);
         }
     }
 
@@ -95,17 +95,17 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
             return new Early(loss == null ? moreLoss : loss, outcome == null ? moreOutcome : outcome);
         }
 
-        void tell(AcquisitionObserver observer) {
+        void report(AcquisitionObserver observer) {
             if (loss != null) {
-                observer.tell(loss);
+                observer.report(loss);
             }
             if (outcome != null) {
-                observer.tell(outcome);
+                observer.report(outcome);
             }
         }
     }
 
-    private void tell(Loss lost) {
+    private void report(Loss lost) {
         try {
             listener.onLost(lost);
         } catch (RuntimeException | Error e) {
@@ -113,7 +113,7 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
         }
     }
 
-    private void tell(ReleaseOutcome outcome) {
+    private void report(ReleaseOutcome outcome) {
         try {
             listener.onReleased(outcome);
         } catch (RuntimeException | Error e) {

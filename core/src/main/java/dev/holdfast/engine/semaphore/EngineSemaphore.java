@@ -139,7 +139,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     public Optional<Permits> drainPermits() {
         Optional<Permits> drained = Optional.empty();
         for (int i = 0; i < MAX_DRAINS && drained.isEmpty(); i++) {
-            Optional<ResourceInfo> present = look();
+            Optional<ResourceInfo> present = inspect();
             int free = present.map(EngineSemaphore::freeIn).orElse(spec.capacity());
             boolean isAwaited = present.map(info -> info.waiting() > 0).orElse(false);
             if (free == 0 || (isAwaited && spec.order() == Order.FAIR)) {
@@ -152,14 +152,14 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     @Override
     public int availablePermits() {
-        return look().map(EngineSemaphore::freeIn).orElse(spec.capacity());
+        return inspect().map(EngineSemaphore::freeIn).orElse(spec.capacity());
     }
 
     private static int freeIn(ResourceInfo info) {
         return (int) Math.max(0, info.spec().capacity() - info.held());
     }
 
-    private Optional<ResourceInfo> look() {
+    private Optional<ResourceInfo> inspect() {
         context.requireOpen();
         Optional<ResourceInfo> found = await(ResourceInspection.askWithin(
                 resources.partition(name).wire,

@@ -135,11 +135,11 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         hold.onLost(loss -> begun.cancel(false));
         var unused = begun.whenComplete((value, failure) -> {
             var unusedEnd = hold.giveBack(CallerMode.ASYNC)
-                    .thenAccept(how -> context.callbacks().run(() -> tell(hold, how, value, failure, stage)));
+                    .thenAccept(how -> context.callbacks().run(() -> complete(hold, how, value, failure, stage)));
         });
     }
 
-    private static <T extends @Nullable Object> void tell(
+    private static <T extends @Nullable Object> void complete(
             EngineTaskHold hold,
             ReleaseOutcome how,
             T value,

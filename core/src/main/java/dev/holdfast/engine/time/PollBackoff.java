@@ -26,24 +26,24 @@ public final class PollBackoff {
     }
 
     /** Runs an action after a pause of at most a time. */
-    public void later(long mostNanos, Runnable look) {
+    public void later(long mostNanos, Runnable action) {
         long waited = environment.monotonicNanos() - startedAt;
         long pause = Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, waited / 8));
-        next.set(look);
-        environment.schedule(Math.min(Jitter.spread(environment, pause), mostNanos), () -> goOn(look));
+        next.set(action);
+        environment.schedule(Math.min(Jitter.spread(environment, pause), mostNanos), () -> resume(action));
     }
 
     /** Ends the current pause, if there is one. */
     public void interrupt() {
-        Runnable look = next.getAndSet(null);
-        if (look != null) {
-            look.run();
+        Runnable action = next.getAndSet(null);
+        if (action != null) {
+            action.run();
         }
     }
 
-    private void goOn(Runnable look) {
-        if (next.compareAndSet(look, null)) {
-            look.run();
+    private void resume(Runnable action) {
+        if (next.compareAndSet(action, null)) {
+            action.run();
         }
     }
 }

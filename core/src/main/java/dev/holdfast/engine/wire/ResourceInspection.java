@@ -20,7 +20,7 @@ public final class ResourceInspection implements CommandSender.Answer {
     private static final int PAGE = 1_000;
     private static final int MOST_CHANGES = 10;
 
-    private final CommandSender wire;
+    private final CommandSender sender;
     private final ResourceName name;
     private final CallerMode caller;
     private final int limit;
@@ -36,8 +36,9 @@ public final class ResourceInspection implements CommandSender.Answer {
     private volatile List<Party> before = List.of();
     private volatile long tokenBefore;
 
-    private ResourceInspection(CommandSender wire, ResourceName name, CallerMode caller, int limit, long withinNanos) {
-        this.wire = wire;
+    private ResourceInspection(
+            CommandSender sender, ResourceName name, CallerMode caller, int limit, long withinNanos) {
+        this.sender = sender;
         this.name = name;
         this.caller = caller;
         this.limit = limit;
@@ -49,14 +50,14 @@ public final class ResourceInspection implements CommandSender.Answer {
      * a {@link StoreException}.
      */
     public static CompletableFuture<Optional<ResourceInfo>> ask(
-            CommandSender wire, ResourceName name, CallerMode caller) {
-        return new ResourceInspection(wire, name, caller, 1, 0).begin();
+            CommandSender sender, ResourceName name, CallerMode caller) {
+        return new ResourceInspection(sender, name, caller, 1, 0).begin();
     }
 
     /** As {@link #ask}, with retries while the store is unavailable. */
     public static CompletableFuture<Optional<ResourceInfo>> askWithin(
-            CommandSender wire, ResourceName name, CallerMode caller, Duration within) {
-        return new ResourceInspection(wire, name, caller, 1, within.toNanos()).begin();
+            CommandSender sender, ResourceName name, CallerMode caller, Duration within) {
+        return new ResourceInspection(sender, name, caller, 1, within.toNanos()).begin();
     }
 
     /**
@@ -64,8 +65,8 @@ public final class ResourceInspection implements CommandSender.Answer {
      * {@link StoreException}, also if several pages of holders keep changing.
      */
     public static CompletableFuture<Optional<ResourceInfo>> askForAll(
-            CommandSender wire, ResourceName name, CallerMode caller) {
-        return new ResourceInspection(wire, name, caller, PAGE, 0).begin();
+            CommandSender sender, ResourceName name, CallerMode caller) {
+        return new ResourceInspection(sender, name, caller, PAGE, 0).begin();
     }
 
     private CompletableFuture<Optional<ResourceInfo>> begin() {
@@ -76,9 +77,9 @@ public final class ResourceInspection implements CommandSender.Answer {
     private void page(Optional<String> cursor) {
         Command inspect = new Command.Inspect(name.value(), cursor, limit, Command.Inspect.Scope.NAME);
         if (withinNanos == 0) {
-            wire.send(inspect, caller, this);
+            sender.send(inspect, caller, this);
         } else {
-            wire.sendWithin(inspect, caller, withinNanos, this);
+            sender.sendWithin(inspect, caller, withinNanos, this);
         }
     }
 

@@ -111,16 +111,16 @@ public final class DeferredStore implements LockStore {
         if (present.isDone() && !present.isCompletedExceptionally()) {
             return atOnce.apply(present.join());
         }
-        CompletableFuture<Reply> told = new CompletableFuture<>();
+        CompletableFuture<Reply> result = new CompletableFuture<>();
         var unused = present.thenCompose(store -> store.execute(command, CallerMode.ASYNC))
                 .whenComplete((reply, failure) -> {
                     if (failure == null) {
-                        told.complete(reply);
+                        result.complete(reply);
                     } else {
-                        told.completeExceptionally(Stages.causeOf(failure));
+                        result.completeExceptionally(Stages.causeOf(failure));
                     }
                 });
-        return told;
+        return result;
     }
 
     private CompletableFuture<LockStore> present() {
