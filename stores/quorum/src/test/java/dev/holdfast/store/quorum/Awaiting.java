@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits for what comes about by itself. */
+/** Waits for conditions. */
 final class Awaiting {
 
     private Awaiting() {}

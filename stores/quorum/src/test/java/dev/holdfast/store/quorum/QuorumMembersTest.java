@@ -210,7 +210,7 @@ class QuorumMembersTest extends ScriptedQuorum {
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
         release(held);
-        // Its time is over, and all that the quorum does about it has come through.
+        // It has timed out, and the quorum has handled that completely.
         for (int i = 0; i < 10; i++) {
             time.advance(PATIENCE);
         }

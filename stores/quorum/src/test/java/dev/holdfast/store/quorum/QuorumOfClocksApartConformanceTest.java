@@ -26,11 +26,11 @@ class QuorumOfClocksApartConformanceTest extends LockStoreConformance {
 
         private static final long START = 1_750_000_000_000_000L;
 
-        /** A clock is ahead by less than so many microseconds, and mostly by far less. */
+        /** The clocks' maximum lead in microseconds; most lead by far less. */
         private static final int MOST_AHEAD = 1 << 13;
 
         /**
-         * It goes at its pace for so many looks at it, and is somewhere else then; or stands still, for it never goes
+         * A clock runs at its rate for this many reads, and then jumps forward or stands still, since it never goes
          * back.
          */
         private static final int LOOKS = 4;

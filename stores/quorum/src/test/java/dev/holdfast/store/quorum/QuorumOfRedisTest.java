@@ -181,7 +181,7 @@ class QuorumOfRedisTest {
                     .as("two owners at the same time")
                     .isFalse();
         } catch (dev.holdfast.LockLostException lost) {
-            // It had no majority any more, and its owner was told.
+            // It had lost its majority, and its owner was notified.
             assertThat(lost.loss().token()).isPositive();
         }
     }

@@ -55,9 +55,8 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
     }
 
     /**
-     * The kit takes step after step, and looks for what each of them has done; of what a quorum has yet to settle with
-     * a member that was slower than the others it knows nothing. So each answer is waited for. What a quorum does with
-     * answers that come when they like is seen in other tests.
+     * The kit makes one step after another and checks its effect. But a quorum may still have to settle something with
+     * a slow member, so this waits for every answer. Other tests cover answers in any order.
      */
     private record OneByOne(LockStore member) implements LockStore {
         @Override
@@ -103,7 +102,7 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
         return true;
     }
 
-    /** Each command is several trips; the random runs go on over reference stores, where they cost nothing. */
+    /** Each command takes several requests; the random runs use reference stores, where they cost nothing. */
     @Override
     public int randomRuns() {
         return 10;

@@ -27,7 +27,7 @@ class QuorumRepairTest extends ScriptedQuorum {
     private static final ResourceSpec BOTH =
             new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, ResourceSpec.MUTEX.order());
 
-    /** Lets the longest lease and a tenth more pass, and sees to it that sessions live on. */
+    /** Lets the longest lease and a tenth more pass, while keeping sessions alive. */
     private void outlastKeepOut(SessionId... sessions) {
         for (int i = 0; i < 9; i++) {
             time.advance(Duration.ofSeconds(4));

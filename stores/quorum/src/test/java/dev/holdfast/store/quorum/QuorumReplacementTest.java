@@ -68,8 +68,8 @@ class QuorumReplacementTest {
     }
 
     /**
-     * That a member which lost its data is kept out for the longest lease is the business of other tests. Nobody dies
-     * here, so a shorter time does no harm.
+     * Other tests check that a member that lost its data is kept out for the longest lease. No owner dies here, so a
+     * shorter time is harmless.
      */
     private static final class KeptOutBriefly extends QuorumRules {
         @Override

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Which tokens a quorum gives, and which it tells of a grant that it knows from its members alone. */
+/** The tokens that a quorum issues, and those that it reports for a grant known only from its members. */
 class QuorumTokensTest extends ScriptedQuorum {
 
     /** Further than the blocks of members may be apart. */

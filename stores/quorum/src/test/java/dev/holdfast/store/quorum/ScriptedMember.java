@@ -19,10 +19,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-/**
- * A member whose way a test holds in hand: commands or answers are kept back until the test lets them go on, and data
- * is lost when it says so.
- */
+/** A member that a test controls: it can delay commands or replies until the test releases them, and lose its data. */
 final class ScriptedMember implements LockStore {
 
     private static final Predicate<Command> NONE = command -> false;
@@ -49,7 +46,7 @@ final class ScriptedMember implements LockStore {
         commandsKept = which;
     }
 
-    /** What such commands do is done, and nobody hears of it. */
+    /** The commands take effect, but their replies are lost. */
     void keepsAnswers(Predicate<Command> which) {
         answersKept = which;
     }
@@ -65,7 +62,7 @@ final class ScriptedMember implements LockStore {
         answersKept = NONE;
     }
 
-    /** What was kept goes on, in its order. */
+    /** Releases what was delayed, in order. */
     void letGo() {
         List<Runnable> due = List.copyOf(kept);
         kept.clear();

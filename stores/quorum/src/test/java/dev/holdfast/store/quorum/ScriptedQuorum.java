@@ -62,7 +62,7 @@ abstract class ScriptedQuorum {
         return made;
     }
 
-    /** Begins anew with a quorum that breaks a rule. */
+    /** Starts over with a quorum that breaks a rule. */
     void with(QuorumRules rules) {
         a = member(Duration.ZERO);
         b = member(Duration.ZERO);

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -19,12 +21,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** What the tests ask of a store. */
+/** Commands that several tests send to a store. */
 final class Asking {
 
     private Asking() {}
@@ -43,7 +46,7 @@ final class Asking {
         return expected.cast(reply);
     }
 
-    /** The failure with which a command ends. */
+    /** The failure of a command. */
     static StoreException failure(LockStore store, Command command) {
         Throwable thrown = catchThrowable(() -> send(store, command));
         assertThat(thrown).isInstanceOf(CompletionException.class);
@@ -65,14 +68,14 @@ final class Asking {
                 claim, 0, Command.Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Command.Waiting.QUEUE, 1);
     }
 
-    /** How many wait for the names that begin so. */
+    /** The number of waiters of the names with a prefix. */
     static long waiting(LockStore store, String prefix) {
         return inspectAll(store, prefix).stream()
                 .mapToLong(ResourceInfo::waiting)
                 .sum();
     }
 
-    /** What is recorded of the names that begin so. */
+    /** The resources in use with a prefix. */
     static List<ResourceInfo> inspectAll(LockStore store, String prefix) {
         List<ResourceInfo> all = new ArrayList<>();
         Optional<String> cursor = Optional.empty();
@@ -92,5 +95,22 @@ final class Asking {
             }
             LockSupport.parkNanos(2_000_000);
         }
+    }
+
+    /** Requests the locks of this many names at once. */
+    static List<CompletableFuture<Hold>> acquireAll(Holdfast client, int names) {
+        List<CompletableFuture<Hold>> pending = new ArrayList<>();
+        for (int i = 0; i < names; i++) {
+            pending.add(client.lock("name/" + i).acquireAsync().toCompletableFuture());
+        }
+        return pending;
+    }
+
+    static List<Hold> holds(List<CompletableFuture<Hold>> pending) throws Exception {
+        List<Hold> granted = new ArrayList<>();
+        for (CompletableFuture<Hold> hold : pending) {
+            granted.add(hold.get(1, TimeUnit.MINUTES));
+        }
+        return granted;
     }
 }

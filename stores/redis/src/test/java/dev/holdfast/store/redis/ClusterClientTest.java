@@ -10,7 +10,6 @@ import dev.holdfast.MultiHold;
 import dev.holdfast.Permits;
 import dev.holdfast.servers.RedisServer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -96,11 +95,11 @@ class ClusterClientTest {
         int names = 10_000;
         try (Holdfast holder = patientClient("waited");
                 Holdfast waiter = patientClient("waited")) {
-            List<Hold> held = all(askedFor(holder, names));
-            List<CompletableFuture<Hold>> waiting = askedFor(waiter, names);
+            List<Hold> held = Asking.holds(Asking.acquireAll(holder, names));
+            List<CompletableFuture<Hold>> waiting = Asking.acquireAll(waiter, names);
             assertThat(held).allMatch(Hold::isHeld);
             held.forEach(Hold::close);
-            all(waiting).forEach(Hold::close);
+            Asking.holds(waiting).forEach(Hold::close);
         }
     }
 
@@ -113,7 +112,7 @@ class ClusterClientTest {
                 .keepAliveEvery(every)
                 .storeTimeout(Duration.ofSeconds(30))
                 .build()) {
-            List<Hold> held = all(askedFor(holder, names));
+            List<Hold> held = Asking.holds(Asking.acquireAll(holder, names));
             long before = calls();
             long beganAt = System.nanoTime();
             until("more than a ttl has passed", () -> System.nanoTime() - beganAt > 10 * every.toNanos());
@@ -133,21 +132,5 @@ class ClusterClientTest {
             calls += found.find() ? Long.parseLong(found.group(1)) : 0;
         }
         return calls;
-    }
-
-    private static List<CompletableFuture<Hold>> askedFor(Holdfast client, int names) {
-        List<CompletableFuture<Hold>> asked = new ArrayList<>();
-        for (int i = 0; i < names; i++) {
-            asked.add(client.lock("name/" + i).acquireAsync().toCompletableFuture());
-        }
-        return asked;
-    }
-
-    private static List<Hold> all(List<CompletableFuture<Hold>> asked) throws Exception {
-        List<Hold> granted = new ArrayList<>();
-        for (CompletableFuture<Hold> one : asked) {
-            granted.add(one.get(1, TimeUnit.MINUTES));
-        }
-        return granted;
     }
 }

@@ -33,7 +33,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What befalls a cluster, and what becomes of the locks in it. Who breaks one has one of its own. */
+/** Faults of a cluster, and their effect on its locks. Tests that damage a cluster start their own. */
 @Tag("server")
 class ClusterFaultsTest {
 
@@ -60,7 +60,7 @@ class ClusterFaultsTest {
                 .build());
     }
 
-    /** Asks again where the store took too long for a hasty client. */
+    /** Retries if the store was too slow for a client with a short time-out. */
     private static <T> T persistently(Supplier<T> request) {
         AtomicReference<T> answer = new AtomicReference<>();
         until("the store answers a hasty client", () -> {
@@ -220,7 +220,7 @@ class ClusterFaultsTest {
                 for (int round = 0; round < 6; round++) {
                     int before = rounds.get();
                     until("locks go round", () -> rounds.get() > before + 20 || isAnyDone(running));
-                    // Half of the keys may have gone when commands come: they are told to try again.
+                    // Half of the keys may have migrated when commands arrive; those are told to try again.
                     cluster.move(slotOf(hot), from, to, () -> {});
                     RedisServer next = from;
                     from = to;
@@ -249,8 +249,8 @@ class ClusterFaultsTest {
             int slot = slotOf(name);
             RedisServer from = cluster.primaries().get(2);
             RedisServer to = cluster.primaries().get(0);
-            // So many share it that their grants don't stand in one field: then all keys of the bucket are in use, and
-            // whoever has them all can serve it.
+            // There are more holders than fit into one field. So all keys of the bucket are in use, and any node with
+            // all of them can serve it.
             List<Permits> shares = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 shares.add((i % 2 == 0 ? one : two).semaphore(name, 40).acquire(1));
@@ -295,7 +295,7 @@ class ClusterFaultsTest {
     @Test
     void waiterIsToldWhereItsSlotHasGone() throws Exception {
         RedisCluster cluster = TestCluster.shared();
-        // Their leases are so long that nobody polls for their end.
+        // Their leases are too long for polls at their end.
         Duration hour = Duration.ofHours(1);
         try (Holdfast one = builder(cluster).sessionTtl(hour).build();
                 Holdfast two = builder(cluster).sessionTtl(hour).build()) {

@@ -39,7 +39,7 @@ class ClusterPlainChannelsTest {
         }
     }
 
-    /** Its leases are so long that nobody polls for their end within a test. */
+    /** A client whose leases are too long for polls at their end within a test. */
     private static Holdfast client() {
         return Holdfast.builder(
                         TestCluster.shared().uri().replace("://", "://older:secret@") + "?namespace=" + NAMESPACE)

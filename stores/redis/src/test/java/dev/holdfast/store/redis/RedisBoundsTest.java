@@ -43,8 +43,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * However many wait, hold or expire, one call of the script makes a bounded number of steps: the commands that the
- * server counts while it runs. What is left over is done by the calls that come next, whoever makes them.
+ * Regardless of how many claims wait, hold or expire, one call of the script takes a bounded number of steps: the
+ * commands that the server counts meanwhile. The following calls, of any client, do the rest.
  */
 @Tag("server")
 class RedisBoundsTest {
@@ -70,7 +70,7 @@ class RedisBoundsTest {
         bench.close();
     }
 
-    /** One call with one command, which nobody follows up; the steps that it makes are counted. */
+    /** One call with one command and without follow-up calls; counts its steps. */
     @CanIgnoreReturnValue
     private ScriptReply call(ScriptCall request) {
         BucketLayout layout = new BucketLayout(bench.namespace(), 1);
@@ -165,7 +165,7 @@ class RedisBoundsTest {
         }
         assertThat(told).hasSize(many).doesNotHaveDuplicates();
         assertThat(tokens).isSorted();
-        // Beside each other, names share what one call may tell.
+        // Several names share the limit of what one call reports.
         List<byte[]> names = Stream.concat(
                         Stream.of("catalogue"), IntStream.rangeClosed(1, 199).mapToObj(i -> "shelf-" + i))
                 .map(name -> new ResourceName(name).utf8())
@@ -206,7 +206,7 @@ class RedisBoundsTest {
                 .containsExactly(Reply.Absent.class, Reply.Granted.class);
     }
 
-    /** Goes on as the store does, with each call counted. */
+    /** Continues as the store does, counting the steps of each call. */
     private Reply forced(ResourceName name, long token) {
         Command.ForceRelease command = new Command.ForceRelease(name, token);
         ScriptReply answer = call(ScriptCall.force(command, ""));
@@ -231,7 +231,7 @@ class RedisBoundsTest {
         ScriptReply released = call(ScriptCall.release(new Command.Release(claim("catalogue", writer, 1)), 3));
         assertThat(released.more()).isTrue();
         assertThat(worst).isLessThan(MOST_STEPS);
-        // Nobody goes on with that release; a keep-alive of anyone does.
+        // No call continues that release, but any client's keep-alive does.
         Command.KeepAlive anyone = new Command.KeepAlive(other, 0);
         for (int calls = 0; call(ScriptCall.keepAlive(anyone)).more(); calls++) {
             assertThat(calls).isLessThan(many);

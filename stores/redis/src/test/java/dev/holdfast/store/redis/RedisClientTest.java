@@ -110,12 +110,12 @@ class RedisClientTest {
         try (Holdfast holder = patientClient(uri(server, "many"));
                 Holdfast waiter = patientClient(uri(server, "many"));
                 RedisStore store = server.builder().namespace("many").open()) {
-            List<Hold> held = all(askedFor(holder, names));
-            List<CompletableFuture<Hold>> waiting = askedFor(waiter, names);
+            List<Hold> held = Asking.holds(Asking.acquireAll(holder, names));
+            List<CompletableFuture<Hold>> waiting = Asking.acquireAll(waiter, names);
             until("all wait", () -> Asking.waiting(store, "name/") == names);
             assertThat(waiting).noneMatch(CompletableFuture::isDone);
             held.forEach(Hold::close);
-            all(waiting).forEach(Hold::close);
+            Asking.holds(waiting).forEach(Hold::close);
         }
     }
 
@@ -125,22 +125,6 @@ class RedisClientTest {
                 .storeTimeout(Duration.ofSeconds(30))
                 .sessionTtl(Duration.ofMinutes(2))
                 .build();
-    }
-
-    private static List<CompletableFuture<Hold>> askedFor(Holdfast client, int names) {
-        List<CompletableFuture<Hold>> asked = new ArrayList<>();
-        for (int i = 0; i < names; i++) {
-            asked.add(client.lock("name/" + i).acquireAsync().toCompletableFuture());
-        }
-        return asked;
-    }
-
-    private static List<Hold> all(List<CompletableFuture<Hold>> asked) throws Exception {
-        List<Hold> granted = new ArrayList<>();
-        for (CompletableFuture<Hold> one : asked) {
-            granted.add(one.get(1, TimeUnit.MINUTES));
-        }
-        return granted;
     }
 
     @Test

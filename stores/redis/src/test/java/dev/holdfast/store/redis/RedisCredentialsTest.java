@@ -133,10 +133,7 @@ class RedisCredentialsTest {
                 .hasMessageContaining(missing.toString());
     }
 
-    /**
-     * Everything that goes wrong with a password in hand, and all that is said of it, up to what the driver tells for
-     * debugging.
-     */
+    /** Failures that involve a password, and everything reported about them, including the driver's debug log. */
     @Test
     void passwordsAreNeverSaid() throws IOException {
         Path file = file("canary");

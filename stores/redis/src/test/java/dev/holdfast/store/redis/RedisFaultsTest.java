@@ -102,7 +102,8 @@ class RedisFaultsTest {
             assertThat(failure.effect()).isEqualTo(Effect.UNKNOWN);
             assertThat(failure.reason()).isEqualTo(Reason.UNAVAILABLE);
             until("the server is used again", () -> isServed(store, new Command.KeepAlive(session, 1)));
-            // Whatever became of the first sending, the claim has one state, and the epoch keeps late duplicates out.
+            // Regardless of the outcome of the first request, the claim has one state, and the epoch rejects late
+            // duplicates.
             send(store, acquire(claim), Reply.Stale.class);
             send(store, new Command.Withdraw(claim, Command.Sending.REPEAT), Reply.Done.class);
             assertThat(send(store, new Command.Poll(List.of(claim))))

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A server at its {@code maxmemory}: what is there goes on and ends as ever, and nothing new comes. */
+/** A server at its {@code maxmemory}: existing locks continue and end as usual, and nothing new is accepted. */
 @Tag("server")
 class RedisFullServerTest {
 
@@ -145,7 +145,7 @@ class RedisFullServerTest {
         send(store, new Command.Release(waits), Reply.Released.class);
     }
 
-    /** Each alone in its call, so that nothing was given back before it. */
+    /** Each alone in its call, so that nothing was released before it. */
     @Test
     void whatIsNewIsDeniedWithTheReasonAndWithoutEffect() {
         send(store, acquire(claim("held", session, 1)), Reply.Granted.class);
@@ -170,14 +170,14 @@ class RedisFullServerTest {
             assertThat(failure.effect()).isEqualTo(Effect.NONE);
         }
         assertThat(records()).isEqualTo(before);
-        // What is asked for again is answered, and looking is no writing.
+        // Retries are answered, and reading is not writing.
         send(store, acquire(claim("held", session, 1)), Reply.Granted.class);
         assertThat(send(store, new Command.Inspect("", Optional.empty(), 10), Reply.Inspected.class)
                         .resources())
                 .hasSize(2);
     }
 
-    /** A call that has met the limit with something that may go on still admits nothing new. */
+    /** A call that met the limit in a permitted command still accepts nothing new. */
     @Test
     void claimThatLeavesWithAKeepAliveIsDenied() {
         fill();
@@ -185,7 +185,7 @@ class RedisFullServerTest {
         server.server().process().pause();
         List<CompletableFuture<Reply>> answers;
         try {
-            // Two trips are under way with one command each; what comes then leaves together.
+            // Two batches with one command each are in flight; later commands form one batch.
             begin(new Command.Poll(List.of(claim("a", session, 9))));
             begin(new Command.Poll(List.of(claim("a", session, 9))));
             answers = together.stream().map(this::begin).toList();
@@ -198,7 +198,7 @@ class RedisFullServerTest {
                 .hasMessageContaining("maxmemory");
     }
 
-    /** The whole of a client: it renews what it holds, gives it back, and is told why it gets no more. */
+    /** A whole client: it renews and releases its holds, and learns why it gets no more. */
     @Test
     void clientRenewsAndReleasesItsLocks() throws Exception {
         try (Holdfast holdfast = Holdfast.builder(server.server().uri())

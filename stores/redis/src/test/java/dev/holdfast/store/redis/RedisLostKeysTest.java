@@ -40,7 +40,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One of the keys is gone, evicted or deleted by hand: what it had is lost data, and all else goes on within a ttl. */
+/**
+ * One of the keys is lost, evicted or deleted by hand: its data is lost, and everything else continues within a ttl.
+ */
 @Tag("server")
 class RedisLostKeysTest {
 
@@ -160,7 +162,7 @@ class RedisLostKeysTest {
         endAll(alive);
     }
 
-    /** Nobody is left who renews a session, and who comes then finds the names free. */
+    /** No session is renewed any more, and later claims find the names free. */
     @ParameterizedTest
     @EnumSource
     void deadlinesAreLostWithAllWhoLived(Steps steps) {
@@ -301,7 +303,7 @@ class RedisLostKeysTest {
         endAll(session(store, HOUR));
     }
 
-    /** Fields that somebody deleted can't be made up: who waited there waits no more, and the name goes on. */
+    /** Deleted fields can't be restored: their waiters are lost, but the name stays usable. */
     @ParameterizedTest
     @EnumSource
     void recordsAreLostAndTheNameGoesOn(Steps steps) {
@@ -321,7 +323,7 @@ class RedisLostKeysTest {
         endAll(session);
     }
 
-    /** A record that makes no sense is left as it is until a person removes it: who asks is told so. */
+    /** A damaged record is left as it is until a person deletes it, and commands on it report that. */
     @ParameterizedTest
     @EnumSource
     void recordThatAPersonMustRemoveIsTold(Steps steps) {
@@ -339,7 +341,7 @@ class RedisLostKeysTest {
             assertThat(failure).hasMessageContaining(bench.key('h')).hasMessageContaining("docs/operations.md");
         }
         send(store, acquire(claim("b", session, 100)), Reply.Granted.class);
-        // As the manual says for whoever looks after the server.
+        // As the manual tells operators.
         delete("'a'");
         server.command("DEL", bench.key('d'), bench.key('o'));
         send(store, acquire(claim("a", session, 101)), Reply.Granted.class);

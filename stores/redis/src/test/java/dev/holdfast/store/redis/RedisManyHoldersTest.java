@@ -26,7 +26,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a client sees of a name whose holders the server tells in several parts. */
+/** What a client sees of a name whose holders the server reports in several parts. */
 @Tag("server")
 class RedisManyHoldersTest {
 
@@ -72,7 +72,7 @@ class RedisManyHoldersTest {
         AtomicInteger pages = new AtomicInteger();
         try (RedisStore parties = open(server);
                 Holdfast client = client(new Paged(open(server), pages))) {
-            // They only take their places: each that waited would look again and again.
+            // They only take permits: waiters would poll repeatedly.
             SessionId session = Asking.session(parties, Duration.ofMinutes(10));
             ResourceSpec places = new ResourceSpec(Kind.SEMAPHORE, PARTIES, Order.FAIR);
             for (int i = 1; i <= PARTIES - 2; i++) {

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Half of the clients die at once, many of them among those who wait for one name: the others keep what they have, and
- * their turn. The size is a parameter; with {@code -Dholdfast.redis.storm=10000} as many clients die beside half as
- * many live waiters, and the longest keep-alive and the slowest call are printed.
+ * Half of the clients die at once, many of them while waiting for one name: the others keep their holds and their
+ * places. The size is a parameter: with {@code -Dholdfast.redis.storm=10000} as many clients die next to half as many
+ * live waiters, and the longest keep-alive and the slowest call are printed.
  */
 @Tag("server")
 class RedisMassExpiryTest {
@@ -74,7 +74,7 @@ class RedisMassExpiryTest {
                     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
                 }
             });
-            // To look drives what is left to be done, from one call to the next.
+            // Each inspection makes the server do more of the remaining work.
             Asking.until("all the dead have made way", () -> waiting() == WAITERS);
             isOver = true;
             renewing.orTimeout(60, TimeUnit.SECONDS).join();

@@ -116,7 +116,7 @@ class RedisOpeningTest {
         }
     }
 
-    /** As the driver does now and then when it was refused, since it looks for the end of the connection first. */
+    /** What the driver sometimes reports for a refusal, when it first notices the end of the connection. */
     @Test
     void wrongPasswordIsToldThoughTheFirstAnswerIsNotHeard() throws IOException {
         try (ServerSocket listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
@@ -146,7 +146,7 @@ class RedisOpeningTest {
                 client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
             }
         } catch (IOException e) {
-            // It has hung up first, or the test is over.
+            // It hung up first, or the test has ended.
         }
     }
 
@@ -294,7 +294,7 @@ class RedisOpeningTest {
             assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
             assertThat(failure(store, new Command.Release(held)).reason()).isEqualTo(Reason.CORRUPT);
             server.with(redis -> assertThat(redis.hget("record:{0}:h", "a")).isEqualTo("rubbish"));
-            // Others go on.
+            // Others continue.
             send(store, acquire(claim("b", session, 3)), Reply.Granted.class);
         }
     }

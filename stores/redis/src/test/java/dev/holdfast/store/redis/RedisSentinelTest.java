@@ -98,7 +98,7 @@ class RedisSentinelTest {
             RedisServer old = all.primary();
             until("all has been copied", () -> isReplicated(old));
             all.failOver(RedisServer::kill);
-            // Renewed there, and told from there.
+            // Renewed there, and signalled from there.
             until("the session is renewed at the new primary", () -> hold.isHeld());
             hold.close();
             try (Hold next = waiting.get(1, TimeUnit.MINUTES)) {
@@ -118,7 +118,7 @@ class RedisSentinelTest {
                     primary.process().pause();
                     asked.set(client.lock("ledger").acquireAsync().toCompletableFuture());
                 });
-                // No connection breaks, and no command fails by itself for a minute: it is the Sentinels that tell.
+                // No connection breaks, and no command would time out for a minute: the Sentinels report it.
                 Hold hold = asked.get().get(50, TimeUnit.SECONDS);
                 assertThat(heir).isNotSameAs(old);
                 assertThat(names(heir, "silent")).containsExactly("ledger");

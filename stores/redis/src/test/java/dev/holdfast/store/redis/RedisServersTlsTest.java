@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Several servers that nobody can listen to, from the first question to the last. */
+/** Several servers with TLS for every connection, including the first. */
 @Tag("server")
 class RedisServersTlsTest {
 

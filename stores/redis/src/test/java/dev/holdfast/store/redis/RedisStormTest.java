@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Clients in processes of their own, under one fault after another: whoever is in believes so with reason, tokens rise
- * whatever happens, and when a fault is over all goes on. {@code -Dholdfast.faults.rounds=…} asks for more,
- * {@code -Dholdfast.faults.seed=…} for the same again; {@code target/faults.txt} tells what came of it.
+ * Clients in separate processes, under one fault after another: a client that believes it holds a lock does hold it,
+ * tokens always increase, and after a fault everything continues. {@code -Dholdfast.faults.rounds=…} sets the number of
+ * rounds, {@code -Dholdfast.faults.seed=…} repeats a run; {@code target/faults.txt} has the result.
  */
 @Tag("server")
 class RedisStormTest {

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /*
- * The same story is told again and again, and at each call of one kind something is thrown in its turn: at the first in
- * the first telling, at the second in the second, and so on until a telling ends before its turn comes.
+ * Runs the same scenario repeatedly, and throws at each call of one kind in turn: in the first run at the first call,
+ * in the second run at the second, and so on until a run ends before its turn.
  */
 @DisplayName("Whatever the driver of Redis throws, and wherever")
 @Tag("server")
@@ -94,7 +94,7 @@ class RedisThrowingTest {
                 .isEmpty();
     }
 
-    /** Locks that are free, waited for, handed on and given back, by those who wait and those who go on. */
+    /** Locks that are free, waited for, handed over and released, by waiters and by holders that continue. */
     private static void tell(Holdfast one, Holdfast other, String name) throws Exception {
         Hold first = get(one.lock(name).acquireAsync());
         long token = first.fencingToken();

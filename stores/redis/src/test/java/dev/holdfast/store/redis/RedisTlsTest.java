@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Connections that nobody can listen to, and what is wrong with those that can't be made. */
+/** Connections with TLS, and the explanations of those that can't be made. */
 @Tag("server")
 class RedisTlsTest {
 

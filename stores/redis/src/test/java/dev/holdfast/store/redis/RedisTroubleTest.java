@@ -70,7 +70,10 @@ class RedisTroubleTest {
         throw new AssertionError("The lease always ends before the client is cut off");
     }
 
-    /** The holder is told by its own count, while nobody can be asked; the next one has a greater token. */
+    /**
+     * The holder learns of the loss by its own clock while the server is unreachable; the next holder has a greater
+     * token.
+     */
     private static void lost(Hold hold, Holdfast next, Runnable heal) throws Exception {
         Loss loss;
         try {

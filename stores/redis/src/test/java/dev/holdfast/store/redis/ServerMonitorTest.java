@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Settings and states of a server that come up while the store is open, and cost locks. */
+/** Settings and states of a server that arise while the store is open and cost locks. */
 @Tag("server")
 class ServerMonitorTest {
 
@@ -41,7 +41,7 @@ class ServerMonitorTest {
         server.close();
     }
 
-    /** The interval is the shortest ttl that was opened; nobody renews this session. */
+    /** The interval is the shortest ttl of an opened session; this one is not renewed. */
     private void askOften() {
         assertThat(session(store, Duration.ofMillis(200))).isNotEqualTo(session);
     }
@@ -125,7 +125,7 @@ class ServerMonitorTest {
         send(store, new Command.KeepAlive(session, 0), Reply.SessionAlive.class);
     }
 
-    /** Also when the brief session is over, and can't be ended. */
+    /** Also when the short session has expired and can't be closed. */
     private void whatNeedsNoWriteGoesOn() {
         Reply.Polled polled = send(store, new Command.Poll(List.of(claim("a", session, 1))), Reply.Polled.class);
         assertThat(polled.states().get(0)).isInstanceOf(Reply.Granted.class);

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,23 @@ class SilentConnectionsTest {
         SilentConnections.outlast(client, other, ttl, network::silence, network::silent);
     }
 
+    private static void lasts(Supplier<RedisStore.Builder> servers, int factor) throws Exception {
+        Duration ttl = Duration.ofSeconds(2L * factor);
+        String namespace = "silent" + factor;
+        try (Network network = new Network();
+                RedisStore store = servers.get()
+                        .namespace(namespace)
+                        .resources(network.resources)
+                        .commandTimeout(Duration.ofSeconds(5L * factor))
+                        .open();
+                Holdfast client = client(store, ttl, factor);
+                RedisStore direct =
+                        TestServer.patient(servers.get()).namespace(namespace).open();
+                Holdfast other = client(direct, Duration.ofMinutes(1), factor)) {
+            lasts(client, other, ttl, network);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"PT1.5S", "PT2S", "PT6S"})
     void oneServer(String text) throws Exception {
@@ -110,44 +128,14 @@ class SilentConnectionsTest {
                 uri.withSentinel("127.0.0.1", sentinel.port());
             }
             RedisURI servers = uri.withSentinelMasterId(RedisSentinels.NAME).build();
-            SlowMachine.copes(Duration.ofSeconds(2), factor -> {
-                Duration ttl = Duration.ofSeconds(2L * factor);
-                try (Network network = new Network();
-                        RedisStore store = RedisStore.builder(servers)
-                                .namespace("silent" + factor)
-                                .resources(network.resources)
-                                .commandTimeout(Duration.ofSeconds(5L * factor))
-                                .open();
-                        Holdfast client = client(store, ttl, factor);
-                        RedisStore direct = TestServer.patient(RedisStore.builder(servers))
-                                .namespace("silent" + factor)
-                                .open();
-                        Holdfast other = client(direct, Duration.ofMinutes(1), factor)) {
-                    lasts(client, other, ttl, network);
-                }
-            });
+            SlowMachine.copes(Duration.ofSeconds(2), factor -> lasts(() -> RedisStore.builder(servers), factor));
         }
     }
 
     @Test
     void cluster() throws Exception {
-        SlowMachine.copes(Duration.ofSeconds(2), factor -> {
-            Duration ttl = Duration.ofSeconds(2L * factor);
-            List<RedisURI> nodes = TestCluster.nodes(TestCluster.shared());
-            try (Network network = new Network();
-                    RedisStore store = RedisStore.clusterBuilder(nodes)
-                            .namespace("silent" + factor)
-                            .resources(network.resources)
-                            .commandTimeout(Duration.ofSeconds(5L * factor))
-                            .open();
-                    Holdfast client = client(store, ttl, factor);
-                    RedisStore direct = TestServer.patient(RedisStore.clusterBuilder(nodes))
-                            .namespace("silent" + factor)
-                            .open();
-                    Holdfast other = client(direct, Duration.ofMinutes(1), factor)) {
-                lasts(client, other, ttl, network);
-            }
-        });
+        List<RedisURI> nodes = TestCluster.nodes(TestCluster.shared());
+        SlowMachine.copes(Duration.ofSeconds(2), factor -> lasts(() -> RedisStore.clusterBuilder(nodes), factor));
     }
 
     @Test

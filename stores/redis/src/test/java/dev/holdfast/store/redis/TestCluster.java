@@ -18,7 +18,7 @@ final class TestCluster {
 
     private TestCluster() {}
 
-    /** One cluster for all tests of this JVM that do it no harm; each takes a namespace of its own. */
+    /** One cluster for all tests in this JVM that don't damage it; each uses its own namespace. */
     static RedisCluster shared() {
         return Shared.CLUSTER;
     }

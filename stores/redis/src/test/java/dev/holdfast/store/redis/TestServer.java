@@ -22,7 +22,7 @@ final class TestServer implements AutoCloseable {
         this.server = server;
     }
 
-    /** One server for all tests of this JVM that need nothing special of it; each takes a namespace of its own. */
+    /** One server for all tests in this JVM without special needs; each uses its own namespace. */
     static TestServer shared() {
         return Shared.SERVER;
     }

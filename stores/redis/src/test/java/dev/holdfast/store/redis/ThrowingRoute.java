@@ -3,18 +3,14 @@ package dev.holdfast.store.redis;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.redis.topology.Route;
 import dev.holdfast.testkit.FaultInTurn;
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.util.AbstractList;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** A driver that throws what none should, when it is the turn of a call. */
+/** A driver that throws unexpectedly, at a call of choice. */
 final class ThrowingRoute {
 
     /** Where something is thrown. */
@@ -25,9 +21,9 @@ final class ThrowingRoute {
         SENT,
         /** The answer can't be taken. */
         ANSWER,
-        /** In the middle of whatever a pipeline is at that asks for a connection. */
+        /** Wherever a pipeline gets its connection. */
         CONNECTION,
-        /** In the middle of whatever a pipeline is at that reads the clock. */
+        /** Wherever a pipeline reads the clock. */
         CLOCK
     }
 
@@ -43,7 +39,7 @@ final class ThrowingRoute {
         return System.nanoTime();
     }
 
-    /** A way with this in between. */
+    /** A route with these faults. */
     Route between(Route real) {
         return new Route() {
             @Override
@@ -95,59 +91,14 @@ final class ThrowingRoute {
                     if (isCommand) {
                         fault.come(Place.DRIVER);
                     }
-                    Object result;
-                    try {
-                        result = method.invoke(real, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
+                    Object result = UnreadableAnswer.invoke(real, method, arguments);
                     if (isCommand) {
                         fault.come(Place.SENT);
-                        return answered((CompletionStage<?>) result);
+                        return UnreadableAnswer.future(
+                                (CompletionStage<?>) result,
+                                read -> fault.isTurnOf(Place.ANSWER) ? new UnreadableAnswer(fault.text()) : read);
                     }
                     return method.getName().equals("async") ? proxy(RedisAsyncCommands.class, result) : result;
                 });
-    }
-
-    /** Another future of the driver's kind, that fails where the answer was to be taken. */
-    private Object answered(CompletionStage<?> real) {
-        return Proxy.newProxyInstance(
-                ThrowingRoute.class.getClassLoader(),
-                new Class<?>[] {RedisFuture.class},
-                (proxy, method, arguments) -> {
-                    if (method.getName().equals("whenComplete")) {
-                        return real.thenApply(answer -> {
-                                    if (fault.isTurnOf(Place.ANSWER)) {
-                                        return new UnreadableAnswer(fault.text());
-                                    }
-                                    return answer;
-                                })
-                                .whenComplete((BiConsumer<Object, Throwable>) arguments[0]);
-                    }
-                    try {
-                        return method.invoke(real, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
-    }
-
-    /** An answer that throws whoever looks at it. */
-    private static final class UnreadableAnswer extends AbstractList<Object> {
-        private final String text;
-
-        UnreadableAnswer(String text) {
-            this.text = text;
-        }
-
-        @Override
-        public Object get(int index) {
-            throw new Error(text);
-        }
-
-        @Override
-        public int size() {
-            throw new Error(text);
-        }
     }
 }
