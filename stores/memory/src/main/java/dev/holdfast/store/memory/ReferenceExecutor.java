@@ -92,6 +92,14 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
         return ReferenceReports.audit(state, command);
     }
 
+    /** Why a command of a session must not have an effect; null if it may. */
+    private static @Nullable Reply rejection(@Nullable MemorySession session, long epoch) {
+        if (session == null) {
+            return new Reply.SessionEnded();
+        }
+        return epoch < session.epoch ? new Reply.Stale() : null;
+    }
+
     // Claims
 
     @Override
@@ -178,13 +186,10 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
 
     @Override
     public Reply yieldFor(Yield command) {
-        MemorySession session = state.liveSession(command.claim().session(), command.resource());
-        if (session == null) {
-            return new Reply.SessionEnded();
-        }
         Acquire next = command.next();
-        if (next.epoch() < session.epoch) {
-            return new Reply.Stale();
+        Reply rejection = rejection(state.liveSession(command.claim().session(), command.resource()), next.epoch());
+        if (rejection != null) {
+            return rejection;
         }
         MemoryClaim grant = state.grant(command.claim());
         if (grant == null) {
@@ -249,12 +254,9 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
 
     @Override
     public Reply setCount(SetCount command) {
-        MemorySession session = state.liveSession(command.session(), command.resource());
-        if (session == null) {
-            return new Reply.SessionEnded();
-        }
-        if (command.epoch() < session.epoch) {
-            return new Reply.Stale();
+        Reply rejection = rejection(state.liveSession(command.session(), command.resource()), command.epoch());
+        if (rejection != null) {
+            return rejection;
         }
         MemoryResource resource = state.use(command.resource(), LATCH);
         if (resource.declared.kind() != Kind.LATCH) {
@@ -288,12 +290,9 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
 
     @Override
     public Reply resize(Resize command) {
-        MemorySession session = state.liveSession(command.session(), command.resource());
-        if (session == null) {
-            return new Reply.SessionEnded();
-        }
-        if (command.epoch() < session.epoch) {
-            return new Reply.Stale();
+        Reply rejection = rejection(state.liveSession(command.session(), command.resource()), command.epoch());
+        if (rejection != null) {
+            return rejection;
         }
         MemoryResource resource = state.inUse(command.resource());
         if (resource == null) {

@@ -31,20 +31,20 @@ final class ReferenceReports {
      */
     static Reply audit(State state, Audit command) {
         long after = command.cursor().map(Long::parseLong).orElse(0L);
-        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> grants = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
         long last = after;
         for (MemoryClaim claim : state.claimsOf(command.session())) {
             if (claim.number <= after) {
                 continue;
             }
-            if (held.size() + waiting.size() == command.limit()) {
-                return new Reply.Audited(held, waiting, Optional.of(Long.toString(last)));
+            if (grants.size() + waiting.size() == command.limit()) {
+                return new Reply.Audited(grants, waiting, Optional.of(Long.toString(last)));
             }
-            (claim.tokens == null ? waiting : held).add(claim.ref);
+            (claim.tokens == null ? waiting : grants).add(claim.ref);
             last = claim.number;
         }
-        return new Reply.Audited(held, waiting, Optional.empty());
+        return new Reply.Audited(grants, waiting, Optional.empty());
     }
 
     /** The cursor is the last name on the page. A page lists all holders of a resource. */
