@@ -135,25 +135,25 @@ final class SessionAudit {
 
     private void list(List<QuorumClaim> claims) {
         long after = command.cursor().map(Long::parseLong).orElse(0L);
-        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> grants = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
         long last = after;
         for (QuorumClaim claim : claims) {
             if (claim.number <= after || claim.state == QuorumClaim.State.OVER || isOnlyTried(claim)) {
                 continue;
             }
-            if (held.size() + waiting.size() == command.limit()) {
-                future.complete(new Reply.Audited(held, waiting, Optional.of(Long.toString(last))));
+            if (grants.size() + waiting.size() == command.limit()) {
+                future.complete(new Reply.Audited(grants, waiting, Optional.of(Long.toString(last))));
                 return;
             }
             if (claim.state == QuorumClaim.State.HELD) {
-                held.add(claim.ref);
+                grants.add(claim.ref);
             } else if (claim.holds.isEmpty()) {
                 waiting.add(claim.ref);
             }
             last = claim.number;
         }
-        future.complete(new Reply.Audited(held, waiting, Optional.empty()));
+        future.complete(new Reply.Audited(grants, waiting, Optional.empty()));
     }
 
     private static boolean isOnlyTried(QuorumClaim claim) {

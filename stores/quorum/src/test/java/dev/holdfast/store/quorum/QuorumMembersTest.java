@@ -43,7 +43,7 @@ class QuorumMembersTest extends ScriptedQuorum {
         b.cutOff();
         c.cutOff();
         boolean granted = isGranted(acquire("ledger", session));
-        time.advance(PATIENCE);
+        time.advance(MEMBER_TIMEOUT);
         return granted;
     }
 
@@ -67,14 +67,14 @@ class QuorumMembersTest extends ScriptedQuorum {
     @DisplayName("Q1: a hold outlives the loss of a minority's data, and its owner is told when a majority has lost it")
     void holdIsAMajority() {
         SessionId session = session();
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
         a.losesItsData();
-        assertThat(state(held)).isInstanceOf(Reply.Granted.class);
-        assertThat(heard).isEmpty();
+        assertThat(state(acquired)).isInstanceOf(Reply.Granted.class);
+        assertThat(signals).isEmpty();
         b.losesItsData();
-        assertThat(state(held)).isInstanceOf(Reply.Absent.class);
-        assertThat(heard).containsExactly("revoked ledger");
+        assertThat(state(acquired)).isInstanceOf(Reply.Absent.class);
+        assertThat(signals).containsExactly("revoked ledger");
     }
 
     @Test
@@ -82,17 +82,17 @@ class QuorumMembersTest extends ScriptedQuorum {
     @DisplayName("Q1: the owner is told of a loss before what a member still has of it is given up")
     void ownerIsToldBeforeTheRestIsGivenUp() {
         SessionId session = session();
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
         a.losesItsData();
         b.losesItsData();
         c.listen(command -> {
             if (command instanceof Command.Release || command instanceof Command.CloseSession) {
-                heard.add(command.getClass().getSimpleName());
+                signals.add(command.getClass().getSimpleName());
             }
         });
         assertThat(keptAlive(session)).isInstanceOf(Reply.SessionEnded.class);
-        assertThat(heard).startsWith("revoked ledger", "Release", "ended", "CloseSession");
+        assertThat(signals).startsWith("revoked ledger", "Release", "ended", "CloseSession");
         assertThat(c.names()).isEmpty();
     }
 
@@ -121,13 +121,13 @@ class QuorumMembersTest extends ScriptedQuorum {
         time.advance(Duration.ofSeconds(5));
         c.cutOff();
         assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
-        time.advance(PATIENCE);
+        time.advance(MEMBER_TIMEOUT);
         c.dropKept();
         c.comeBack();
         a.cutOff();
         // The client counts on twenty seconds from the keep-alive; at the third member fourteen are left.
         boolean granted = isGranted(acquire("ledger", session));
-        time.advance(PATIENCE);
+        time.advance(MEMBER_TIMEOUT);
         return granted;
     }
 
@@ -137,19 +137,19 @@ class QuorumMembersTest extends ScriptedQuorum {
     void holdThatIsNotCoveredIsInDoubtFirst() {
         SessionId session = session();
         c.cutOff();
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
-        time.advance(PATIENCE.plus(MOMENT));
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
         c.letGo();
         c.comeBack();
-        time.advance(PATIENCE.multipliedBy(5));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
         assertThat(c.names()).as("what the third has of it").isEmpty();
         a.cutOff();
         CompletableFuture<Reply> renewed = send(new Command.KeepAlive(session, 0));
-        var unused = renewed.thenAccept(reply -> heard.add(reply.getClass().getSimpleName()));
-        assertThat(heard).as("while the first may still answer").isEmpty();
-        time.advance(PATIENCE);
-        assertThat(heard).containsExactly("revoked ledger", "SessionAlive");
+        var unused = renewed.thenAccept(reply -> signals.add(reply.getClass().getSimpleName()));
+        assertThat(signals).as("while the first may still answer").isEmpty();
+        time.advance(MEMBER_TIMEOUT);
+        assertThat(signals).containsExactly("revoked ledger", "SessionAlive");
     }
 
     @Test
@@ -207,17 +207,17 @@ class QuorumMembersTest extends ScriptedQuorum {
     private boolean isLeftBehindByALateAsking() {
         SessionId session = session();
         c.keepsCommands(command -> command instanceof Command.Acquire);
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
-        release(held);
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
+        release(acquired);
         // It has timed out, and the quorum has handled that completely.
         for (int i = 0; i < 10; i++) {
-            time.advance(PATIENCE);
+            time.advance(MEMBER_TIMEOUT);
         }
         c.letGo();
         c.comeBack();
         for (int i = 0; i < 3; i++) {
-            time.advance(PATIENCE);
+            time.advance(MEMBER_TIMEOUT);
         }
         return !c.names().isEmpty();
     }
@@ -227,17 +227,17 @@ class QuorumMembersTest extends ScriptedQuorum {
     @DisplayName("Q4: a release goes to all members, and to one that is away until it answers")
     void releaseGoesToAll() {
         SessionId session = session();
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
         b.cutOff();
-        release(held);
+        release(acquired);
         assertThat(a.names()).isEmpty();
         assertThat(c.names()).isEmpty();
         assertThat(b.names()).containsExactly("ledger");
-        time.advance(PATIENCE.multipliedBy(3));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(3));
         b.dropKept();
         b.comeBack();
-        time.advance(PATIENCE.multipliedBy(3));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(3));
         assertThat(b.names()).isEmpty();
     }
 
@@ -247,13 +247,13 @@ class QuorumMembersTest extends ScriptedQuorum {
     void grantThatIsToldLateIsGivenBack() {
         SessionId session = session();
         c.keepsAnswers(command -> command instanceof Command.Acquire);
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
-        time.advance(PATIENCE.multipliedBy(2));
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
+        time.advance(MEMBER_TIMEOUT.multipliedBy(2));
         c.letGo();
         c.comeBack();
-        release(held);
-        time.advance(PATIENCE.multipliedBy(2));
+        release(acquired);
+        time.advance(MEMBER_TIMEOUT.multipliedBy(2));
         assertThat(c.names()).isEmpty();
     }
 
@@ -303,7 +303,7 @@ class QuorumMembersTest extends ScriptedQuorum {
                     .as("after %s", passed)
                     .isFalse();
             time.advance(Duration.ofSeconds(2));
-            passed = passed.plus(Duration.ofSeconds(2)).plus(PATIENCE).plus(MOMENT);
+            passed = passed.plus(Duration.ofSeconds(2)).plus(MEMBER_TIMEOUT).plus(MOMENT);
             keptAlive(session);
         }
         time.advance(MOMENT);

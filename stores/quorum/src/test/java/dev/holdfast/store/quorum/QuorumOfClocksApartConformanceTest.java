@@ -33,7 +33,7 @@ class QuorumOfClocksApartConformanceTest extends LockStoreConformance {
          * A clock runs at its rate for this many reads, and then jumps forward or stands still, since it never goes
          * back.
          */
-        private static final int LOOKS = 4;
+        private static final int READS_PER_DRAW = 4;
 
         private final List<ReferenceStore> members = IntStream.range(0, 3)
                 .mapToObj(number -> new ReferenceStore(clock(new SplittableRandom(number))))
@@ -44,13 +44,13 @@ class QuorumOfClocksApartConformanceTest extends LockStoreConformance {
         private static LongSupplier clock(SplittableRandom random) {
             long origin = System.nanoTime();
             return new LongSupplier() {
-                private int looks;
+                private int reads;
                 private long ahead;
                 private long newest;
 
                 @Override
                 public synchronized long getAsLong() {
-                    if (looks++ % LOOKS == 0) {
+                    if (reads++ % READS_PER_DRAW == 0) {
                         ahead = random.nextInt(1 + random.nextInt(MOST_AHEAD)) >> random.nextInt(8);
                     }
                     long passed = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - origin);

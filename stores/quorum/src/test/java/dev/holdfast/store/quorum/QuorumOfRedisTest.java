@@ -7,7 +7,6 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreUnavailableException;
-import dev.holdfast.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,35 +18,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three real Redis servers, of which some fail. */
 @Tag("server")
-class QuorumOfRedisTest {
+class QuorumOfRedisTest extends QuorumOfServers {
 
     private static final Duration TTL = Duration.ofSeconds(30);
-
-    private final List<RedisServer> servers = new ArrayList<>();
-    private final List<AutoCloseable> toClose = new ArrayList<>();
-
-    @BeforeEach
-    void startServers() {
-        for (int i = 0; i < 3; i++) {
-            servers.add(RedisServer.start());
-        }
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (int i = toClose.size() - 1; i >= 0; i--) {
-            toClose.get(i).close();
-        }
-        servers.forEach(RedisServer::close);
-    }
 
     private Holdfast client() {
         QuorumStore.Builder builder = QuorumStore.builder().longestLease(TTL).answerWithin(Duration.ofMillis(1_500));

@@ -34,7 +34,7 @@ class QuorumRepairTest extends ScriptedQuorum {
             for (SessionId session : sessions) {
                 assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
             }
-            time.advance(PATIENCE);
+            time.advance(MEMBER_TIMEOUT);
         }
     }
 
@@ -66,17 +66,17 @@ class QuorumRepairTest extends ScriptedQuorum {
     @DisplayName("Q9: a hold outlives any number of losses, one member at a time")
     void holdIsRegained() {
         SessionId session = session();
-        Command.Acquire held = acquire("ledger", session);
-        long token = token(held);
+        Command.Acquire acquired = acquire("ledger", session);
+        long token = token(acquired);
         for (int round = 0; round < 5; round++) {
             for (ScriptedMember member : List.of(a, b, c)) {
                 comesBackEmpty(member, session);
                 assertThat(member.names()).as("in round %d", round).containsExactly("ledger");
             }
         }
-        assertThat(heard).isEmpty();
-        assertThat(((Reply.Granted) state(held)).tokens().first()).isEqualTo(token);
-        release(held);
+        assertThat(signals).isEmpty();
+        assertThat(((Reply.Granted) state(acquired)).tokens().first()).isEqualTo(token);
+        release(acquired);
         for (ScriptedMember member : List.of(a, b, c)) {
             assertThat(member.names()).isEmpty();
         }
@@ -95,9 +95,9 @@ class QuorumRepairTest extends ScriptedQuorum {
         SessionId session = session();
         assertThat(isGranted(acquire("ledger", session))).isTrue();
         comesBackEmpty(a, session);
-        assertThat(heard).isEmpty();
+        assertThat(signals).isEmpty();
         comesBackEmpty(b, session);
-        assertThat(heard).containsExactly("revoked ledger");
+        assertThat(signals).containsExactly("revoked ledger");
     }
 
     @Test
@@ -105,10 +105,10 @@ class QuorumRepairTest extends ScriptedQuorum {
     void memberThatWasAwayIsAsked() {
         SessionId session = session();
         c.cutOff();
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
         comesBack(c);
-        time.advance(PATIENCE.multipliedBy(5));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
         assertThat(c.names()).isEmpty();
         keptAlive(session);
         keptAlive(session);
@@ -116,13 +116,13 @@ class QuorumRepairTest extends ScriptedQuorum {
         a.cutOff();
         assertThat(isCoveredByKeepAlive(session)).isTrue();
         a.comeBack();
-        release(held);
+        release(acquired);
         assertThat(c.names()).isEmpty();
     }
 
     private boolean isCoveredByKeepAlive(SessionId session) {
         Reply reply = inTime(new Command.KeepAlive(session, 0));
-        return reply instanceof Reply.SessionAlive && heard.isEmpty();
+        return reply instanceof Reply.SessionAlive && signals.isEmpty();
     }
 
     @Test
@@ -131,18 +131,18 @@ class QuorumRepairTest extends ScriptedQuorum {
         SessionId session = session();
         c.cutOff();
         assertThat(isGranted(acquire("ledger", session))).isTrue();
-        time.advance(PATIENCE.plus(MOMENT));
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
         c.dropKept();
         int[] asked = new int[1];
         c.listen(command -> asked[0] += command instanceof Command.Acquire ? 1 : 0);
         for (int i = 0; i < 3; i++) {
             keptAlive(session);
-            time.advance(PATIENCE.plus(MOMENT));
+            time.advance(MEMBER_TIMEOUT.plus(MOMENT));
         }
         assertThat(asked[0]).isZero();
         c.dropKept();
         c.comeBack();
-        time.advance(PATIENCE.multipliedBy(5));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
         c.keepsAnswers(command -> command instanceof Command.KeepAlive);
         keptAlive(session);
         assertThat(c.names()).isEmpty();
@@ -167,10 +167,10 @@ class QuorumRepairTest extends ScriptedQuorum {
     @DisplayName("Q9: many claims are regained, some of them at a time")
     void manyAreRegained() {
         SessionId session = session();
-        List<Command.Acquire> held = new ArrayList<>();
+        List<Command.Acquire> acquired = new ArrayList<>();
         for (int i = 0; i < 60; i++) {
-            held.add(acquire("ledger/" + i, session));
-            assertThat(isGranted(held.get(i))).isTrue();
+            acquired.add(acquire("ledger/" + i, session));
+            assertThat(isGranted(acquired.get(i))).isTrue();
         }
         c.losesItsData();
         keptAlive(session);
@@ -188,7 +188,7 @@ class QuorumRepairTest extends ScriptedQuorum {
             assertThat(isGranted(acquire("ledger/" + i, session))).isTrue();
         }
         comesBack(c);
-        time.advance(PATIENCE.multipliedBy(5));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
         List<Command> asked = new ArrayList<>();
         c.listen(command -> {
             if (command instanceof Command.Acquire) {
@@ -212,18 +212,18 @@ class QuorumRepairTest extends ScriptedQuorum {
     void releaseOvertakesRepair() {
         SessionId session = session();
         c.cutOff();
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
         comesBack(c);
-        time.advance(PATIENCE.multipliedBy(5));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
         c.keepsCommands(command -> command instanceof Command.Acquire);
         keptAlive(session);
         keptAlive(session);
-        CompletableFuture<Reply> released = send(new Command.Release(held.claim()));
+        CompletableFuture<Reply> released = send(new Command.Release(acquired.claim()));
         assertThat(answered(released)).isInstanceOf(Reply.Released.class);
         c.letGo();
         c.comeBack();
-        time.advance(PATIENCE.multipliedBy(5));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
         assertThat(c.names()).isEmpty();
         SessionId other = session();
         assertThat(isGranted(acquire("ledger", other))).isTrue();
@@ -250,7 +250,7 @@ class QuorumRepairTest extends ScriptedQuorum {
 
     private boolean isLostWithOneMemberOfAnother(QuorumRules rules) {
         with(rules);
-        heard.clear();
+        signals.clear();
         SessionId session = session();
         SessionId other = session();
         c.cutOff();
@@ -259,14 +259,14 @@ class QuorumRepairTest extends ScriptedQuorum {
         // What is left of another's try: it was answered, and the release does not come through.
         c.keepsCommands(command -> command instanceof Command.Release);
         assertThat(isGranted(acquire("ledger", other))).isFalse();
-        time.advance(PATIENCE);
+        time.advance(MEMBER_TIMEOUT);
         keptAlive(other);
         keptAlive(session);
         keptAlive(session);
-        time.advance(PATIENCE);
+        time.advance(MEMBER_TIMEOUT);
         a.losesItsData();
         keptAlive(session);
-        return heard.contains("revoked ledger");
+        return signals.contains("revoked ledger");
     }
 
     @Test
@@ -288,21 +288,21 @@ class QuorumRepairTest extends ScriptedQuorum {
         with(rules);
         SessionId session = session();
         c.cutOff();
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
         comesBack(c);
-        time.advance(PATIENCE.multipliedBy(5));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(5));
         c.listen(command -> {
             if (command instanceof Command.Acquire acquire
-                    && acquire.claim().resource().equals(held.claim().resource())) {
+                    && acquire.claim().resource().equals(acquired.claim().resource())) {
                 b.forcesRelease("ledger");
             }
         });
         keptAlive(session);
         keptAlive(session);
-        time.advance(PATIENCE);
+        time.advance(MEMBER_TIMEOUT);
         c.listen(command -> {});
-        return state(held) instanceof Reply.Granted;
+        return state(acquired) instanceof Reply.Granted;
     }
 
     // ---- As what it is regained
@@ -328,14 +328,14 @@ class QuorumRepairTest extends ScriptedQuorum {
         ScriptedMember slow = member(Duration.ZERO);
         store = quorum(rules);
         SessionId session = session();
-        Command.Acquire held = acquire("ledger", session);
-        long token = token(held);
+        Command.Acquire acquired = acquire("ledger", session);
+        long token = token(acquired);
         // The two that stand at it lose their counters, and come back with clocks that are an hour behind.
         a.setClock(slow);
         comesBackEmpty(a, session);
         b.setClock(slow);
         comesBackEmpty(b, session);
-        release(held);
+        release(acquired);
         return token(acquire("ledger", session)) <= token;
     }
 
@@ -351,7 +351,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         comesBackEmpty(b, session, reader);
         comesBackEmpty(c, session, reader);
         assertThat(isGranted(acquireBoth(reader, 1, 1_001))).isTrue();
-        assertThat(heard).isEmpty();
+        assertThat(signals).isEmpty();
     }
 
     @Test
@@ -366,7 +366,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         for (ScriptedMember member : List.of(a, b, c)) {
             comesBackEmpty(member, session, reader);
         }
-        assertThat(heard).isEmpty();
+        assertThat(signals).isEmpty();
         assertThat(isGranted(acquireBoth(reader, Integer.MAX_VALUE, 1_002))).isFalse();
         release(one);
         release(two);
@@ -375,7 +375,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         for (ScriptedMember member : List.of(a, b, c)) {
             comesBackEmpty(member, session, reader);
         }
-        assertThat(heard).isEmpty();
+        assertThat(signals).isEmpty();
         assertThat(isGranted(acquireBoth(session, 1, 1_004))).isFalse();
     }
 
@@ -386,20 +386,20 @@ class QuorumRepairTest extends ScriptedQuorum {
             with(new QuorumRules());
             SessionId session = session();
             c.cutOff();
-            Command.Acquire held = acquire("ledger", session, new Lease(binding, Duration.ofSeconds(20)));
-            assertThat(isGranted(held)).isTrue();
+            Command.Acquire acquired = acquire("ledger", session, new Lease(binding, Duration.ofSeconds(20)));
+            assertThat(isGranted(acquired)).isTrue();
             comesBack(c);
             time.advance(Duration.ofSeconds(9));
             keptAlive(session);
             keptAlive(session);
             assertThat(c.names()).as("%s", binding).containsExactly("ledger");
-            Duration left = ((Reply.Granted) state(held)).remaining().orElseThrow();
+            Duration left = ((Reply.Granted) state(acquired)).remaining().orElseThrow();
             assertThat(c.remaining("ledger")).isBetween(left, left.plusMillis(1));
-            var unused = answered(send(new Command.Extend(held.claim(), 1, Duration.ofSeconds(15))));
+            var unused = answered(send(new Command.Extend(acquired.claim(), 1, Duration.ofSeconds(15))));
             assertThat(c.remaining("ledger")).isEqualTo(Duration.ofSeconds(15));
             a.losesItsData();
             keptAlive(session);
-            assertThat(((Reply.Granted) state(held)).remaining()).contains(Duration.ofSeconds(15));
+            assertThat(((Reply.Granted) state(acquired)).remaining()).contains(Duration.ofSeconds(15));
         }
     }
 
@@ -442,7 +442,7 @@ class QuorumRepairTest extends ScriptedQuorum {
     private List<MemberStatus> members() {
         CompletableFuture<List<MemberStatus>> asked = store.members().toCompletableFuture();
         if (!asked.isDone()) {
-            time.advance(PATIENCE.plus(MOMENT));
+            time.advance(MEMBER_TIMEOUT.plus(MOMENT));
         }
         assertThat(asked).isCompleted();
         return asked.join();
@@ -452,25 +452,25 @@ class QuorumRepairTest extends ScriptedQuorum {
     @DisplayName("Q9: what was regained is one holder to every connection, and ends everywhere by force")
     void regainedIsOneHolder() {
         SessionId session = session();
-        Command.Acquire held = acquire("ledger", session);
-        assertThat(isGranted(held)).isTrue();
+        Command.Acquire acquired = acquire("ledger", session);
+        assertThat(isGranted(acquired)).isTrue();
         comesBackEmpty(a, session);
         comesBackEmpty(b, session);
         QuorumStore other = quorum(new QuorumRules());
         for (QuorumStore each : List.of(store, other)) {
-            Command look = new Command.Inspect("", Optional.empty(), 10);
+            Command polled = new Command.Inspect("", Optional.empty(), 10);
             Reply reply = answered(
-                    each.execute(look, dev.holdfast.spi.CallerMode.ASYNC).toCompletableFuture());
+                    each.execute(polled, dev.holdfast.spi.CallerMode.ASYNC).toCompletableFuture());
             List<ResourceInfo> all = ((Reply.Inspected) reply).resources();
             assertThat(all).hasSize(1);
             assertThat(all.get(0).holders()).hasSize(1);
         }
         assertThat(inTime(new Command.Audit(session, Optional.empty(), 10)))
-                .isEqualTo(new Reply.Audited(List.of(held.claim()), List.of(), Optional.empty()));
-        long shown = ((Reply.Granted) state(held)).tokens().first();
+                .isEqualTo(new Reply.Audited(List.of(acquired.claim()), List.of(), Optional.empty()));
+        long shown = ((Reply.Granted) state(acquired)).tokens().first();
         assertThat(inTime(new Command.ForceRelease(new ResourceName("ledger"), shown)))
                 .isInstanceOf(Reply.Released.class);
-        time.advance(PATIENCE);
+        time.advance(MEMBER_TIMEOUT);
         for (ScriptedMember member : List.of(a, b, c)) {
             assertThat(member.names()).isEmpty();
         }

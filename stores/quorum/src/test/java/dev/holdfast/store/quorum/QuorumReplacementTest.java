@@ -16,8 +16,6 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,25 +24,7 @@ import org.junit.jupiter.api.Timeout;
 /** Three real Redis servers that are replaced by empty ones, one after another, again and again. */
 @Tag("server")
 @Tag("Q9")
-class QuorumReplacementTest {
-
-    private final List<RedisServer> servers = new ArrayList<>();
-    private final List<AutoCloseable> toClose = new ArrayList<>();
-
-    @BeforeEach
-    void startServers() {
-        for (int i = 0; i < 3; i++) {
-            servers.add(RedisServer.start());
-        }
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (int i = toClose.size() - 1; i >= 0; i--) {
-            toClose.get(i).close();
-        }
-        servers.forEach(RedisServer::close);
-    }
+class QuorumReplacementTest extends QuorumOfServers {
 
     private QuorumStore store(Duration longestLease, QuorumRules rules) {
         QuorumStore.Builder builder = QuorumStore.builder()

@@ -44,10 +44,10 @@ class QuorumTokensTest extends ScriptedQuorum {
         Command.Acquire first = acquire("ledger", session);
         long before = token(first);
         release(first);
-        time.advance(PATIENCE.multipliedBy(3));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(3));
         c.dropKept();
         c.comeBack();
-        time.advance(PATIENCE.multipliedBy(3));
+        time.advance(MEMBER_TIMEOUT.multipliedBy(3));
         keptAlive(session);
         a.cutOff();
         return token(acquire("ledger", session)) > before;
@@ -66,7 +66,7 @@ class QuorumTokensTest extends ScriptedQuorum {
         Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
         TokenBlock given = tokens(detached);
         close(session);
-        assertThat(told(detached).last()).as("what the members keep for it").isGreaterThan(given.last());
+        assertThat(reported(detached).last()).as("what the members keep for it").isGreaterThan(given.last());
         assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
     }
 
@@ -84,8 +84,8 @@ class QuorumTokensTest extends ScriptedQuorum {
         close(session);
         b.cutOff();
         // The other two have it, and the majority that they are has never stood where its tokens are.
-        TokenBlock told = told(detached);
-        assertThat(told.first()).isGreaterThan(tokenBefore);
+        TokenBlock reported = reported(detached);
+        assertThat(reported.first()).isGreaterThan(tokenBefore);
         assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
     }
 
@@ -99,7 +99,7 @@ class QuorumTokensTest extends ScriptedQuorum {
         TokenBlock given = tokens(detached);
         close(session);
         a.cutOff();
-        assertThat(told(detached).last()).as("what the others have").isLessThan(given.last());
+        assertThat(reported(detached).last()).as("what the others have").isLessThan(given.last());
         assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
     }
 
@@ -116,17 +116,17 @@ class QuorumTokensTest extends ScriptedQuorum {
         c.comeBack();
         c.letGo();
         close(session);
-        TokenBlock told = told(detached);
-        assertThat(told.first()).as("the member that came late was ahead").isGreaterThan(given.last());
+        TokenBlock reported = reported(detached);
+        assertThat(reported.first()).as("the member that came late was ahead").isGreaterThan(given.last());
         assertThat(advanced(detached, given.last()))
                 .as("of which nothing is spent")
-                .isEqualTo(told);
+                .isEqualTo(reported);
         assertThat(answered(send(new Command.Release(detached.claim())))).isInstanceOf(Reply.Released.class);
         SessionId next = session();
         c.cutOff();
         assertThat(token(acquire("ledger", next)))
                 .as("whose majority is that of the first")
-                .isGreaterThan(told.last());
+                .isGreaterThan(reported.last());
     }
 
     private void begins(Duration aheadOfA, Duration aheadOfB, Duration aheadOfC) {
@@ -149,7 +149,7 @@ class QuorumTokensTest extends ScriptedQuorum {
         return ((Reply.Granted) answered(send(command))).tokens();
     }
 
-    private TokenBlock told(Command.Acquire command) {
+    private TokenBlock reported(Command.Acquire command) {
         Reply.Polled polled = (Reply.Polled) inTime(new Command.Poll(List.of(command.claim())));
         return ((Reply.Granted) polled.states().get(0)).tokens();
     }

@@ -22,13 +22,13 @@ import org.junit.jupiter.api.AfterEach;
 /** A quorum of three members that do what a test says, on a clock that stands still until the test moves it. */
 abstract class ScriptedQuorum {
 
-    static final Duration PATIENCE = Duration.ofSeconds(1);
+    static final Duration MEMBER_TIMEOUT = Duration.ofSeconds(1);
     static final Duration TTL = Duration.ofSeconds(20);
     static final Duration LONGEST = Duration.ofSeconds(30);
     static final Duration MOMENT = Duration.ofMillis(10);
 
     final ManualEnvironment time = new ManualEnvironment();
-    final List<String> heard = new ArrayList<>();
+    final List<String> signals = new ArrayList<>();
     private final List<QuorumStore> open = new ArrayList<>();
     private long claims;
 
@@ -44,7 +44,7 @@ abstract class ScriptedQuorum {
     QuorumStore quorum(QuorumRules rules) {
         QuorumStore made = QuorumStore.builder()
                 .environment(time)
-                .answerWithin(PATIENCE)
+                .answerWithin(MEMBER_TIMEOUT)
                 .longestLease(LONGEST)
                 .rules(rules)
                 .member(a)
@@ -53,9 +53,9 @@ abstract class ScriptedQuorum {
                 .open();
         made.subscribe(signal -> {
             if (signal instanceof Signal.Revoked revoked) {
-                heard.add("revoked " + revoked.claim().resource());
+                signals.add("revoked " + revoked.claim().resource());
             } else if (signal instanceof Signal.SessionEnded) {
-                heard.add("ended");
+                signals.add("ended");
             }
         });
         open.add(made);
@@ -72,7 +72,7 @@ abstract class ScriptedQuorum {
 
     /** Lets a member that was cut off come back when it is waited for no longer; what was sent meanwhile is lost. */
     void comesBack(ScriptedMember member) {
-        time.advance(PATIENCE.plus(MOMENT));
+        time.advance(MEMBER_TIMEOUT.plus(MOMENT));
         member.dropKept();
         member.comeBack();
     }
@@ -137,7 +137,7 @@ abstract class ScriptedQuorum {
     private CompletableFuture<Reply> done(Command command) {
         CompletableFuture<Reply> future = send(command);
         if (!future.isDone()) {
-            time.advance(PATIENCE.plus(MOMENT));
+            time.advance(MEMBER_TIMEOUT.plus(MOMENT));
         }
         assertThat(future).isDone();
         return future;
