@@ -95,10 +95,10 @@ class ClusterClientTest {
         int names = 10_000;
         try (Holdfast holder = patientClient("waited");
                 Holdfast waiter = patientClient("waited")) {
-            List<Hold> held = Asking.holds(Asking.acquireAll(holder, names));
+            List<Hold> holds = Asking.holds(Asking.acquireAll(holder, names));
             List<CompletableFuture<Hold>> waiting = Asking.acquireAll(waiter, names);
-            assertThat(held).allMatch(Hold::isHeld);
-            held.forEach(Hold::close);
+            assertThat(holds).allMatch(Hold::isHeld);
+            holds.forEach(Hold::close);
             Asking.holds(waiting).forEach(Hold::close);
         }
     }
@@ -112,15 +112,15 @@ class ClusterClientTest {
                 .keepAliveEvery(every)
                 .storeTimeout(Duration.ofSeconds(30))
                 .build()) {
-            List<Hold> held = Asking.holds(Asking.acquireAll(holder, names));
+            List<Hold> holds = Asking.holds(Asking.acquireAll(holder, names));
             long before = calls();
             long beganAt = System.nanoTime();
             until("more than a ttl has passed", () -> System.nanoTime() - beganAt > 10 * every.toNanos());
             long intervals = (System.nanoTime() - beganAt) / every.toNanos() + 1;
             // One for each bucket and interval, and for each an audit now and then; never one for each lock.
             assertThat(calls() - before).isLessThan(2 * 1_024 * intervals);
-            assertThat(held).allMatch(Hold::isHeld);
-            held.forEach(Hold::close);
+            assertThat(holds).allMatch(Hold::isHeld);
+            holds.forEach(Hold::close);
         }
     }
 

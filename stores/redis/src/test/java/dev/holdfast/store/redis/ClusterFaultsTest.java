@@ -101,7 +101,7 @@ class ClusterFaultsTest {
                 .toList();
     }
 
-    private static Hold held(Holdfast client, String name) throws Exception {
+    private static Hold acquire(Holdfast client, String name) throws Exception {
         return client.lock(name).acquireAsync().toCompletableFuture().get(1, TimeUnit.MINUTES);
     }
 
@@ -115,7 +115,7 @@ class ClusterFaultsTest {
             RedisServer victim = cluster.primaries().get(1);
             List<Hold> elsewhere = new ArrayList<>();
             for (String name : namesAt(0, 20)) {
-                elsewhere.add(held(one, name));
+                elsewhere.add(acquire(one, name));
             }
             Hold there = persistently(() -> hasty.lock(namesAt(1, 1).get(0)).tryAcquire())
                     .orElseThrow();
@@ -129,7 +129,7 @@ class ClusterFaultsTest {
                 one.lock(name).acquire(Duration.ofMinutes(1)).close();
             }
             assertThat(stuck).as("120 pairs elsewhere later").isNotDone();
-            assertThatThrownBy(() -> held(hasty, namesAt(1, 3).get(2)))
+            assertThatThrownBy(() -> acquire(hasty, namesAt(1, 3).get(2)))
                     .hasCauseInstanceOf(StoreUnavailableException.class);
             until("what was held there is lost", () -> !there.isHeld());
             assertThat(elsewhere).allMatch(Hold::isHeld);
@@ -152,25 +152,25 @@ class ClusterFaultsTest {
                         .build();
                 Holdfast two = client(cluster)) {
             String name = namesAt(2, 1).get(0);
-            Hold other = held(one, namesAt(0, 1).get(0));
-            held(one, name).close();
+            Hold other = acquire(one, namesAt(0, 1).get(0));
+            acquire(one, name).close();
             until("the replica has what was written", () -> isReplicated(cluster, 2));
             RedisServer replica = cluster.replicas().get(2);
             cluster.letTakeOver(replica);
             replica.process().pause();
             // What is sent from here on is not even on its way to the replica.
             cluster.primaries().get(2).command("CLIENT", "KILL", "TYPE", "replica");
-            Hold lost = held(one, name);
+            Hold lost = acquire(one, name);
             long token = lost.fencingToken();
-            CompletableFuture<Loss> told = new CompletableFuture<>();
-            lost.onLost(told::complete);
+            CompletableFuture<Loss> loss = new CompletableFuture<>();
+            lost.onLost(loss::complete);
             cluster.primaries().get(2).kill();
             replica.process().resume();
             until("the replica has taken over", () -> replica.info("role").equals("master"));
             try (Hold next = two.lock(name).acquire(Duration.ofMinutes(1))) {
                 assertThat(next.fencingToken()).isGreaterThan(token);
             }
-            assertThat(told.get(1, TimeUnit.MINUTES).name()).isEqualTo(name);
+            assertThat(loss.get(1, TimeUnit.MINUTES).name()).isEqualTo(name);
             assertThatThrownBy(lost::close).isInstanceOf(LockLostException.class);
             assertThat(other.isHeld()).isTrue();
             other.close();
@@ -193,7 +193,7 @@ class ClusterFaultsTest {
                             .filter(i -> slotOf("name/" + i) == slotOf(hot) && !hot.equals("name/" + i))
                             .findFirst()
                             .orElseThrow();
-            Hold hold = held(one, kept);
+            Hold hold = acquire(one, kept);
             AtomicBoolean over = new AtomicBoolean();
             AtomicInteger inside = new AtomicInteger();
             AtomicInteger rounds = new AtomicInteger();
@@ -204,9 +204,9 @@ class ClusterFaultsTest {
                 Holdfast client = i % 2 == 0 ? one : two;
                 running.add(threads.submit(() -> {
                     while (!over.get()) {
-                        try (Hold mine = client.lock(hot).acquire(Duration.ofMinutes(1))) {
+                        try (Hold own = client.lock(hot).acquire(Duration.ofMinutes(1))) {
                             assertThat(inside.incrementAndGet()).isEqualTo(1);
-                            assertThat(newest.getAndSet(mine.fencingToken())).isLessThan(mine.fencingToken());
+                            assertThat(newest.getAndSet(own.fencingToken())).isLessThan(own.fencingToken());
                             inside.decrementAndGet();
                             rounds.incrementAndGet();
                         }
@@ -300,7 +300,7 @@ class ClusterFaultsTest {
         try (Holdfast one = builder(cluster).sessionTtl(hour).build();
                 Holdfast two = builder(cluster).sessionTtl(hour).build()) {
             String name = namesAt(0, 1).get(0);
-            Hold hold = held(one, name);
+            Hold hold = acquire(one, name);
             CompletableFuture<Hold> waits = two.lock(name).acquireAsync().toCompletableFuture();
             RedisServer there = cluster.primaries().get(0);
             until(

@@ -31,7 +31,7 @@ class ClusterThrowingTest {
     private static final int TURNS = 4;
 
     private static final int BUCKETS = 64;
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     @ParameterizedTest(name = "at {0}")
     @EnumSource(names = {"SLOTS", "SLOTS_ANSWER"})
@@ -118,8 +118,8 @@ class ClusterThrowingTest {
                     options.servers(),
                     new BucketLayout("throwing", BUCKETS),
                     "throwing-client",
-                    PATIENCE);
-            assertThat(topology.open(PATIENCE)).isNotNull();
+                    TIMEOUT);
+            assertThat(topology.open(TIMEOUT)).isNotNull();
         }
 
         @Override

@@ -77,7 +77,7 @@ class RedisBoundsTest {
         List<byte[]> arguments = new ArrayList<>(List.of(layout.header(0)));
         arguments.addAll(request.arguments());
         long before = steps();
-        List<Object> told = connection
+        List<Object> answers = connection
                 .sync()
                 .eval(
                         RedisUnderTest.onManualTime(Script.COMMANDS.text()).text(),
@@ -85,7 +85,7 @@ class RedisBoundsTest {
                         layout.keys(0),
                         arguments.toArray(byte[][]::new));
         worst = Math.max(worst, steps() - before);
-        return ScriptReply.read(told, 1, 0).get(0);
+        return ScriptReply.read(answers, 1, 0).get(0);
     }
 
     private static long steps() {
@@ -150,7 +150,7 @@ class RedisBoundsTest {
         askAll(IntStream.rangeClosed(1, many).mapToObj(i -> reads(claim("catalogue", readers, i), 1)));
         askAll(IntStream.rangeClosed(1, 300).mapToObj(i -> reads(claim("shelf-" + i, readers, i), 1)));
         askAll(IntStream.rangeClosed(1, 300).mapToObj(i -> reads(claim("shelf-" + i, readers, many + i), 1)));
-        List<ClaimRef> told = new ArrayList<>();
+        List<ClaimRef> claims = new ArrayList<>();
         List<Long> tokens = new ArrayList<>();
         Optional<String> place = Optional.of("");
         while (place.isPresent()) {
@@ -158,12 +158,12 @@ class RedisBoundsTest {
             ResourceInfo info = page.info(new ResourceName("catalogue")).orElseThrow();
             assertThat(info.holding()).isEqualTo(many);
             assertThat(info.held()).isEqualTo(many);
-            info.holders().forEach(party -> told.add(party.claim()));
+            info.holders().forEach(party -> claims.add(party.claim()));
             info.holders()
                     .forEach(party -> tokens.add(party.tokens().orElseThrow().first()));
             place = page.rest();
         }
-        assertThat(told).hasSize(many).doesNotHaveDuplicates();
+        assertThat(claims).hasSize(many).doesNotHaveDuplicates();
         assertThat(tokens).isSorted();
         // Several names share the limit of what one call reports.
         List<byte[]> names = Stream.concat(
@@ -186,7 +186,7 @@ class RedisBoundsTest {
         assertThat(worst).isLessThan(MOST_STEPS);
 
         // One that has got tokens since stands where its first ones were.
-        ClaimRef early = told.get(7);
+        ClaimRef early = claims.get(7);
         long block = send(store, new Command.Advance(early, tokens.get(7), 1, 0), Reply.Advanced.class)
                 .tokens()
                 .first();
@@ -200,7 +200,7 @@ class RedisBoundsTest {
         assertThat(worst).isLessThan(MOST_STEPS);
         ScriptReply rest = call(ScriptCall.inspect(catalogue, "", 1));
         assertThat(rest.info(catalogue).orElseThrow().holding()).isEqualTo(many - 4);
-        assertThat(send(store, new Command.Poll(List.of(early, told.get(1))), Reply.Polled.class)
+        assertThat(send(store, new Command.Poll(List.of(early, claims.get(1))), Reply.Polled.class)
                         .states())
                 .extracting(Object::getClass)
                 .containsExactly(Reply.Absent.class, Reply.Granted.class);

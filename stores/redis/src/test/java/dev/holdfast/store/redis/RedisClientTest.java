@@ -110,11 +110,11 @@ class RedisClientTest {
         try (Holdfast holder = patientClient(uri(server, "many"));
                 Holdfast waiter = patientClient(uri(server, "many"));
                 RedisStore store = server.builder().namespace("many").open()) {
-            List<Hold> held = Asking.holds(Asking.acquireAll(holder, names));
+            List<Hold> holds = Asking.holds(Asking.acquireAll(holder, names));
             List<CompletableFuture<Hold>> waiting = Asking.acquireAll(waiter, names);
             until("all wait", () -> Asking.waiting(store, "name/") == names);
             assertThat(waiting).noneMatch(CompletableFuture::isDone);
-            held.forEach(Hold::close);
+            holds.forEach(Hold::close);
             Asking.holds(waiting).forEach(Hold::close);
         }
     }
@@ -135,11 +135,11 @@ class RedisClientTest {
                         .keepAliveEvery(Duration.ofMillis(50))
                         .build()) {
             Hold hold = holdfast.lock("ledger").acquire();
-            CompletableFuture<Loss> told = new CompletableFuture<>();
-            hold.onLost(told::complete);
+            CompletableFuture<Loss> loss = new CompletableFuture<>();
+            hold.onLost(loss::complete);
             server.server().kill();
             server.server().restart();
-            assertThat(told.get(1, TimeUnit.MINUTES).cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
+            assertThat(loss.get(1, TimeUnit.MINUTES).cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
             assertThatThrownBy(hold::fencingToken).isInstanceOf(LockLostException.class);
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             holdfast.lock("ledger").acquire(Duration.ofMinutes(1)).close();
@@ -153,10 +153,10 @@ class RedisClientTest {
                 .sessionTtl(Duration.ofSeconds(3))
                 .build()) {
             Hold hold = holdfast.lock("ledger").acquire();
-            CompletableFuture<Loss> told = new CompletableFuture<>();
-            hold.onLost(told::complete);
+            CompletableFuture<Loss> loss = new CompletableFuture<>();
+            hold.onLost(loss::complete);
             server.with(redis -> redis.hdel("flushed:{0}:h", "ledger"));
-            assertThat(told.get(1, TimeUnit.MINUTES).name()).isEqualTo("ledger");
+            assertThat(loss.get(1, TimeUnit.MINUTES).name()).isEqualTo("ledger");
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
     }

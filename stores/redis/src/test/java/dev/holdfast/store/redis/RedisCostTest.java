@@ -71,12 +71,12 @@ class RedisCostTest {
     void handOffToAnotherClientIsTwoCommandsAndOneMessage() throws Exception {
         try (Holdfast one = client();
                 Holdfast two = client()) {
-            List<Hold> held = new ArrayList<>();
+            List<Hold> holds = new ArrayList<>();
             List<CompletableFuture<Hold>> waiting = new ArrayList<>();
             one.lock("warm").acquire().close();
             two.lock("warm").acquire().close();
             for (int i = 0; i < 20; i++) {
-                held.add(one.lock("name/" + i).acquire());
+                holds.add(one.lock("name/" + i).acquire());
             }
             long scripts = calls("evalsha");
             long messages = calls("publish");
@@ -85,7 +85,7 @@ class RedisCostTest {
                 int queued = i + 1;
                 until("the claim waits", () -> calls("evalsha") >= scripts + queued);
             }
-            held.forEach(Hold::close);
+            holds.forEach(Hold::close);
             for (CompletableFuture<Hold> hold : waiting) {
                 assertThat(hold.get(1, TimeUnit.MINUTES).isHeld()).isTrue();
             }

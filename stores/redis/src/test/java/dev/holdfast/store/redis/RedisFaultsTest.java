@@ -50,11 +50,11 @@ class RedisFaultsTest {
     void serverThatComesBackWithItsDataIsUsedAgain() {
         try (TestServer server = TestServer.start("appendonly", "yes", "appendfsync", "always");
                 RedisStore store = server.open()) {
-            Queue<Signal> told = new ConcurrentLinkedQueue<>();
-            store.subscribe(told::add);
+            Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+            store.subscribe(signals::add);
             SessionId session = session(store, HOUR);
-            ClaimRef held = claim("a", session, 1);
-            Reply.Granted before = send(store, acquire(held), Reply.Granted.class);
+            ClaimRef holder = claim("a", session, 1);
+            Reply.Granted before = send(store, acquire(holder), Reply.Granted.class);
             server.server().kill();
             until("the loss of the connection is seen", () -> {
                 StoreException failure = failure(store, new Command.KeepAlive(session, 0));
@@ -62,8 +62,8 @@ class RedisFaultsTest {
             });
             server.server().restart();
             until("the server is used again", () -> isServed(store, new Command.KeepAlive(session, 0)));
-            assertThat(send(store, acquire(held))).isEqualTo(before);
-            until("it is told that signals may be lost", () -> told.contains(new Signal.Resubscribed()));
+            assertThat(send(store, acquire(holder))).isEqualTo(before);
+            until("it is told that signals may be lost", () -> signals.contains(new Signal.Resubscribed()));
         }
     }
 
@@ -140,11 +140,11 @@ class RedisFaultsTest {
         try (TestServer server = TestServer.start();
                 RedisStore store = server.open()) {
             SessionId session = session(store, HOUR);
-            ClaimRef held = claim("a", session, 1);
+            ClaimRef holder = claim("a", session, 1);
             ClaimRef waits = claim("a", session, 3);
-            send(store, acquire(held), Reply.Granted.class);
+            send(store, acquire(holder), Reply.Granted.class);
             send(store, acquire(waits), Reply.Queued.class);
-            send(store, new Command.Yield(held, acquire(waits)), Reply.Granted.class);
+            send(store, new Command.Yield(holder, acquire(waits)), Reply.Granted.class);
             send(store, new Command.Release(waits), Reply.Released.class);
             send(store, acquire(claim("a", session, 4)), Reply.Granted.class);
         }
@@ -154,19 +154,19 @@ class RedisFaultsTest {
     void waiterIsServedThoughTheMessageConnectionWasCut() {
         try (TestServer server = TestServer.start();
                 RedisStore store = server.open()) {
-            Queue<Signal> told = new ConcurrentLinkedQueue<>();
-            store.subscribe(told::add);
+            Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+            store.subscribe(signals::add);
             SessionId session = session(store, HOUR);
-            ClaimRef held = claim("a", session, 1);
+            ClaimRef holder = claim("a", session, 1);
             ClaimRef waits = claim("a", session, 2);
-            send(store, acquire(held), Reply.Granted.class);
+            send(store, acquire(holder), Reply.Granted.class);
             send(store, acquire(waits), Reply.Queued.class);
             server.with(redis -> redis.clientKill(KillArgs.Builder.typePubsub()));
-            until("the subscription is made again", () -> told.contains(new Signal.Resubscribed()));
-            send(store, new Command.Release(held), Reply.Released.class);
+            until("the subscription is made again", () -> signals.contains(new Signal.Resubscribed()));
+            send(store, new Command.Release(holder), Reply.Released.class);
             until(
                     "the waiter is told",
-                    () -> told.stream()
+                    () -> signals.stream()
                             .anyMatch(signal -> signal instanceof Signal.Granted granted
                                     && granted.claim().equals(waits)));
         }
@@ -177,14 +177,14 @@ class RedisFaultsTest {
         try (TestServer server = TestServer.start("maxmemory-policy", "noeviction");
                 RedisStore store = server.open()) {
             SessionId session = session(store, HOUR);
-            ClaimRef held = claim("a", session, 1);
-            send(store, acquire(held), Reply.Granted.class);
+            ClaimRef holder = claim("a", session, 1);
+            send(store, acquire(holder), Reply.Granted.class);
             server.with(redis -> redis.configSet("maxmemory", "1"));
             StoreException failure = failure(store, acquire(claim("b", session, 2)));
             assertThat(failure.reason()).isEqualTo(Reason.DENIED);
             assertThat(failure.effect()).isEqualTo(Effect.NONE);
             assertThat(failure).hasMessageContaining("maxmemory");
-            send(store, new Command.Release(held), Reply.Released.class);
+            send(store, new Command.Release(holder), Reply.Released.class);
             server.with(redis -> redis.configSet("maxmemory", "0"));
             send(store, acquire(claim("b", session, 3)), Reply.Granted.class);
         }

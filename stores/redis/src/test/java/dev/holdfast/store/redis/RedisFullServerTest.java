@@ -87,16 +87,16 @@ class RedisFullServerTest {
 
     @Test
     void mutexesAreHandedOnAndGivenBack() {
-        ClaimRef held = claim("a", session, 1);
+        ClaimRef holder = claim("a", session, 1);
         ClaimRef waits = claim("a", session, 2);
         ClaimRef gone = claim("a", session, 3);
         ClaimRef again = claim("a", session, 4);
-        send(store, acquire(held), Reply.Granted.class);
+        send(store, acquire(holder), Reply.Granted.class);
         send(store, acquire(waits), Reply.Queued.class);
         send(store, acquire(gone), Reply.Queued.class);
         fill();
         send(store, new Command.Withdraw(gone, Sending.FIRST), Reply.Done.class);
-        send(store, new Command.Yield(held, acquire(again)), Reply.Queued.class);
+        send(store, new Command.Yield(holder, acquire(again)), Reply.Queued.class);
         assertThat(polled(waits)).isInstanceOf(Reply.Granted.class);
         assertThat(polled(gone)).isInstanceOf(Reply.Absent.class);
         send(store, new Command.Release(waits), Reply.Released.class);
@@ -108,18 +108,18 @@ class RedisFullServerTest {
 
     @Test
     void permitsAreHandedOnGivenBackAndPutOff() {
-        ClaimRef held = claim("p", session, 1);
+        ClaimRef holder = claim("p", session, 1);
         ClaimRef bounded = claim("p", session, 2);
         ClaimRef behind = claim("p", session, 3);
-        send(store, permits(held, 3, Lease.SESSION), Reply.Granted.class);
+        send(store, permits(holder, 3, Lease.SESSION), Reply.Granted.class);
         send(store, permits(bounded, 1, Lease.bounded(HOUR)), Reply.Queued.class);
         send(store, permits(behind, 2, Lease.SESSION), Reply.Queued.class);
         fill();
-        send(store, new Command.ShrinkTo(held, 2), Reply.Done.class);
+        send(store, new Command.ShrinkTo(holder, 2), Reply.Done.class);
         assertThat(polled(bounded)).isInstanceOf(Reply.Granted.class);
         send(store, new Command.Extend(bounded, 1, HOUR), Reply.Extended.class);
         ClaimRef again = claim("p", session, 4);
-        send(store, new Command.Yield(held, permits(again, 1, Lease.SESSION)), Reply.Queued.class);
+        send(store, new Command.Yield(holder, permits(again, 1, Lease.SESSION)), Reply.Queued.class);
         assertThat(polled(behind)).isInstanceOf(Reply.Granted.class);
         send(store, new Command.Release(bounded), Reply.Released.class);
         assertThat(polled(again)).isInstanceOf(Reply.Granted.class);
@@ -181,14 +181,14 @@ class RedisFullServerTest {
     @Test
     void claimThatLeavesWithAKeepAliveIsDenied() {
         fill();
-        List<Command> together = List.of(new Command.KeepAlive(session, 0), acquire(claim("a", session, 1)));
+        List<Command> batch = List.of(new Command.KeepAlive(session, 0), acquire(claim("a", session, 1)));
         server.server().process().pause();
         List<CompletableFuture<Reply>> answers;
         try {
             // Two batches with one command each are in flight; later commands form one batch.
             begin(new Command.Poll(List.of(claim("a", session, 9))));
             begin(new Command.Poll(List.of(claim("a", session, 9))));
-            answers = together.stream().map(this::begin).toList();
+            answers = batch.stream().map(this::begin).toList();
         } finally {
             server.server().process().resume();
         }
@@ -242,10 +242,10 @@ class RedisFullServerTest {
     /** The fields by name: the server answers them in another order once it has grown its hash table. */
     private String records() {
         Map<String, String> fields = new TreeMap<>();
-        Iterator<Object> told =
+        Iterator<Object> answers =
                 server.server().command("HGETALL", "holdfast:{0}:h").iterator();
-        while (told.hasNext()) {
-            fields.put(String.valueOf(told.next()), String.valueOf(told.next()));
+        while (answers.hasNext()) {
+            fields.put(String.valueOf(answers.next()), String.valueOf(answers.next()));
         }
         return String.join(
                 "\n",

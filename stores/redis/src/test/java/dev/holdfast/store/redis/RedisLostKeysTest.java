@@ -225,11 +225,11 @@ class RedisLostKeysTest {
         List<ClaimRef> all =
                 IntStream.range(1, 60).mapToObj(i -> claim("a", session, i)).toList();
         ask(all.stream().map(Asking::acquire));
-        Reply.Granted held = (Reply.Granted) polled(all.get(0));
+        Reply.Granted grant = (Reply.Granted) polled(all.get(0));
         lose("o");
         send(
                 store,
-                new Command.ForceRelease(new ResourceName("a"), held.tokens().last()),
+                new Command.ForceRelease(new ResourceName("a"), grant.tokens().last()),
                 Reply.Released.class);
         untilGranted(all.get(1));
         endAll(session);

@@ -78,7 +78,7 @@ class RedisMassExpiryTest {
             Asking.until("all the dead have made way", () -> waiting() == WAITERS);
             isOver = true;
             renewing.orTimeout(60, TimeUnit.SECONDS).join();
-            tell(server);
+            report(server);
             assertThat(holds).allSatisfy(hold -> assertThat(hold.isHeld()).isTrue());
             assertThat(waiting()).isEqualTo(WAITERS);
             ResourceInfo hot = Asking.inspectAll(store, "hot").get(0);
@@ -131,7 +131,7 @@ class RedisMassExpiryTest {
         return store.execute(command, CallerMode.ASYNC).toCompletableFuture();
     }
 
-    private void tell(TestServer server) {
+    private void report(TestServer server) {
         long slowest = ((List<?>) (Object) server.server().command("SLOWLOG", "GET", "100000"))
                 .stream()
                         .mapToLong(entry -> (Long) ((List<?>) entry).get(2))

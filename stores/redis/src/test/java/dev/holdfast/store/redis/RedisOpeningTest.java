@@ -139,10 +139,10 @@ class RedisOpeningTest {
     /** Hears the greeting of a client, answers, and hangs up when the client does or has no answer. */
     private static void refuse(ServerSocket listener, String answer) {
         try (Socket client = listener.accept()) {
-            byte[] heard = new byte[8_192];
-            assertThat(client.getInputStream().read(heard)).isPositive();
+            byte[] received = new byte[8_192];
+            assertThat(client.getInputStream().read(received)).isPositive();
             client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
-            while (!answer.isEmpty() && client.getInputStream().read(heard) >= 0) {
+            while (!answer.isEmpty() && client.getInputStream().read(received) >= 0) {
                 client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
             }
         } catch (IOException e) {
@@ -159,11 +159,11 @@ class RedisOpeningTest {
             permit(server, NEEDED.toArray(String[]::new));
             try (RedisStore store = storeAs(server, "locks", "change-me").open()) {
                 SessionId session = session(store, HOUR);
-                ClaimRef held = claim("a", session, 1);
-                send(store, acquire(held), Reply.Granted.class);
+                ClaimRef holder = claim("a", session, 1);
+                send(store, acquire(holder), Reply.Granted.class);
                 send(store, acquire(claim("a", session, 2)), Reply.Queued.class);
                 send(store, new Command.Inspect("", Optional.empty(), 10), Reply.Inspected.class);
-                send(store, new Command.Release(held), Reply.Released.class);
+                send(store, new Command.Release(holder), Reply.Released.class);
                 send(store, new Command.CloseSession(session), Reply.Done.class);
             }
             RedisClient client = RedisClient.create(RedisUnderTest.RESOURCES, as(server, "locks", "change-me"));
@@ -286,13 +286,13 @@ class RedisOpeningTest {
         TestServer server = TestServer.shared();
         try (RedisStore store = server.builder().namespace("record").open()) {
             SessionId session = session(store, HOUR);
-            ClaimRef held = claim("a", session, 1);
-            send(store, acquire(held), Reply.Granted.class);
+            ClaimRef holder = claim("a", session, 1);
+            send(store, acquire(holder), Reply.Granted.class);
             server.with(redis -> redis.hset("record:{0}:h", "a", "rubbish"));
             StoreException failure = failure(store, acquire(claim("a", session, 2)));
             assertThat(failure.reason()).isEqualTo(Reason.CORRUPT);
             assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
-            assertThat(failure(store, new Command.Release(held)).reason()).isEqualTo(Reason.CORRUPT);
+            assertThat(failure(store, new Command.Release(holder)).reason()).isEqualTo(Reason.CORRUPT);
             server.with(redis -> assertThat(redis.hget("record:{0}:h", "a")).isEqualTo("rubbish"));
             // Others continue.
             send(store, acquire(claim("b", session, 3)), Reply.Granted.class);

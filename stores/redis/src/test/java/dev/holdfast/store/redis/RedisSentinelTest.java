@@ -146,13 +146,13 @@ class RedisSentinelTest {
             until("the replicas are cut off", () -> old.info("connected_slaves").equals("0"));
             Hold hold = one.lock("ledger").acquire();
             long token = hold.fencingToken();
-            CompletableFuture<Loss> told = new CompletableFuture<>();
-            hold.onLost(told::complete);
+            CompletableFuture<Loss> loss = new CompletableFuture<>();
+            hold.onLost(loss::complete);
             all.failOver(RedisServer::kill);
             try (Hold next = two.lock("ledger").acquire(Duration.ofMinutes(1))) {
                 assertThat(next.fencingToken()).isGreaterThan(token);
                 assertThat(all.primary()).isNotSameAs(old);
-                assertThat(told.get(1, TimeUnit.MINUTES).name()).isEqualTo("ledger");
+                assertThat(loss.get(1, TimeUnit.MINUTES).name()).isEqualTo("ledger");
                 assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
                 assertThat(next.isHeld()).isTrue();
             }
@@ -278,11 +278,11 @@ class RedisSentinelTest {
                         .hasMessageMatching(TOO_FEW);
                 until("the grant is withdrawn", () -> names(primary, "counts").isEmpty());
                 // One that is made when another claim ends does not count either.
-                Hold held = two.lock("ledger").acquire();
+                Hold hold = two.lock("ledger").acquire();
                 CompletableFuture<Hold> waiting =
                         one.lock("ledger").acquireAsync().toCompletableFuture();
                 until("the other one waits", () -> hasWaiter("counts"));
-                held.close();
+                hold.close();
                 assertThatThrownBy(() -> waiting.get(1, TimeUnit.MINUTES))
                         .hasCauseInstanceOf(HoldfastException.class)
                         .hasMessageMatching(TOO_FEW);
@@ -291,11 +291,11 @@ class RedisSentinelTest {
                 lagging.process().resume();
             }
             until("both replicas are there", () -> isReplicated(all.primary()));
-            try (Hold held = two.lock("ledger").acquire()) {
+            try (Hold hold = two.lock("ledger").acquire()) {
                 CompletableFuture<Hold> waiting =
                         patient.lock("ledger").acquireAsync().toCompletableFuture();
                 until("the other one waits", () -> hasWaiter("counts"));
-                held.close();
+                hold.close();
                 waiting.get(1, TimeUnit.MINUTES).close();
             }
         }

@@ -85,10 +85,10 @@ class RedisServersTlsTest {
                     "rediss-cluster://localhost:" + cluster.primaries().get(1).tlsPort() + trusting;
             try (Holdfast holder = Holdfast.connect(one);
                     Holdfast waiter = Holdfast.connect(cluster.uri() + trusting)) {
-                List<Hold> held = new ArrayList<>();
+                List<Hold> holds = new ArrayList<>();
                 List<CompletableFuture<Hold>> waiting = new ArrayList<>();
                 for (int i = 0; i < 30; i++) {
-                    held.add(holder.lock("name/" + i).acquire());
+                    holds.add(holder.lock("name/" + i).acquire());
                     waiting.add(waiter.lock("name/" + i).acquireAsync().toCompletableFuture());
                 }
                 for (RedisServer node : cluster.primaries()) {
@@ -101,9 +101,9 @@ class RedisServersTlsTest {
                 RedisServer from = cluster.primaries().get(slot * 3 / RedisCluster.SLOTS);
                 RedisServer to = cluster.primaries().get((slot * 3 / RedisCluster.SLOTS + 1) % 3);
                 cluster.move(slot, from, to, () -> {});
-                for (int i = 0; i < held.size(); i++) {
-                    long token = held.get(i).fencingToken();
-                    held.get(i).close();
+                for (int i = 0; i < holds.size(); i++) {
+                    long token = holds.get(i).fencingToken();
+                    holds.get(i).close();
                     try (Hold next = waiting.get(i).get(1, TimeUnit.MINUTES)) {
                         assertThat(next.fencingToken()).isGreaterThan(token);
                     }

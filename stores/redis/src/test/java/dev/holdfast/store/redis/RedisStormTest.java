@@ -76,13 +76,13 @@ class RedisStormTest {
                 Fault fault = faults.remove(0);
                 long began = System.nanoTime();
                 cause(fault, server.server(), proxies.get(whose), whose);
-                goesOn("after " + fault + ", seed " + SEED);
+                assertUsable("after " + fault + ", seed " + SEED);
                 report(fault.toString(), (System.nanoTime() - began) / 1_000_000 + " ms until all went on");
             }
             end();
             report("one server", witness.verifyExclusion());
-            // A session that a worker gave up for another in a fault ends with the next command after its ttl, and
-            // no worker is left to send one.
+            // A session that a worker gave up for another in a fault ends with the next command after its ttl, and no
+            // worker is left to send one.
             try (LockStore store = server.builder().open()) {
                 server.with(redis -> until(
                         "nothing is left but the counters",
@@ -160,14 +160,14 @@ class RedisStormTest {
                         isKilled
                                 ? RedisServer::kill
                                 : primary -> primary.process().pause());
-                goesOn("after fail-over " + round + ", seed " + SEED);
+                assertUsable("after fail-over " + round + ", seed " + SEED);
                 if (isKilled) {
                     old.restart();
                 } else {
                     old.process().resume();
                 }
                 until("the replicas are back", () -> isWhole(all.primary()));
-                goesOn("with the old primary, seed " + SEED);
+                assertUsable("with the old primary, seed " + SEED);
             }
             end();
             // Replication is asynchronous, so two may have been in; but never with tokens that do not rise.
@@ -197,10 +197,10 @@ class RedisStormTest {
         for (Worker worker : workers) {
             worker.awaitStart();
         }
-        goesOn("at first");
+        assertUsable("at first");
     }
 
-    private void goesOn(String when) {
+    private void assertUsable(String when) {
         long before = witness.entries();
         until("the resource is used " + when, () -> witness.entries() > before + 50);
     }

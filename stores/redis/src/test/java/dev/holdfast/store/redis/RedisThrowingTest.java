@@ -60,14 +60,14 @@ class RedisThrowingTest {
         try (RedisStore observer = good.open();
                 Holdfast one = client(faulty.open());
                 Holdfast other = client(good.open())) {
-            tell(one, other, "warm");
+            run(one, other, "warm");
             int turn = 0;
             boolean cameToIt = true;
             while (cameToIt) {
                 turn++;
                 assertThat(turn).isLessThan(MOST_TELLINGS);
                 fault.at(turn);
-                tell(one, other, "n" + turn);
+                run(one, other, "n" + turn);
                 cameToIt = fault.isOver();
                 if (cameToIt) {
                     expectLoggedOnce(fault);
@@ -95,7 +95,7 @@ class RedisThrowingTest {
     }
 
     /** Locks that are free, waited for, handed over and released, by waiters and by holders that continue. */
-    private static void tell(Holdfast one, Holdfast other, String name) throws Exception {
+    private static void run(Holdfast one, Holdfast other, String name) throws Exception {
         Hold first = get(one.lock(name).acquireAsync());
         long token = first.fencingToken();
         CompletableFuture<Hold> waiting = other.lock(name).acquireAsync().toCompletableFuture();

@@ -51,9 +51,9 @@ class RedisTroubleTest {
     }
 
     private static CompletableFuture<Loss> lossOf(Hold hold) {
-        CompletableFuture<Loss> told = new CompletableFuture<>();
-        hold.onLost(told::complete);
-        return told;
+        CompletableFuture<Loss> loss = new CompletableFuture<>();
+        hold.onLost(loss::complete);
+        return loss;
     }
 
     /** A hold that is still good when its client is cut off, however long this process had to wait before that. */
@@ -152,9 +152,9 @@ class RedisTroubleTest {
                         .build()) {
             Hold hold = one.lock("ledger").acquire();
             long token = hold.fencingToken();
-            CompletableFuture<Loss> told = lossOf(hold);
+            CompletableFuture<Loss> loss = lossOf(hold);
             server.server().command("FLUSHALL");
-            assertThat(told.get(1, TimeUnit.MINUTES).cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
+            assertThat(loss.get(1, TimeUnit.MINUTES).cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             try (Hold next = one.lock("ledger").acquire(Duration.ofMinutes(1))) {
                 assertThat(next.fencingToken()).isGreaterThan(token);
@@ -227,13 +227,13 @@ class RedisTroubleTest {
                 Holdfast two = Holdfast.builder(bench.second()).sessionTtl(HOUR).build()) {
             Hold hold = one.lock("ledger").acquire();
             long token = hold.fencingToken();
-            CompletableFuture<Loss> told = lossOf(hold);
+            CompletableFuture<Loss> loss = lossOf(hold);
             bench.advance(Duration.ofMinutes(10));
             long second;
             try (Hold next = two.lock("ledger").acquire(Duration.ofMinutes(1))) {
                 second = next.fencingToken();
                 assertThat(second).isGreaterThan(token);
-                assertThat(told.get(1, TimeUnit.MINUTES).cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
+                assertThat(loss.get(1, TimeUnit.MINUTES).cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
                 assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             }
             bench.advance(Duration.ofMinutes(-30));

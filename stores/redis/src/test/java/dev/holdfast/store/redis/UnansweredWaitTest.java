@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 class UnansweredWaitTest {
 
     private static Holdfast.Builder client(RedisServer server) {
-        String patience = UnansweredCalls.LONG_WAIT.toString();
+        String timeout = UnansweredCalls.LONG_WAIT.toString();
         return Holdfast.builder(
-                "redis://127.0.0.1:" + server.port() + "?connectTimeout=" + patience + "&timeout=" + patience);
+                "redis://127.0.0.1:" + server.port() + "?connectTimeout=" + timeout + "&timeout=" + timeout);
     }
 
     @Test

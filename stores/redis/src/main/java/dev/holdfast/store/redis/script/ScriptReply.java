@@ -188,14 +188,14 @@ public final class ScriptReply {
     }
 
     private Reply.Audited audited(SessionId session) {
-        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> grants = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
         for (int i = 2; i < parts.size(); i += 3) {
             ClaimRef claim = new ClaimRef(new ResourceName(utf8(i + 1)), session, Long.parseLong(text(i + 2)));
-            (number(i) != 0 ? held : waiting).add(claim);
+            (number(i) != 0 ? grants : waiting).add(claim);
         }
         String cursor = utf8(1);
-        return new Reply.Audited(held, waiting, cursor.isEmpty() ? Optional.empty() : Optional.of(cursor));
+        return new Reply.Audited(grants, waiting, cursor.isEmpty() ? Optional.empty() : Optional.of(cursor));
     }
 
     /** The report on a resource; empty if it is not in use. */

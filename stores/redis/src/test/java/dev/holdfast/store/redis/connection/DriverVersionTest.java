@@ -56,10 +56,10 @@ class DriverVersionTest {
     /** As happens on a thread of the driver, whose connection then fails. */
     @Test
     void aMissingClassIsNoServerThatCanNotBeReached() {
-        StoreException told = RedisFailures.ofOpening(
+        StoreException message = RedisFailures.ofOpening(
                 new IllegalStateException(new NoClassDefFoundError("io/netty/channel/IoHandlerFactory")), "redis");
-        assertThat(told.reason()).isEqualTo(StoreException.Reason.DENIED);
-        assertThat(told)
+        assertThat(message.reason()).isEqualTo(StoreException.Reason.DENIED);
+        assertThat(message)
                 .hasMessageContaining("Lettuce " + DriverVersion.lettuce() + " with Netty " + DriverVersion.netty())
                 .hasMessageContaining("IoHandlerFactory");
     }
