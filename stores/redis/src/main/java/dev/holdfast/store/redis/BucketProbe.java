@@ -11,10 +11,8 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Checks before a bucket is used that the server knows the script and this user may run it. */
@@ -45,14 +43,15 @@ final class BucketProbe {
         byte[][] all = arguments.toArray(byte[][]::new);
         List<Object> answers = null;
         for (int times = 0; answers == null; times++) {
-            CompletionStage<List<Object>> answer = connection
+            CompletableFuture<List<Object>> answer = connection
                     .async()
-                    .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, layout.keys(bucket), all);
-            CompletionStage<Route.Onward> onward = elsewhere(route, connection, answer, times, timeout);
+                    .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, layout.keys(bucket), all)
+                    .toCompletableFuture();
+            Route.Onward onward = await(redirection(route, connection, answer, times), route, timeout);
             if (onward == null) {
                 answers = await(answer, route, timeout);
             } else {
-                connection = await(onward, route, timeout).connection();
+                connection = onward.connection();
             }
         }
         if (replicas.areAsked()) {
@@ -69,35 +68,19 @@ final class BucketProbe {
         }
     }
 
-    /** The redirection in the answer; null if there is none. */
-    private static @Nullable CompletionStage<Route.Onward> elsewhere(
+    /** Where the answer redirects to; null if it does not. */
+    private static CompletionStage<Route.@Nullable Onward> redirection(
             Route route,
             StatefulRedisConnection<byte[], byte[]> connection,
-            CompletionStage<?> answer,
-            int times,
-            Duration timeout) {
-        try {
-            var unused = answer.toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            return null;
-        } catch (ExecutionException e) {
-            Throwable cause = e.getCause();
-            return times < MOST_REDIRECTIONS && cause != null ? route.onward(connection, cause, times, 0) : null;
-        } catch (TimeoutException e) {
-            return null;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw RedisFailures.ofOpening(e, route.server());
-        }
+            CompletableFuture<List<Object>> answer,
+            int times) {
+        return answer.handle((done, failure) -> failure == null || times == MOST_REDIRECTIONS
+                        ? null
+                        : route.onward(connection, failure, times, 0))
+                .thenCompose(onward -> onward == null ? CompletableFuture.completedFuture(null) : onward);
     }
 
-    private static <T> T await(CompletionStage<T> answer, Route route, Duration timeout) {
-        try {
-            return answer.toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            throw RedisFailures.ofOpening(e, route.server());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw RedisFailures.ofOpening(e, route.server());
-        }
+    private static <T extends @Nullable Object> T await(CompletionStage<T> stage, Route route, Duration timeout) {
+        return RedisFailures.awaitOpening(stage, timeout, route.server());
     }
 }

@@ -13,7 +13,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -26,8 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A connection that is re-established when it is lost. It never repeats the commands in flight on a lost connection:
- * these fail, and the engine settles whether they had an effect. That is why the driver's own reconnection
- * is off.
+ * these fail, and the engine settles whether they had an effect. That is why the driver's own reconnection is off.
  *
  * @param <T> the type of the connection
  */
@@ -87,12 +85,6 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         this.preparation = preparation;
         this.connectionFactory = connectionFactory;
         this.server = server;
-    }
-
-    /** As {@link #opening}, but waits; failures are thrown unchanged. */
-    public void open(Duration timeout, Predicate<Throwable> temporary)
-            throws ExecutionException, TimeoutException, InterruptedException {
-        opening(timeout, temporary).get(timeout.plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /**
@@ -155,6 +147,14 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         if (broken == connection) {
             lost(broken);
             ConnectionFactory.end(broken);
+        }
+    }
+
+    /** Gives up the current connection, if there is one. */
+    public void giveUp() {
+        T present = current();
+        if (present != null) {
+            giveUp(present);
         }
     }
 

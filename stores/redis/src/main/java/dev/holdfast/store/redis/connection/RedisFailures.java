@@ -1,12 +1,17 @@
 package dev.holdfast.store.redis.connection;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.Stages;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +74,21 @@ public final class RedisFailures {
                 ? "no answer in time"
                 : String.valueOf(innermost.getMessage());
         return unavailable(server + " can't be reached: " + why, cause);
+    }
+
+    /**
+     * Waits for a step of opening; throws its failure, as that of opening, also if it takes too long or is interrupted.
+     */
+    @CanIgnoreReturnValue
+    public static <T> T awaitOpening(CompletionStage<T> step, Duration timeout, String server) {
+        try {
+            return step.toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw ofOpening(e, server);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw ofOpening(e, server);
+        }
     }
 
     /** Whether the server itself answered, if only with an error. */

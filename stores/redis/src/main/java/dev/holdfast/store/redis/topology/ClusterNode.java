@@ -24,7 +24,7 @@ public record ClusterNode(
     public void giveUp(StatefulConnection<?, ?> broken) {
         if (commands.current() == broken) {
             commands.giveUp(broken);
-            end(messages);
+            messages.giveUp();
         }
     }
 
@@ -33,13 +33,13 @@ public record ClusterNode(
      * which is silent too.
      */
     public void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
-        commands.replace(silent, isSilent, () -> end(messages));
+        commands.replace(silent, isSilent, messages::giveUp);
     }
 
     /** Stops connecting and closes the connections, because the node left the cluster. */
     public void leave() {
-        end(commands);
-        end(messages);
+        commands.giveUp();
+        messages.giveUp();
         close();
     }
 
@@ -47,12 +47,5 @@ public record ClusterNode(
     public void close() {
         commands.close();
         messages.close();
-    }
-
-    private static void end(ReconnectingConnection<? extends StatefulConnection<byte[], byte[]>> link) {
-        StatefulConnection<byte[], byte[]> present = link.current();
-        if (present != null) {
-            link.giveUp(present);
-        }
     }
 }

@@ -22,11 +22,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
@@ -109,17 +107,11 @@ public final class ClusterTopology implements Topology {
         if (connection == null) {
             throw RedisFailures.notConnected(nameOf(first), first.commands().failure());
         }
+        List<?> slots = RedisFailures.awaitOpening(
+                connection.async().clusterSlots(), Duration.ofNanos(end - ticks.getAsLong()), nameOf(first));
         try {
-            List<?> slots = connection
-                    .async()
-                    .clusterSlots()
-                    .toCompletableFuture()
-                    .get(end - ticks.getAsLong(), TimeUnit.NANOSECONDS);
             adopt(Slots.read(slots, first.place()));
-        } catch (ExecutionException | TimeoutException | IllegalArgumentException e) {
-            throw RedisFailures.ofOpening(e, nameOf(first));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        } catch (IllegalArgumentException e) {
             throw RedisFailures.ofOpening(e, nameOf(first));
         }
         awaitPrimaries(end);
@@ -140,15 +132,18 @@ public final class ClusterTopology implements Topology {
             ClusterNode node =
                     nodeAt(new Slots.Place(seeds.get(i).getHost(), seeds.get(i).getPort()));
             // A node that does not answer leaves the other nodes their share of the time.
-            long share = (end - ticks.getAsLong()) / (seeds.size() - i);
+            Duration share = Duration.ofNanos(Math.max(1, (end - ticks.getAsLong()) / (seeds.size() - i)));
             try {
-                node.commands().open(Duration.ofNanos(Math.max(share, 1)), failure -> false);
+                RedisFailures.awaitOpening(
+                        node.commands().opening(share, failure -> false),
+                        share.plus(ReconnectingConnection.GRACE),
+                        nameOf(node));
                 return node;
-            } catch (ExecutionException | TimeoutException e) {
-                why = RedisFailures.ofOpening(e, nameOf(node));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw RedisFailures.ofOpening(e, nameOf(node));
+            } catch (StoreException e) {
+                if (e.getCause() instanceof InterruptedException) {
+                    throw e;
+                }
+                why = e;
             }
         }
         throw why;
@@ -163,24 +158,14 @@ public final class ClusterTopology implements Topology {
             while (node.commands().current() == null
                     && node.commands().failure() == null
                     && end - ticks.getAsLong() > 0) {
-                pause(node);
+                RedisFailures.awaitOpening(
+                        new CompletableFuture<String>().completeOnTimeout("", 1, TimeUnit.MILLISECONDS),
+                        Duration.ofMinutes(1),
+                        nameOf(node));
             }
             if (node.commands().failure() instanceof StoreException refused && refused.reason() != Reason.UNAVAILABLE) {
                 throw refused;
             }
-        }
-    }
-
-    private static void pause(ClusterNode waitingFor) {
-        try {
-            new CompletableFuture<Void>()
-                    .completeOnTimeout(null, 1, TimeUnit.MILLISECONDS)
-                    .get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw RedisFailures.ofOpening(e, nameOf(waitingFor));
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("It is never completed otherwise", e);
         }
     }
 

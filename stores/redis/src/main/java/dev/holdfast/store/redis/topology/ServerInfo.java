@@ -13,22 +13,22 @@ public final class ServerInfo {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
 
-    private final Map<String, String> facts = new HashMap<>();
+    private final Map<String, String> fields = new HashMap<>();
 
     /** Reads the answer to {@code INFO}; empty if that is not permitted. */
     public ServerInfo(String info) {
         info.lines().forEach(line -> {
             int colon = line.indexOf(':');
             if (colon > 0) {
-                facts.put(line.substring(0, colon), line.substring(colon + 1).strip());
+                fields.put(line.substring(0, colon), line.substring(colon + 1).strip());
             }
         });
     }
 
     /** The name of the product with its version, for people. */
     public String product() {
-        String valkey = facts.get("valkey_version");
-        String redis = facts.get("redis_version");
+        String valkey = fields.get("valkey_version");
+        String redis = fields.get("redis_version");
         return valkey != null ? "Valkey " + valkey : redis != null ? "Redis " + redis : "Redis";
     }
 
@@ -39,7 +39,7 @@ public final class ServerInfo {
      */
     void check(String server) {
         checkVersion(server);
-        if ("1".equals(facts.get("cluster_enabled"))) {
+        if ("1".equals(fields.get("cluster_enabled"))) {
             throw RedisFailures.denied(
                     server + " is a node of a Redis Cluster: connect to it by redis-cluster://", null);
         }
@@ -53,7 +53,7 @@ public final class ServerInfo {
      */
     void checkOfCluster(String server) {
         checkVersion(server);
-        if ("0".equals(facts.get("cluster_enabled"))) {
+        if ("0".equals(fields.get("cluster_enabled"))) {
             throw RedisFailures.denied(server + " is not a node of a Redis Cluster: connect to it by redis://", null);
         }
         checkEviction(server);
@@ -61,12 +61,12 @@ public final class ServerInfo {
 
     /** Whether it has at least this version; true if it hides its version. */
     boolean isAtLeast(int major, int minor) {
-        return !isBefore(facts.getOrDefault("redis_version", "99.0"), major, minor);
+        return !isBefore(fields.getOrDefault("redis_version", "99.0"), major, minor);
     }
 
     /** Whether it reports its version. */
     boolean reportsVersion() {
-        return facts.containsKey("redis_version");
+        return fields.containsKey("redis_version");
     }
 
     private void checkVersion(String server) {
@@ -77,7 +77,7 @@ public final class ServerInfo {
     }
 
     private void checkEviction(String server) {
-        String policy = facts.get("maxmemory_policy");
+        String policy = fields.get("maxmemory_policy");
         if (policy == null) {
             LOG.warn(
                     "server={} does not tell its maxmemory-policy to this user: make sure that it is noeviction,"
@@ -85,7 +85,7 @@ public final class ServerInfo {
                     server);
         } else if (policy.startsWith("allkeys-")) {
             // The store's keys never expire, so the policies that evict only expiring keys are harmless.
-            if (!"0".equals(facts.get("maxmemory"))) {
+            if (!"0".equals(fields.get("maxmemory"))) {
                 throw RedisFailures.denied(
                         server + " may throw locks away when its memory is full: its maxmemory-policy is " + policy
                                 + ". Set it to noeviction, or keep locks on a server of their own",
@@ -105,8 +105,8 @@ public final class ServerInfo {
      */
     public Map<String, String> troubles() {
         Map<String, String> troubles = new LinkedHashMap<>();
-        String policy = facts.getOrDefault("maxmemory_policy", "");
-        boolean isLimited = !facts.getOrDefault("maxmemory", "0").equals("0");
+        String policy = fields.getOrDefault("maxmemory_policy", "");
+        boolean isLimited = !fields.getOrDefault("maxmemory", "0").equals("0");
         if (isLimited && policy.startsWith("allkeys-")) {
             troubles.put(
                     "maxmemory-policy",
@@ -119,13 +119,13 @@ public final class ServerInfo {
                     "has reached its maxmemory: it takes no new claims and sessions; what is there goes on."
                             + " Give it room");
         }
-        if ("0".equals(facts.get("min_slaves_good_slaves"))) {
+        if ("0".equals(fields.get("min_slaves_good_slaves"))) {
             troubles.put(
                     "min-replicas-to-write",
                     "has no replica that is good, and a min-replicas-to-write: it takes no writes, so no keep-alives"
                             + " either, and locks are lost when their leases end. Bring the replicas back");
         }
-        if ("err".equals(facts.get("rdb_last_bgsave_status")) || "err".equals(facts.get("aof_last_write_status"))) {
+        if ("err".equals(fields.get("rdb_last_bgsave_status")) || "err".equals(fields.get("aof_last_write_status"))) {
             troubles.put(
                     "persistence",
                     "could not save its data: it takes no writes (MISCONF), so no keep-alives either, unless"
@@ -137,7 +137,7 @@ public final class ServerInfo {
 
     private long number(String fact) {
         try {
-            return Long.parseLong(facts.getOrDefault(fact, "0"));
+            return Long.parseLong(fields.getOrDefault(fact, "0"));
         } catch (NumberFormatException e) {
             return 0;
         }
@@ -145,7 +145,7 @@ public final class ServerInfo {
 
     /** Whether it is a replica, which rejects writes. */
     boolean isReplica() {
-        return "slave".equals(facts.get("role"));
+        return "slave".equals(fields.get("role"));
     }
 
     private static boolean isBefore(String version, int major, int minor) {

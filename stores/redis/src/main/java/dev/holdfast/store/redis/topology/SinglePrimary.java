@@ -10,12 +10,8 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -122,27 +118,22 @@ public final class SinglePrimary implements Topology, Route {
     public void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
         if (broken == commands.current()) {
             // A server that leaves a command unanswered sends no messages either, or not along this path.
-            giveUp(messages);
+            messages.giveUp();
         }
         commands.giveUp(broken);
     }
 
     @Override
     public void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
-        commands.replace(silent, isSilent, () -> giveUp(messages));
+        commands.replace(silent, isSilent, messages::giveUp);
     }
 
     @Override
     public void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why) {
         if (RedisFailures.isFromReplica(why) && connection == commands.current()) {
-            leave();
+            commands.giveUp();
+            messages.giveUp();
         }
-    }
-
-    /** Reconnects to the current primary. */
-    private void leave() {
-        giveUp(commands);
-        giveUp(messages);
     }
 
     /** Reconnects if the primary has moved. */
@@ -166,13 +157,6 @@ public final class SinglePrimary implements Topology, Route {
         }
     }
 
-    private static <T extends StatefulConnection<byte[], byte[]>> void giveUp(ReconnectingConnection<T> link) {
-        T present = link.current();
-        if (present != null) {
-            link.giveUp(present);
-        }
-    }
-
     @Override
     public StoreException missing() {
         return RedisFailures.notConnected(name(), commands.failure());
@@ -180,17 +164,11 @@ public final class SinglePrimary implements Topology, Route {
 
     @Override
     public ServerInfo open(Duration timeout) {
-        try {
-            CompletableFuture.allOf(
-                            commands.opening(timeout, locator::mayBeTemporary),
-                            messages.opening(timeout, locator::mayBeTemporary))
-                    .get(timeout.plus(ReconnectingConnection.GRACE).toNanos(), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            throw RedisFailures.ofOpening(e, name());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw RedisFailures.ofOpening(e, name());
-        }
+        RedisFailures.awaitOpening(
+                commands.opening(timeout, locator::mayBeTemporary)
+                        .thenCombine(messages.opening(timeout, locator::mayBeTemporary), (one, other) -> "open"),
+                timeout.plus(ReconnectingConnection.GRACE),
+                name());
         locator.onMove(this::follow);
         ServerInfo found = serverInfo;
         if (found == null) {
