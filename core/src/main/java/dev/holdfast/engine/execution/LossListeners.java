@@ -29,24 +29,24 @@ public final class LossListeners {
         listeners.removeIf(listener -> listener.handle == handle);
     }
 
-    public void tellReactions(Loss lost, Callbacks callbacks, DeferredActions out) {
-        tell(true, lost, callbacks, out);
+    public void runReactions(Loss lost, Callbacks callbacks, DeferredActions deferred) {
+        dispatch(true, lost, callbacks, deferred);
     }
 
-    public void tellListeners(Loss lost, Callbacks callbacks, DeferredActions out) {
-        tell(false, lost, callbacks, out);
+    public void notifyListeners(Loss lost, Callbacks callbacks, DeferredActions deferred) {
+        dispatch(false, lost, callbacks, deferred);
     }
 
-    private void tell(boolean reactions, Loss lost, Callbacks callbacks, DeferredActions out) {
+    private void dispatch(boolean reactions, Loss lost, Callbacks callbacks, DeferredActions deferred) {
         for (Listener listener : listeners) {
             if (listener.isReaction == reactions) {
-                out.add(() -> tell(listener.action, listener.isReaction, lost, callbacks));
+                deferred.add(() -> dispatch(listener.action, listener.isReaction, lost, callbacks));
             }
         }
     }
 
     /** Notifies one listener. Called without any lock. */
-    public static void tell(Consumer<Loss> action, boolean isReaction, Loss lost, Callbacks callbacks) {
+    public static void dispatch(Consumer<Loss> action, boolean isReaction, Loss lost, Callbacks callbacks) {
         if (isReaction) {
             action.accept(lost);
             return;

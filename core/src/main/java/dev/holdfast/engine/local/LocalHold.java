@@ -273,7 +273,7 @@ public class LocalHold extends OwnedHold {
             resource().unlock();
         }
         if (lost != null) {
-            LossListeners.tell(listener, isReaction, lost, context().callbacks());
+            LossListeners.dispatch(listener, isReaction, lost, context().callbacks());
         }
     }
 
@@ -444,13 +444,13 @@ public class LocalHold extends OwnedHold {
         LossListeners lossListeners = listeners;
         listeners = null;
         if (lossListeners != null) {
-            lossListeners.tellReactions(lost, callbacks, deferred);
+            lossListeners.runReactions(lost, callbacks, deferred);
         }
         if (observer != null) {
             deferred.add(() -> observer.lost(lost));
         }
         if (lossListeners != null) {
-            lossListeners.tellListeners(lost, callbacks, deferred);
+            lossListeners.notifyListeners(lost, callbacks, deferred);
         }
     }
 

@@ -25,7 +25,13 @@ import org.jspecify.annotations.Nullable;
  * only by their time-outs.
  */
 
-/** One call that acquires all parts for the calling thread, or none. Used by that thread alone. */
+/**
+ * One call that acquires all parts for the calling thread, or none. Used by that thread alone.
+ *
+ * <p>It is not an {@link AsyncMultiAcquisition} that is awaited: a re-entrant acquire must run on the owner's thread,
+ * while the steps of that run on the threads that complete them; and a thread that waits for a part itself may make the
+ * round trip to the store.
+ */
 final class MultiAcquisition {
 
     private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(1), 6);
