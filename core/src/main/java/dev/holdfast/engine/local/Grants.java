@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The grants of a resource, the idle ones first, with the hold that excludes all others, and the end of the newest
- * slice. Most resources have one grant, a semaphore may have thousands. Guarded by the lock of the resource; what leaves
- * it goes to the deferred actions.
+ * slice. Most resources have one grant, a semaphore may have thousands. Guarded by the lock of the resource; what
+ * leaves it goes to the deferred actions.
  */
 final class Grants {
 

@@ -5,8 +5,8 @@ import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 
 /**
- * The rules of one kind of resource in the local tier: which holds share a grant, which requests a grant serves, and when
- * it is yielded. Stateless. The base class is the policy of a mutex; other kinds override the differences.
+ * The rules of one kind of resource in the local tier: which holds share a grant, which requests a grant serves, and
+ * when it is yielded. Stateless. The base class is the policy of a mutex; other kinds override the differences.
  */
 class KindPolicy {
     private static final KindPolicy MUTEX = new KindPolicy();

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A hold of one owner under a grant, and the handle of its outermost acquisition. Its resource decides whether it is
- * live.
+ * live. It has more than 500 lines because it implements all of the API of a hold: each part in an object of its own
+ * would take heap for every held lock.
  */
 public class LocalHold extends OwnedHold {
 
@@ -398,8 +399,8 @@ public class LocalHold extends OwnedHold {
     }
 
     /**
-     * Ends one acquisition. The last one ends the hold, and the last one for writing makes it a read hold. Called by the
-     * owner.
+     * Ends one acquisition. The last one ends the hold, and the last one for writing makes it a read hold. Called by
+     * the owner.
      */
     public CompletableFuture<ReleaseOutcome> letGo(CallerMode caller, boolean isWrite) {
         if (exit(isWrite)) {

@@ -36,9 +36,9 @@ import org.jspecify.annotations.Nullable;
  * when its budget is spent and others wait at the store, or lost.
  *
  * A mutex or read-write lock has one grant at a time, and readers of this process share it. A semaphore may have many,
- * each for one request at a time; while a request waits one more is claimed, and a grant that does not suit it goes back
- * to the store first. A pass grant of a latch serves all requests that were queued here while its claim was queued at
- * the store.
+ * each for one request at a time; while a request waits one more is claimed, and a grant that does not suit it goes
+ * back to the store first. A pass grant of a latch serves all requests that were queued here while its claim was queued
+ * at the store.
  *
  * Hand-over is neither purely first in, first out, which costs two context switches each time, nor free for all, which
  * starves. The owner has a slice of time from the moment at which it was handed the lock: if it releases and asks again
@@ -47,14 +47,14 @@ import org.jspecify.annotations.Nullable;
  * speed, and each of n waiting threads has its slice after n slices. Readers that share a grant have a slice together:
  * they pass a writer at the head until it is over.
  *
- * All of this is one state machine under one lock. Three objects own its state: RequestQueue (who waits), ResourceClaims
- * (what was asked of the store) and Grants (what the store granted). This class matches them, and takes the decisions
- * that need more than one of them. It has more than 500 lines because these decisions depend on each other: each event
- * ends in proceed(), and a part of it elsewhere would need all three objects as well.
+ * All of this is one state machine under one lock. Three objects own its state: RequestQueue (who waits),
+ * ResourceClaims (what was asked of the store) and Grants (what the store granted). This class matches them, and takes
+ * the decisions that need more than one of them. It has more than 500 lines because these decisions depend on each
+ * other: each event ends in proceed(), and a part of it elsewhere would need all three objects as well.
  *
  * The lock of a resource is held together neither with that of another resource nor with that of the session keeper.
- * Nothing outside the engine is called under it: commands, wake-ups and listeners go to deferred actions, which run when
- * the lock is free.
+ * Nothing outside the engine is called under it: commands, wake-ups and listeners go to deferred actions, which run
+ * when the lock is free.
  */
 
 /** Matches requests and grants of one resource in this process. Thread-safe. */

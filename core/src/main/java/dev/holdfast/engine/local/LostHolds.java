@@ -10,13 +10,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lost holds of a resource that their owners have not closed. Adding and removing takes constant time: all permits of
- * a process may be lost at once. Guarded by the lock of the resource.
+ * The lost holds of a resource that their owners have not closed. Adding and removing takes constant time: all permits
+ * of a process may be lost at once. Guarded by the lock of the resource.
  */
 final class LostHolds {
-
-    /** Shared by all resources without lost holds, which are almost all. Never added to. */
-    static final LostHolds NONE = new LostHolds();
 
     /** By owner, see {@link OwnedHold#key()}; oldest first. */
     private final Map<Object, LocalHold> holds = new LinkedHashMap<>();
@@ -26,16 +23,6 @@ final class LostHolds {
 
     boolean isEmpty() {
         return holds.isEmpty();
-    }
-
-    /** These, or new ones if these are none. */
-    LostHolds orNew() {
-        return this == NONE ? new LostHolds() : this;
-    }
-
-    /** These, or none if they are empty. */
-    LostHolds orNone() {
-        return isEmpty() ? NONE : this;
     }
 
     void add(LocalHold hold) {

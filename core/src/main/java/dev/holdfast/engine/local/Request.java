@@ -17,9 +17,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One acquisition, by a thread or a stage, and its result. It ends once: granted, refused, failed or abandoned, under the
- * lock of the resource; the thread wakes and the stage completes when the lock is free. After {@link #isDone} the result
- * is read without the lock.
+ * One acquisition, by a thread or a stage, and its result. It ends once: granted, refused, failed or abandoned, under
+ * the lock of the resource; the thread wakes and the stage completes when the lock is free. After {@link #isDone} the
+ * result is read without the lock.
  */
 public final class Request {
     private final ClientContext context;

@@ -212,8 +212,8 @@ final class RequestQueue {
     }
 
     /**
-     * Ends the overdue requests that have had an answer. Each of them came after as many answers as the one before it, or
-     * more, so this never visits one that stays: thousands whose waits end together don't visit each other.
+     * Ends the overdue requests that have had an answer. Each of them came after as many answers as the one before it,
+     * or more, so this never visits one that stays: thousands whose waits end together don't visit each other.
      */
     void endOverdue(Predicate<Request> isUnanswered, DeferredActions deferred) {
         while (overdue != null && !overdue.isEmpty()) {

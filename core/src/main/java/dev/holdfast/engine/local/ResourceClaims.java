@@ -20,9 +20,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this process asked of the store for one resource: the claim that waits in the store's queue, the claims that pass
- * it, and lost holds whose grants may still be there. Turns answers into {@link Grants}. All methods are called under the
- * lock of the resource; what leaves it goes to the deferred actions.
+ * What this process asked of the store for one resource: the claim that waits in the store's queue, the claims that
+ * pass it, and lost holds whose grants may still be there. Turns answers into {@link Grants}. All methods are called
+ * under the lock of the resource; what leaves it goes to the deferred actions.
+ *
+ * <p>It has more than 500 lines because the life of a claim can only be read as a whole: each state that it may be in
+ * when an answer, a loss or the end of its session arrives is handled here.
  */
 final class ResourceClaims {
 
@@ -49,7 +52,8 @@ final class ResourceClaims {
     /** The claims that pass it, oldest first. */
     private Set<Claim> barging = Set.of();
 
-    private LostHolds lostHolds = LostHolds.NONE;
+    /** Null if there are none, as in almost all resources. */
+    private @Nullable LostHolds lostHolds;
 
     /** How often the store has reported the state of a claim. */
     private long answers;
@@ -71,7 +75,7 @@ final class ResourceClaims {
 
     /** Whether nothing of the resource is at the store, as far as this process knows. */
     boolean isNone() {
-        return main == null && barging.isEmpty() && grants.isEmpty() && lostHolds.isEmpty();
+        return main == null && barging.isEmpty() && grants.isEmpty() && lostHolds == null;
     }
 
     /** Whether a claim may be made for a request: one is enough, and so is one grant that serves all requests. */
@@ -141,7 +145,9 @@ final class ResourceClaims {
         }
         barging.forEach(claim -> refs.add(claim.ref));
         grants.addRefs(refs);
-        lostHolds.addRefs(refs);
+        if (lostHolds != null) {
+            lostHolds.addRefs(refs);
+        }
     }
 
     private static @Nullable Pending pendingOf(Claim claim) {
@@ -198,8 +204,8 @@ final class ResourceClaims {
     }
 
     /**
-     * Asks the store for a request behind the main claim, if there may be room for it. One that waits does so only if it
-     * asks for less: requests for as much hand over what there is in memory.
+     * Asks the store for a request behind the main claim, if there may be room for it. One that waits does so only if
+     * it asks for less: requests for as much hand over what there is in memory.
      */
     private void barge(Request request, RequestQueue queue, DeferredActions deferred) {
         Claim waiting = main;
@@ -224,8 +230,9 @@ final class ResourceClaims {
     }
 
     /**
-     * Asks whether the pass claim still waits at the store, if requests were queued since that was known: then it serves
-     * them too, and otherwise they need another. If they asked later, the latch might have been set again by then.
+     * Asks whether the pass claim still waits at the store, if requests were queued since that was known: then it
+     * serves them too, and otherwise they need another. If they asked later, the latch might have been set again by
+     * then.
      */
     void cover(RequestQueue queue, DeferredActions deferred) {
         Claim waiting = main;
@@ -575,7 +582,9 @@ final class ResourceClaims {
             return;
         }
         // The grant stays at the store until its owners have closed their holds: a slow owner keeps its margin.
-        lostHolds = lostHolds.orNew();
+        if (lostHolds == null) {
+            lostHolds = new LostHolds();
+        }
         holds.forEach(lostHolds::add);
         holds.forEach(hold -> lose(hold, cause, deferred));
     }
@@ -590,20 +599,24 @@ final class ResourceClaims {
     /** The lost hold of a thread that it has not closed. */
     @Nullable
     LocalHold lostHoldOf(@Nullable Thread owner) {
-        return lostHolds.of(owner);
+        return lostHolds == null ? null : lostHolds.of(owner);
     }
 
     /**
-     * The owner of a lost hold has closed it; with the last one of its grant, what may be left at the store is released.
+     * The owner of a lost hold has closed it; with the last one of its grant, what may be left at the store is
+     * released.
      *
      * @param leaving leaves the grant at the store instead; null to release it
      */
     void closeLost(LocalHold hold, @Nullable Runnable leaving, DeferredActions deferred) {
-        lostHolds.remove(hold);
-        lostHolds = lostHolds.orNone();
+        LostHolds others = lostHolds;
+        if (others != null) {
+            others.remove(hold);
+            lostHolds = others.isEmpty() ? null : others;
+        }
         if (leaving != null) {
             deferred.add(leaving);
-        } else if (!lostHolds.hasUnder(hold.grant())) {
+        } else if (others == null || !others.hasUnder(hold.grant())) {
             settle(hold.grant().claim, new Command.Release(hold.grant().ref()), deferred);
         }
     }
@@ -620,16 +633,17 @@ final class ResourceClaims {
     }
 
     boolean hasLostHolds() {
-        return !lostHolds.isEmpty();
+        return lostHolds != null;
     }
 
     /** Closes lost holds whose owners have died, and drops those without an owner that have ended at the store. */
     void closeAbandoned(DeferredActions deferred) {
-        for (LocalHold orphan : lostHolds.ofTheDead()) {
-            closeLost(orphan, null, deferred);
+        LostHolds present = lostHolds;
+        if (present != null) {
+            present.ofTheDead().forEach(orphan -> closeLost(orphan, null, deferred));
+            present.removeEnded(resource().now());
+            lostHolds = present.isEmpty() ? null : present;
         }
-        lostHolds.removeEnded(resource().now());
-        lostHolds = lostHolds.orNone();
     }
 
     // ---- Sessions and audits

@@ -21,10 +21,11 @@ import org.slf4j.LoggerFactory;
 /*
  * Compares, once per ttl and after each fail-over of the store, what the store records under the session with what the
  * client knows. A grant that was settled before the audit began, that no command was sent about since, and that the
- * store does not have, was removed: it is lost. A claim that the store has and that the client neither has nor is ending
- * is an orphan. It is withdrawn; otherwise its own live session would renew it for ever. A claim released while the
- * answer was in flight looks like an orphan too, so a second audit must find it again. A claim whose next step got lost
- * in this client is also withdrawn: about it nothing was sent or answered for far longer than any pause or time-out.
+ * store does not have, was removed: it is lost. A claim that the store has and that the client neither has nor is
+ * ending is an orphan. It is withdrawn; otherwise its own live session would renew it for ever. A claim released while
+ * the answer was in flight looks like an orphan too, so a second audit must find it again. A claim whose next step got
+ * lost in this client is also withdrawn: about it nothing was sent or answered for far longer than any pause or
+ * time-out.
  */
 
 /** Audits the session of a partition. Runs one at a time. */

@@ -1,6 +1,6 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.Environment;
+import dev.holdfast.LockMismatchException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.DeferredActions;
@@ -9,6 +9,7 @@ import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ClaimReplyHandler;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Reply;
@@ -17,13 +18,15 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * Brings a claim from its first sending to a definite answer. Granted, refused and unknown are never confused. To settle
- * an unknown outcome, the driver raises the session's epoch, after which the old sending can no longer take effect, and
- * sends the claim again with the same id.
+ * Brings a claim from its first sending to a definite answer. Granted, refused and unknown are never confused. To
+ * settle an unknown outcome, the driver raises the session's epoch, after which the old sending can no longer take
+ * effect, and sends the claim again with the same id.
  */
 
 /**
@@ -35,12 +38,10 @@ public final class ClaimDriver {
 
     private final Partition partition;
     private final ClientContext context;
-    private final Environment environment;
 
     ClaimDriver(Partition partition) {
         this.partition = partition;
         this.context = partition.context;
-        this.environment = context.environment();
     }
 
     /** Sends a claim for the first time. One that replaces a grant yields it in the same step. */
@@ -97,7 +98,7 @@ public final class ClaimDriver {
     void take(Claim claim, Reply reply, long sentAt, long steps) {
         claim.step(deferred -> {
             claim.noteAnswer(context.clock().now());
-            ClaimStateHandler handler = new ClaimStateHandler(partition, claim, sentAt, steps, deferred);
+            StateHandler handler = new StateHandler(claim, sentAt, steps, deferred);
             if (reply instanceof Reply.ClaimReply state) {
                 state.accept(handler);
             } else {
@@ -117,7 +118,7 @@ public final class ClaimDriver {
         if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
             againAfterRaise(claim, tokens, epoch, number);
         } else {
-            Backoff.RESEND.retry(environment, failuresOf(claim), () -> again(claim, tokens, number));
+            Backoff.RESEND.retry(context.environment(), failuresOf(claim), () -> again(claim, tokens, number));
         }
         partition.troubled(failure);
     }
@@ -240,7 +241,7 @@ public final class ClaimDriver {
 
                     @Override
                     public void failure(StoreException failure, long sentAt) {
-                        Backoff.RESEND.retry(environment, 0, () -> advanceIfHeld(grant, blockEnd, tokens));
+                        Backoff.RESEND.retry(context.environment(), 0, () -> advanceIfHeld(grant, blockEnd, tokens));
                         partition.troubled(failure);
                     }
                 });
@@ -292,7 +293,7 @@ public final class ClaimDriver {
                     if (claim.fixedLease != null) {
                         claim.fixedLease.askedSteps = 0;
                     }
-                    Backoff.RESEND.retry(environment, 0, () -> pollAgain(claim));
+                    Backoff.RESEND.retry(context.environment(), 0, () -> pollAgain(claim));
                 }
                 partition.troubled(failure);
             }
@@ -337,7 +338,7 @@ public final class ClaimDriver {
                     claim.lock().unlock();
                 }
                 Backoff.RESEND.retry(
-                        environment,
+                        context.environment(),
                         failures,
                         () -> claim.step(deferred -> {
                             claim.repeatCovering();
@@ -366,5 +367,133 @@ public final class ClaimDriver {
                 stage.complete(ReleaseOutcome.LOST);
             }
         });
+    }
+
+    /**
+     * Applies one answer of the store to a claim: a method for each state. Callers hold the claim's lock; what has to
+     * be done without it is added to the deferred actions.
+     */
+    private final class StateHandler implements ClaimReplyHandler {
+
+        private final Claim claim;
+        private final long sentAt;
+        private final long steps;
+        private final DeferredActions deferred;
+
+        /**
+         * Begins with an answer.
+         *
+         * @param sentAt when the request was sent
+         * @param steps how many steps of the wall clock had been seen then
+         */
+        StateHandler(Claim claim, long sentAt, long steps, DeferredActions deferred) {
+            this.claim = claim;
+            this.sentAt = sentAt;
+            this.steps = steps;
+            this.deferred = deferred;
+        }
+
+        @Override
+        public void granted(Reply.Granted granted) {
+            FixedLeaseState fixedLease = claim.fixedLease;
+            if (fixedLease != null) {
+                noteLease(fixedLease, granted);
+            }
+            boolean wasHeld = claim.isHeld();
+            claim.listener().granted(claim, granted, deferred);
+            if (!wasHeld && claim.isHeld() && claim.isRevocationPending()) {
+                // The poll after the signal found no hold to protect, and nothing else would poll again.
+                deferred.add(() -> poll(claim));
+            }
+            if (fixedLease != null && claim.isHeld()) {
+                deferred.add(() -> partition.validity.watchLease(claim, fixedLease));
+            }
+        }
+
+        @Override
+        public void queued(Reply.Queued queued) {
+            claim.listener().queued(claim, deferred);
+            if (claim.isQueued()) {
+                deferred.add(() -> partition.poller.add(claim, queued.recheckIn()));
+                if (claim.takeOvertaken()) {
+                    deferred.add(() -> poll(claim));
+                }
+            }
+        }
+
+        @Override
+        public void refused(Reply.Refused refused) {
+            claim.listener().notGranted(claim, denial(refused), refused.detail(), reasonOf(refused), deferred);
+        }
+
+        @Override
+        public void absent(Reply.Absent absent) {
+            claim.listener().vanished(claim, deferred);
+        }
+
+        @Override
+        public void sessionEnded(Reply.SessionEnded ended) {
+            deferred.add(() -> partition.keeper.endedAtStore(claim.session));
+        }
+
+        /** A stale sending is sent again and does not come here; a poll has no epoch. */
+        @Override
+        public void stale(Reply.Stale stale) {
+            violation(stale);
+        }
+
+        @Override
+        public void unsupported(Reply.Unsupported unsupported) {
+            violation(unsupported);
+        }
+
+        /** Applies an answer that no store gives to such a request. */
+        void violation(Reply reply) {
+            claim.listener()
+                    .notGranted(
+                            claim,
+                            Claim.Denial.REFUSED,
+                            null,
+                            () -> context.storeFailure(claim.ref.resource().value(), ProtocolViolation.reply(reply)),
+                            deferred);
+        }
+
+        private void noteLease(FixedLeaseState fixedLease, Reply.Granted granted) {
+            fixedLease.clearedSteps = Math.max(fixedLease.clearedSteps, steps);
+            fixedLease.confirmedAt = context.clock().now();
+            if (granted.remaining().isPresent()) {
+                long remaining = granted.remaining().get().toNanos();
+                long margin = context.rules().margin(fixedLease.lengthNanos, partition.wire.p99RoundTrip());
+                long now = context.clock().now();
+                long deadline = context.rules().deadline(sentAt, now, remaining, margin);
+                // A request sent before an extension was settled may be answered with the lease before it, which may
+                // have
+                // been longer. An answer after the deadline does not restore what was lost.
+                boolean isLate = claim.isHeld() && !context.rules().mayRenew(now, fixedLease.deadline);
+                if ((!fixedLease.isOutdated(sentAt) && !isLate) || deadline - fixedLease.deadline < 0) {
+                    fixedLease.deadline = deadline;
+                }
+            }
+        }
+
+        private static Claim.Denial denial(Reply.Refused refused) {
+            return switch (refused.reason()) {
+                case TAKEN -> Claim.Denial.TAKEN;
+                case TOO_HEAVY -> Claim.Denial.TOO_HEAVY;
+                default -> Claim.Denial.REFUSED;
+            };
+        }
+
+        /** The failure of the requests that wait; null if others have or want the resource. */
+        private @Nullable Supplier<RuntimeException> reasonOf(Reply.Refused refused) {
+            String name = claim.ref.resource().value();
+            return switch (refused.reason()) {
+                case TAKEN -> null;
+                case EXHAUSTED ->
+                    () -> context.storeFailure(
+                            name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null));
+                default -> () -> new LockMismatchException(name, context.product(), refused.detail());
+            };
+        }
     }
 }

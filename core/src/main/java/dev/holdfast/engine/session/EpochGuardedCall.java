@@ -12,9 +12,9 @@ import dev.holdfast.spi.StoreException.Reason;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Sends a command that changes a resource itself, under one session. It carries the session's epoch, so it has no effect
- * after the epoch was raised. If another call raised the epoch, the command is sent again; if its effect is unknown, the
- * epoch is raised before the failure is reported. Callers hold no lock of the engine.
+ * Sends a command that changes a resource itself, under one session. It carries the session's epoch, so it has no
+ * effect after the epoch was raised. If another call raised the epoch, the command is sent again; if its effect is
+ * unknown, the epoch is raised before the failure is reported. Callers hold no lock of the engine.
  */
 public final class EpochGuardedCall implements CommandSender.Answer {
 

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers of a session: the next keep-alive, the next check of the deadline, and the pause after a failure. Guarded by
- * the lock of the keeper.
+ * The timers of a session: the next keep-alive, the next check of the deadline, and the pause after a failure. Guarded
+ * by the lock of the keeper.
  */
 final class KeepAliveTimers {
 

@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
  * harmless when late, so retrying them is safe.
  */
 
-/** Retries the commands that end claims and sessions until they are settled. Thread-safe; callers hold no lock of the engine. */
+/**
+ * Retries the commands that end claims and sessions until they are settled. Thread-safe; callers hold no lock of the
+ * engine.
+ */
 public final class ReleaseRetrier {
 
     /** Receives the end of a settlement. Called once, without any lock. */

@@ -82,8 +82,8 @@ public final class Session {
     }
 
     /**
-     * Whether it has certainly ended at the store, by the clock alone: twice the ttl after the last command that may have
-     * renewed it.
+     * Whether it has certainly ended at the store, by the clock alone: twice the ttl after the last command that may
+     * have renewed it.
      */
     boolean isOverByNow(long now) {
         return state == State.ENDED || now - goneAt() > 0;

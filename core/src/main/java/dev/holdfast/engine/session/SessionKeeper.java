@@ -45,7 +45,9 @@ public final class SessionKeeper {
     private volatile long attempts;
     private boolean closed;
 
-    /** The keeper checks whether the session is still needed; until then no caller gets it. Also read without the lock. */
+    /**
+     * The keeper checks whether the session is still needed; until then no caller gets it. Also read without the lock.
+     */
     private volatile boolean resting;
 
     SessionKeeper(Partition partition) {

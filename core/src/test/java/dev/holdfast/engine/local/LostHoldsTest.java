@@ -54,7 +54,7 @@ class LostHoldsTest {
         for (int i = 0; i < MANY; i++) {
             holds.add(hold(grant(), Mode.unowned(SPEC, 1), null));
         }
-        LostHolds lost = LostHolds.NONE.orNew();
+        LostHolds lost = new LostHolds();
         for (LocalHold hold : holds) {
             lost.add(hold);
         }
@@ -66,7 +66,7 @@ class LostHoldsTest {
             lost.remove(hold);
             assertThat(lost.hasUnder(hold.grant())).isFalse();
         }
-        assertThat(lost.orNone()).isSameAs(LostHolds.NONE);
+        assertThat(lost.isEmpty()).isTrue();
     }
 
     @Test
@@ -75,14 +75,14 @@ class LostHoldsTest {
         Grant grant = grant();
         LocalHold first = hold(grant, Mode.unowned(SPEC, 1), null);
         LocalHold second = hold(grant, Mode.unowned(SPEC, 1), null);
-        LostHolds lost = LostHolds.NONE.orNew();
+        LostHolds lost = new LostHolds();
         lost.add(first);
         lost.add(second);
 
         lost.remove(first);
         lost.remove(first);
         assertThat(lost.hasUnder(grant)).isTrue();
-        assertThat(lost.orNone()).isSameAs(lost);
+        assertThat(lost.isEmpty()).isFalse();
 
         lost.remove(second);
         assertThat(lost.hasUnder(grant)).isFalse();
@@ -96,7 +96,7 @@ class LostHoldsTest {
         dead.join();
         LocalHold mine = hold(grant(), Mode.owned(SPEC, 1), Thread.currentThread());
         LocalHold orphan = hold(grant(), Mode.owned(SPEC, 1), dead);
-        LostHolds lost = LostHolds.NONE.orNew();
+        LostHolds lost = new LostHolds();
         lost.add(mine);
         lost.add(orphan);
         lost.add(hold(grant(), Mode.unowned(SPEC, 1), null));
@@ -111,10 +111,11 @@ class LostHoldsTest {
     @DisplayName("are none where none were lost, and nothing is found there")
     void none() {
         LocalHold hold = hold(grant(), Mode.unowned(SPEC, 1), null);
-        LostHolds.NONE.remove(hold);
-        LostHolds.NONE.removeEnded(0);
-        assertThat(LostHolds.NONE.isEmpty()).isTrue();
-        assertThat(LostHolds.NONE.hasUnder(hold.grant())).isFalse();
-        assertThat(LostHolds.NONE.ofTheDead()).isEmpty();
+        LostHolds none = new LostHolds();
+        none.remove(hold);
+        none.removeEnded(0);
+        assertThat(none.isEmpty()).isTrue();
+        assertThat(none.hasUnder(hold.grant())).isFalse();
+        assertThat(none.ofTheDead()).isEmpty();
     }
 }

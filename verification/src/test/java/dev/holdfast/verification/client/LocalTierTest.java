@@ -124,7 +124,7 @@ class LocalTierTest {
 
         @Test
         @DisplayName(
-                "counts the end of its own grant as an answer: whoever waits longer waits for others, not for the store")
+                "counts the end of its own grant as an answer: a longer wait is for others, not for the store")
         void endOfAnOwnGrantIsAnAnswer() throws Exception {
             Permits both = here.acquire(2);
             FaultyLink.HeldUp acquire = link.holdUpNext(Command.Acquire.class);
