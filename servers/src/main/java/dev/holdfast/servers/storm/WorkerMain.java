@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A process whose clients' threads acquire locks and report to a {@link Witness} until a line comes from standard input.
- * Another thread interrupts them.
+ * A process whose clients' threads acquire locks and report to a {@link Witness} until a line comes from standard
+ * input. Another thread interrupts them.
  */
 final class WorkerMain {
 

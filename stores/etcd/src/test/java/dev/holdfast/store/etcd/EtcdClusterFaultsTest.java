@@ -40,29 +40,29 @@ class EtcdClusterFaultsTest {
         void happen() throws Exception;
     }
 
-    /** Workers go on before, after and, if it is to be so, during a fault. */
+    /** Checks that workers get turns before and after a fault, and during it if they must be served then. */
     private static void survive(Fault fault, boolean areServedMeanwhile, Fault end) throws Exception {
         cluster.awaitService();
         try (Holdfast one = TestStores.hasty(cluster.endpoints(), Duration.ofSeconds(20));
                 Holdfast two = TestStores.hasty(cluster.endpoints(), Duration.ofSeconds(20));
-                Witness witness = new Witness()) {
-            witness.employ(one);
-            witness.employ(two);
-            goesOn(witness);
+                LockWorkers workers = new LockWorkers()) {
+            workers.start(one);
+            workers.start(two);
+            awaitTurns(workers);
             fault.happen();
             if (areServedMeanwhile) {
-                goesOn(witness);
+                awaitTurns(workers);
             }
             end.happen();
-            goesOn(witness);
-            witness.close();
-            witness.judge();
+            awaitTurns(workers);
+            workers.close();
+            workers.verify();
         }
     }
 
-    private static void goesOn(Witness witness) {
-        long before = witness.good();
-        until("the workers go on", () -> witness.good() > before + 20);
+    private static void awaitTurns(LockWorkers workers) {
+        long before = workers.validTurns();
+        until("the workers go on", () -> workers.validTurns() > before + 20);
     }
 
     @Test

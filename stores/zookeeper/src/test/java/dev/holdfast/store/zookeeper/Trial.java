@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Clients that acquire and release one lock again and again, under the eyes of a witness. */
+/** Clients that acquire and release one lock again and again, with a {@link HoldObserver}. */
 final class Trial implements AutoCloseable {
 
     /** Shorter than usual, so that a test does not wait for long; long enough for a fail-over. */
@@ -25,7 +25,7 @@ final class Trial implements AutoCloseable {
     private static final int CLIENTS = 3;
     private static final int VISITS = 20;
 
-    private final Witness witness = new Witness();
+    private final HoldObserver observer = new HoldObserver();
     private final List<Holdfast> clients = new ArrayList<>();
     private final List<Thread> workers = new ArrayList<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -92,7 +92,7 @@ final class Trial implements AutoCloseable {
         while (!isOver) {
             try (Hold hold = client.lock("contended").acquire(Duration.ofSeconds(20))) {
                 long token = hold.fencingToken();
-                try (Witness.Visit visit = witness.enter(hold, token)) {
+                try (HoldObserver.Visit visit = observer.enter(hold, token)) {
                     LockSupport.parkNanos(1_000_000);
                 }
             } catch (HoldfastException e) {
@@ -107,14 +107,14 @@ final class Trial implements AutoCloseable {
 
     /** Waits until the lock has gone round some times more. */
     void awaitVisits() {
-        int before = witness.visits();
+        int before = observer.visits();
         try {
-            until("the lock goes round", () -> witness.visits() >= before + VISITS || failure.get() != null);
+            until("the lock goes round", () -> observer.visits() >= before + VISITS || failure.get() != null);
         } catch (AssertionError e) {
-            int visits = witness.visits() - before;
+            int visits = observer.visits() - before;
             throw new AssertionError(LocalTime.now() + ": " + visits + " visits, " + refusals, e);
         }
-        witness.sawNothingWrong();
+        observer.verify();
     }
 
     @Override
@@ -124,7 +124,7 @@ final class Trial implements AutoCloseable {
             worker.join();
         }
         clients.forEach(Holdfast::close);
-        witness.sawNothingWrong();
+        observer.verify();
         Throwable thrown = failure.get();
         if (thrown != null) {
             throw new AssertionError(thrown);

@@ -7,15 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Sees who holds a lock at the same time, and whether tokens rise. A holder who is still valid when it leaves was so
- * all the time; if another came in meanwhile, two had the lock.
+ * Observes the holders of a lock: whether their holds overlap, and whether their tokens rise. A hold that is valid at
+ * the end of a visit was valid all the time; if another visit began during it, two clients had the lock.
  */
-final class Witness {
+final class HoldObserver {
 
-    /** Somebody inside. */
+    /** A visit under a hold. */
     final class Visit implements AutoCloseable {
         private final Hold hold;
-        private boolean hasMet;
+        private boolean isOverlapped;
 
         private Visit(Hold hold) {
             this.hold = hold;
@@ -28,7 +28,7 @@ final class Witness {
     }
 
     // Guarded by this.
-    private final List<Visit> inside = new ArrayList<>();
+    private final List<Visit> present = new ArrayList<>();
     private final List<String> violations = new ArrayList<>();
     private long lastToken;
     private int visits;
@@ -38,16 +38,16 @@ final class Witness {
             violations.add("token " + token + " came after " + lastToken);
         }
         lastToken = Math.max(lastToken, token);
-        inside.forEach(other -> other.hasMet = true);
+        present.forEach(other -> other.isOverlapped = true);
         Visit visit = new Visit(hold);
-        inside.add(visit);
+        present.add(visit);
         visits++;
         return visit;
     }
 
     private synchronized void leave(Visit visit) {
-        inside.remove(visit);
-        if (visit.hasMet && visit.hold.isHeld()) {
+        present.remove(visit);
+        if (visit.isOverlapped && visit.hold.isHeld()) {
             violations.add("another came in while " + visit.hold + " was held");
         }
     }
@@ -56,7 +56,7 @@ final class Witness {
         return visits;
     }
 
-    synchronized void sawNothingWrong() {
+    synchronized void verify() {
         assertThat(violations).isEmpty();
     }
 }
