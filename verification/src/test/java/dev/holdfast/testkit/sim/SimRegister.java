@@ -307,7 +307,7 @@ final class SimRegister implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration responseTimeout) {
         long sent = run.server.micros();
         return send(Effect.UNKNOWN, () -> CompletableFuture.completedFuture(renew(session, epoch, sent)))
                 .whenComplete((present, failure) -> {

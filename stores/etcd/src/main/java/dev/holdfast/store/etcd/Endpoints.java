@@ -5,7 +5,7 @@ import dev.holdfast.store.etcd.rpc.Channels.Endpoint;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads the places of members. */
+/** Parses the addresses of members. */
 final class Endpoints {
 
     static final int PORT = 2379;
@@ -13,7 +13,7 @@ final class Endpoints {
     private Endpoints() {}
 
     /**
-     * Reads them.
+     * Parses them.
      *
      * @throws IllegalArgumentException if there are none, or one is not of the form {@code host[:port]}
      */
@@ -34,7 +34,7 @@ final class Endpoints {
                         + " address of IPv6 in brackets, unlike '" + place + "'"));
     }
 
-    /** Letters, digits and what else is in names and addresses. */
+    /** Whether a character may be in a host name or an address. */
     private static boolean isOfHost(int c) {
         return Character.isLetterOrDigit(c) || c == '.' || c == '-' || c == '_' || c == ':' || c == '%';
     }

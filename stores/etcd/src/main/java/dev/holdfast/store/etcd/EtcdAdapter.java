@@ -40,12 +40,12 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Registers in etcd. */
+/** The register adapter for etcd. */
 final class EtcdAdapter implements RegisterAdapter {
 
     private static final int LARGEST_PAGE = 256;
 
-    /** Entries of the longest names are 6 MB then. */
+    /** A page of entries with the longest names has 6 MB. */
     private static final int LARGEST_INDEX_PAGE = 10_000;
 
     private static final RegisterRecord NO_RECORD = new RegisterRecord(Optional.empty(), WriteTransaction.MISSING, 0);
@@ -58,9 +58,9 @@ final class EtcdAdapter implements RegisterAdapter {
     private volatile @Nullable Watches watches;
 
     /**
-     * An adapter that asks nothing yet.
+     * Makes an adapter, without a request.
      *
-     * @param threads ended with this, as the client is
+     * @param threads closed with the adapter, like the client
      */
     EtcdAdapter(EtcdClient client, KeyLayout keys, RegisterTraits traits, StoreThreads threads) {
         this.client = client;
@@ -93,7 +93,7 @@ final class EtcdAdapter implements RegisterAdapter {
         return ServerTime.NONE;
     }
 
-    /** A transaction that fails tells the record, and costs hardly more than a read. */
+    /** Guesses always: a failed transaction returns the record, and costs hardly more than a read. */
     @Override
     public Optional<RegisterRecord> guess(ResourceName resource) {
         return Optional.of(NO_RECORD);
@@ -101,13 +101,13 @@ final class EtcdAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<RegisterRecord> read(ResourceName resource) {
-        return told(() -> client.range(Range.of(keys.record(resource)))
+        return unwrapped(() -> client.range(Range.of(keys.record(resource)))
                 .thenApply(answer -> WriteTransaction.record(answer.only())));
     }
 
     @Override
     public CompletionStage<WriteResult> write(ConditionalWrite write) {
-        return told(() -> {
+        return unwrapped(() -> {
             WriteTransaction transaction = new WriteTransaction(keys, write);
             return client.run(transaction.request()).thenApply(transaction::result);
         });
@@ -115,14 +115,14 @@ final class EtcdAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
-        return told(() -> sessions.announce(arrival, mail));
+        return unwrapped(() -> sessions.announce(arrival, mail));
     }
 
     @Override
     public CompletionStage<Arrivals> arrivals(ResourceName resource) {
         Transaction reads =
                 new Transaction().range(Branch.THEN, keys.arrivals(resource)).get(Branch.THEN, keys.record(resource));
-        return told(() -> client.run(reads).thenApply(answer -> {
+        return unwrapped(() -> client.run(reads).thenApply(answer -> {
             List<Arrival> waiting = answer.ranges().get(0).keys().stream()
                     .sorted(Comparator.comparingLong(KeyValue::createRevision))
                     .map(key -> keys.arrival(resource, key.key(), key.value()))
@@ -134,18 +134,18 @@ final class EtcdAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<Void> retract(Arrival arrival) {
-        return told(() -> client.run(new Transaction().delete(keys.arrival(arrival.claim())))
+        return unwrapped(() -> client.run(new Transaction().delete(keys.arrival(arrival.claim())))
                 .thenAccept(done -> {}));
     }
 
     @Override
     public CompletionStage<OpenedSession> openSession(Duration ttl, String label) {
-        return told(() -> open(ttl, label, true));
+        return unwrapped(() -> open(ttl, label, true));
     }
 
     @Override
     public CompletionStage<OpenedSession> openLease(Duration length) {
-        return told(() -> open(length, "", false));
+        return unwrapped(() -> open(length, "", false));
     }
 
     private CompletionStage<OpenedSession> open(Duration ttl, String label, boolean hasMailbox) {
@@ -154,34 +154,34 @@ final class EtcdAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration responseTimeout) {
         EtcdClient.Connection used = client.connection();
-        CompletableFuture<Optional<Long>> answer = told(() -> sessions.keepAlive(session, epoch));
+        CompletableFuture<Optional<Long>> answer = unwrapped(() -> sessions.keepAlive(session, epoch));
         if (!answer.isDone()) {
-            Future<?> impatience = threads.after(patience, () -> client.suspect(used));
-            var unused = answer.whenComplete((epochThen, failure) -> impatience.cancel(false));
+            Future<?> suspicion = threads.after(responseTimeout, () -> client.suspect(used));
+            var unused = answer.whenComplete((epochThen, failure) -> suspicion.cancel(false));
         }
         return answer;
     }
 
     @Override
     public CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch) {
-        return told(() -> sessions.raiseEpoch(session, epoch));
+        return unwrapped(() -> sessions.raiseEpoch(session, epoch));
     }
 
     @Override
     public CompletionStage<Void> closeSession(SessionId session) {
-        return told(() -> sessions.close(session));
+        return unwrapped(() -> sessions.close(session));
     }
 
     @Override
     public CompletionStage<Map<SessionId, SessionRecord>> sessions(Set<SessionId> asked) {
-        return told(() -> sessions.read(asked));
+        return unwrapped(() -> sessions.read(asked));
     }
 
     @Override
     public CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> asked) {
-        return told(() -> sessions.remaining(asked));
+        return unwrapped(() -> sessions.remaining(asked));
     }
 
     @Override
@@ -196,7 +196,7 @@ final class EtcdAdapter implements RegisterAdapter {
                 cursor.map(last -> all.startingAfter(keys.claim(session, last))).orElse(all);
         Transaction reads =
                 new Transaction().get(Branch.THEN, keys.session(session)).range(Branch.THEN, range);
-        return told(() -> client.run(reads)
+        return unwrapped(() -> client.run(reads)
                 .thenApply(answer -> answer.ranges()
                         .get(0)
                         .only()
@@ -217,7 +217,7 @@ final class EtcdAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
-        return told(() -> {
+        return unwrapped(() -> {
             Range all = keys.records(prefix).first(Math.min(limit, LARGEST_PAGE));
             Range page =
                     cursor.map(last -> all.startingAfter(keys.recordAt(last))).orElse(all);
@@ -253,7 +253,7 @@ final class EtcdAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<Optional<String>> takeTurn(Duration pause) {
-        return told(() -> client.range(Range.of(keys.turn()))
+        return unwrapped(() -> client.range(Range.of(keys.turn()))
                 .thenCompose(present -> present.only().isPresent()
                         ? CompletableFuture.completedFuture(Optional.empty())
                         : sessions.takeTurn(pause)));
@@ -262,11 +262,11 @@ final class EtcdAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Void> endTurn(String cursor) {
         Transaction put = new Transaction().put(keys.cursor(), cursor.getBytes(StandardCharsets.UTF_8), 0);
-        return told(() -> client.run(put).thenAccept(done -> {}));
+        return unwrapped(() -> client.run(put).thenAccept(done -> {}));
     }
 
-    /** The outcome of a request, whose failure is the one that it had, without a wrapper. */
-    private <T> CompletableFuture<T> told(Supplier<CompletionStage<T>> request) {
+    /** The outcome of a request, with its failure unwrapped. */
+    private <T> CompletableFuture<T> unwrapped(Supplier<CompletionStage<T>> request) {
         CompletableFuture<T> told = new CompletableFuture<>();
         var unused = request.get().whenComplete((answer, failure) -> {
             if (failure == null) {

@@ -6,19 +6,18 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 
 /**
- * The condition under which a holder may still write to the etcd cluster that its lock is in: that a key, which is
- * there for as long as the store has granted nobody else the lock, has this value. Compare with it in the transaction
- * that writes, with whatever client of etcd the program has; then check and write are one step, and a holder that was
- * paused past its lease writes nothing.
+ * The condition under which a holder may still write to the etcd cluster of its lock. It compares a key, which exists
+ * until the store grants the lock to another, with a value. Use it in the transaction that writes, with any client of
+ * etcd. Then check and write are one step, and a holder that was paused past its lease writes nothing.
  *
  * <pre>{@code
  * EtcdFence fence = EtcdFence.of(hold, "shop");
  * // If value(fence.key()) = fence.value() Then put … Else put nothing
  * }</pre>
  *
- * <p>It costs the store nothing: the key is the entry of the claim in the index, which the transaction that grants the
- * lock to another removes, as does the end of the session. It is for exclusive holds whose lease is renewed or bounded
- * by the session; a detached grant outlives its key. Whoever writes needs the permission to read the namespace.
+ * <p>It costs the store nothing: the key is the entry of the claim in the index, which disappears in the transaction
+ * that grants the lock to another, and with the session. It works for exclusive holds whose lease is renewed or bounded
+ * by the session; a detached grant outlives its key. The writing user needs the permission to read the namespace.
  *
  * <p>Immutable.
  */
@@ -35,7 +34,7 @@ public final class EtcdFence {
     /**
      * The condition for a hold.
      *
-     * @param namespace that of the store
+     * @param namespace the namespace of the store
      * @throws IllegalArgumentException if the hold is not one of a store on etcd
      */
     public static EtcdFence of(Hold hold, String namespace) {
@@ -43,12 +42,12 @@ public final class EtcdFence {
     }
 
     /**
-     * The condition for a hold that is known by its id, as where that came with a message.
+     * The condition for a hold that is known by its id, for example from a message.
      *
      * @param name the name of the lock
-     * @param holdId as {@link Hold#holdId()} tells it
-     * @param namespace that of the store
-     * @throws IllegalArgumentException if that is no id of a hold of a store on etcd
+     * @param holdId the value of {@link Hold#holdId()}
+     * @param namespace the namespace of the store
+     * @throws IllegalArgumentException if that is not the id of a hold on etcd
      */
     public static EtcdFence of(String name, String holdId, String namespace) {
         int at = holdId.indexOf('@');
@@ -60,7 +59,7 @@ public final class EtcdFence {
                 return new EtcdFence(new KeyLayout(namespace).claim(ref), KeyLayout.claimValue(true));
             }
         } catch (IllegalArgumentException e) {
-            // Told below.
+            // Reported below.
         }
         throw new IllegalArgumentException("The hold '" + holdId + "' on '" + name + "' is not one of a store on etcd");
     }

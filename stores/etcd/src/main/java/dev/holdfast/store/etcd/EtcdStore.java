@@ -34,19 +34,19 @@ import org.jspecify.annotations.Nullable;
  * try (Holdfast holdfast = Holdfast.connect("etcd://etcd-1:2379,etcd-2:2379,etcd-3:2379/shop")) { … }
  * }</pre>
  *
- * <p>What is special about it:
+ * <p>Its special properties:
  *
  * <ul>
  *   <li>An acquire without contention is one transaction, and so is its release, after which etcd keeps nothing of the
- *   name. Whoever waits is told of its grant by a watch, in the transaction that granted it.
- *   <li>A session is a lease of etcd's. Its ttl is whole seconds, two at least. Expiry follows the servers' monotonic
+ *   name. A watch notifies a waiter of its grant.
+ *   <li>A session is an etcd lease. Its ttl is in whole seconds, at least two. Expiry follows the servers' monotonic
  *   clocks.
- *   <li>What was acknowledged survives the loss of a minority of the servers.
- *   <li>Fencing tokens follow etcd's revisions: they start again when a cluster is set up anew or restored.
+ *   <li>Acknowledged writes survive the loss of a minority of the servers.
+ *   <li>Fencing tokens follow etcd's revisions: they start again when a cluster is rebuilt or restored.
  * </ul>
  *
- * <p>One instance has a connection to one endpoint at a time, one thread for it, and one for what is due later. No
- * request is sent twice but the end of a session.
+ * <p>One instance has a connection to one endpoint at a time, a thread for it, and a timer thread. It sends no request
+ * twice except the end of a session.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -69,18 +69,18 @@ public final class EtcdStore implements LockStore {
     }
 
     /**
-     * Begins to set up a store on a channel that the program has already. It is never closed here. It must not have a
-     * retry or hedging policy, and should keep to one member at a time, as it does by default ({@code pick_first}).
+     * Begins to set up a store on a channel of the program, which the store never closes. It must not have a retry or
+     * hedging policy, and should use one member at a time, as by default ({@code pick_first}).
      */
     public static Builder builder(ManagedChannel channel) {
         return new Builder(List.of(), channel);
     }
 
     /**
-     * Begins to set up a store on the cluster that a URI names, as {@link EtcdStoreProvider} knows them, for what the
-     * URI does not say.
+     * Begins to set up a store on the cluster that a URI names, in the form of {@link EtcdStoreProvider}, for settings
+     * that a URI lacks.
      *
-     * @throws IllegalArgumentException if the URI is not of that form; nothing was touched
+     * @throws IllegalArgumentException if the URI is not of that form; nothing was opened
      */
     public static Builder builder(StoreUri uri) {
         if (!new EtcdStoreProvider().schemes().contains(uri.scheme())) {
@@ -134,7 +134,7 @@ public final class EtcdStore implements LockStore {
         }
 
         /**
-         * What the keys of the store begin with, before a slash, so that several may share a cluster.
+         * The prefix of the keys of the store, before a slash, so that several stores may share a cluster.
          *
          * @param namespace 1 to 64 letters, digits and {@code _ . : / -}; {@code holdfast} by default
          * @throws IllegalArgumentException if it is not of that form
@@ -150,8 +150,8 @@ public final class EtcdStore implements LockStore {
         }
 
         /**
-         * After which time a request that is not answered ends with an unknown outcome; five seconds by default. It
-         * should be longer than the cluster takes to elect a leader.
+         * The time after which an unanswered request fails with an unknown outcome; five seconds by default. It should
+         * be longer than an election of a leader.
          *
          * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
          */
@@ -162,8 +162,8 @@ public final class EtcdStore implements LockStore {
         }
 
         /**
-         * How long it may take to connect to a member; ten seconds by default. Without effect on a channel of the
-         * program's.
+         * The time in which it must connect to a member; ten seconds by default. It has no effect on a channel of the
+         * program.
          *
          * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
          */
@@ -173,7 +173,7 @@ public final class EtcdStore implements LockStore {
             return this;
         }
 
-        /** Uses TLS, and trusts the authorities that the JVM trusts. */
+        /** Uses TLS with the authorities that the JVM trusts. */
         @CanIgnoreReturnValue
         public Builder tls() {
             this.tls = tls.on();
@@ -181,7 +181,7 @@ public final class EtcdStore implements LockStore {
         }
 
         /**
-         * Uses TLS, and trusts these authorities alone.
+         * Uses TLS and trusts only these authorities.
          *
          * @param authorities a file of certificates in PEM form
          */
@@ -192,9 +192,9 @@ public final class EtcdStore implements LockStore {
         }
 
         /**
-         * Uses TLS, and shows a certificate.
+         * Uses TLS with a client certificate.
          *
-         * @param certificate a file in PEM form, with those of intermediate authorities
+         * @param certificate a file in PEM form, including the certificates of intermediate authorities
          * @param key its key, a file in PEM form (PKCS #8) without a password
          */
         @CanIgnoreReturnValue
@@ -206,7 +206,7 @@ public final class EtcdStore implements LockStore {
         /**
          * Authenticates as a user.
          *
-         * @param password is asked each time that etcd is to give a token, on a thread that may wait
+         * @param password supplies the password for each new token, on a thread that may block
          */
         @CanIgnoreReturnValue
         public Builder user(String name, Supplier<char[]> password) {
@@ -218,8 +218,8 @@ public final class EtcdStore implements LockStore {
         /**
          * Connects.
          *
-         * <p><b>Blocking:</b> for the time-out of a connection at most, for each endpoint that can't be reached, and
-         * then for two requests.
+         * <p><b>Blocking:</b> for at most the connect time-out for each unreachable endpoint, and then for two
+         * requests.
          *
          * @throws IllegalArgumentException if a file for TLS can't be read
          * @throws StoreException if no endpoint can be reached, or the cluster does not accept the user, lacks a
@@ -229,14 +229,14 @@ public final class EtcdStore implements LockStore {
             return new EtcdStore(RegisterStore.over(adapter()));
         }
 
-        /** How soon a member is tried again that this client has left. */
+        /** The pause before this client tries a member again that it has left. */
         @CanIgnoreReturnValue
         Builder returnEvery(Duration pause) {
             this.returnEvery = pause;
             return this;
         }
 
-        /** What a store is made of. */
+        /** Opens the adapter of the store. */
         EtcdAdapter adapter() {
             StoreThreads threads = new StoreThreads();
             EtcdClient client = null;

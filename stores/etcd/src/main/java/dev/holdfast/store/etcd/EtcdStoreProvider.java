@@ -7,8 +7,7 @@ import java.util.Set;
 
 /**
  * Opens {@code etcd://[user:password@]host[:port][,host[:port]…][/namespace]}, and the same over TLS as {@code
- * etcds://}. User and password are percent-encoded; an address of IPv6 stands in brackets. The manual lists the
- * parameters.
+ * etcds://}. User and password are percent-encoded; an IPv6 address is in brackets. The manual lists the parameters.
  */
 public final class EtcdStoreProvider implements StoreProvider {
 

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Reads the URIs of etcd stores, and nothing else does. */
+/** Parses the URIs of etcd stores. */
 final class EtcdUris {
 
     static final String PLAIN = "etcd";
@@ -27,8 +27,7 @@ final class EtcdUris {
     /**
      * Sets up the store that a URI names.
      *
-     * @throws IllegalArgumentException if it is not of the form, or has a parameter that is not known, or a value that
-     *     is none
+     * @throws IllegalArgumentException if it is not of the form, or has an unknown parameter or an invalid value
      */
     static EtcdStore.Builder builder(StoreUri uri) {
         return new EtcdUris(uri).builder();

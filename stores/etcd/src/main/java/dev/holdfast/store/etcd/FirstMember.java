@@ -5,12 +5,12 @@ import dev.holdfast.store.etcd.rpc.Range;
 import java.time.Duration;
 
 /**
- * Keeps a client to the member that it has chosen. When it had to turn to another one, it tries that member once in a
- * while and returns when it answers: otherwise all clients would be at the same member after a rolling restart.
+ * Returns a client to its preferred member. After a change to another member it probes the preferred one now and then,
+ * and returns when that answers. Otherwise all clients would use one member after a rolling restart.
  */
 final class FirstMember {
 
-    /** A member that is left soon after each return is tried again after a pause doubled so often at most. */
+    /** The pause before a return doubles at most this many times while the member fails soon after each return. */
     private static final int MOST_DOUBLINGS = 5;
 
     private final EtcdClient client;
@@ -18,7 +18,7 @@ final class FirstMember {
     private final Range probe;
     private final Duration pause;
 
-    /** Of one look at a time, each of which happens before the next. */
+    /** Used by one probe at a time; each happens before the next. */
     private int returns;
 
     private FirstMember(EtcdClient client, StoreThreads threads, Range probe, Duration pause) {
@@ -29,10 +29,10 @@ final class FirstMember {
     }
 
     /**
-     * Does so until the threads end.
+     * Begins to do so, until the threads end.
      *
-     * @param probe what is read to see whether the member answers
-     * @param pause the time between two tries
+     * @param probe the read that shows whether the member answers
+     * @param pause the time between two probes
      */
     static void keepTo(EtcdClient client, StoreThreads threads, Range probe, Duration pause) {
         if (client.endpoints() > 1) {

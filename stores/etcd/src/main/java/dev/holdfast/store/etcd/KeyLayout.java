@@ -19,14 +19,14 @@ import java.util.Optional;
  * The keys, all below a namespace:
  *
  * <ul>
- *   <li>{@code r/<name>}: the record of a resource, which ends with no lease.
- *   <li>{@code s/<session>}: a session or lease; attached to the lease of etcd's that has its id, as are the next two.
+ *   <li>{@code r/<name>}: the record of a resource, without a lease.
+ *   <li>{@code s/<session>}: a session or lease, attached to the etcd lease that has its id, like the next two.
  *   <li>{@code m/<session>}: its mailbox, of which each mail is a version.
  *   <li>{@code c/<session>/<claim>/<name>}: its index: whether the claim holds.
- *   <li>{@code a/<length>/<name>/<session>/<claim>}: a claim that waits beside the record of a resource, attached to
- *       the lease of its session; with the length of the name, since names may begin alike.
- *   <li>{@code w/turn}: a client has the turn to clean up, attached to a lease of its own; {@code w/cursor}: where that
- *       begins.
+ *   <li>{@code a/<length>/<name>/<session>/<claim>}: an announced claim on a resource, attached to the lease of its
+ *       session; with the length of the name, because one name may be the beginning of another.
+ *   <li>{@code w/turn}: shows that a client has the turn to clean up, attached to its own lease; {@code w/cursor}:
+ *       where that turn begins.
  * </ul>
  */
 final class KeyLayout {
@@ -51,7 +51,7 @@ final class KeyLayout {
         return Range.withPrefix(key("r/" + prefix));
     }
 
-    /** The resource that a record is of; empty where its key is none that a resource can have. */
+    /** The resource of a record; empty if no resource can have its key. */
     Optional<ResourceName> resource(byte[] record) {
         String name = name(record, UTF_8);
         try {
@@ -61,12 +61,12 @@ final class KeyLayout {
         }
     }
 
-    /** Where a list goes on after a record, octet by octet: its key need not be text. */
+    /** The cursor after a record, octet by octet, because its key may not be text. */
     String cursor(byte[] record) {
         return name(record, ISO_8859_1);
     }
 
-    /** The key of the record that a list goes on after. */
+    /** The key of the record before a cursor. */
     byte[] recordAt(String cursor) {
         byte[] name = cursor.getBytes(ISO_8859_1);
         byte[] key = Arrays.copyOf(key("r/"), recordNameAt + name.length);
@@ -82,7 +82,7 @@ final class KeyLayout {
         return key("s/" + session.value());
     }
 
-    /** The key of a session, to be read alone. */
+    /** A range with only the key of a session. */
     Range one(SessionId session) {
         return Range.of(session(session));
     }
@@ -97,12 +97,12 @@ final class KeyLayout {
                 Long.toString(claim.claim(), RADIX) + "/" + claim.resource().value());
     }
 
-    /** The key of an index entry, by what it has after its session. */
+    /** The key of an index entry, from its part after the session. */
     byte[] claim(SessionId session, String entry) {
         return key("c/" + session.value() + "/" + entry);
     }
 
-    /** What the key of an index entry has after its session. */
+    /** The part of the key of an index entry after its session. */
     String entry(SessionId session, byte[] key) {
         return new String(key, UTF_8).substring(entryAt(session));
     }
@@ -151,7 +151,7 @@ final class KeyLayout {
         return key("w/cursor");
     }
 
-    /** A key that nothing else has, for a look at what is permitted. */
+    /** A key without another use, to check permissions. */
     byte[] probe(SessionId session) {
         return key("p/" + session.value());
     }
@@ -172,7 +172,7 @@ final class KeyLayout {
         return new SessionId(HexFormat.of().toHexDigits(lease));
     }
 
-    /** The lease of a session; 0 for an id that etcd cannot have given, whose keys are not there either. */
+    /** The lease of a session; 0 for an id that etcd can't have issued, for which there are no keys. */
     static long leaseOf(SessionId session) {
         try {
             return session.value().length() == Long.BYTES * 2 ? HexFormat.fromHexDigitsToLong(session.value()) : 0;

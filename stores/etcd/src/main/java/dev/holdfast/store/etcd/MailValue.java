@@ -9,10 +9,10 @@ import java.nio.ByteBuffer;
  */
 final class MailValue {
 
-    /** In place of the incarnation of a record that was made with the mail. */
+    /** Replaces the incarnation of a record that was created with the mail. */
     static final long MADE_WITH_IT = 0;
 
-    /** In place of that of a record that was deleted with it. */
+    /** Replaces the incarnation of a record that was deleted with it. */
     static final long DELETED = -1;
 
     private MailValue() {}
@@ -24,7 +24,7 @@ final class MailValue {
                 .array();
     }
 
-    /** The mail; empty of a value that is none of ours. */
+    /** The mail; empty if the value is not one of Holdfast. */
     static byte[] mail(byte[] value) {
         ByteBuffer rest = ByteBuffer.wrap(value);
         byte[] mail = new byte[Math.max(0, value.length - Long.BYTES)];

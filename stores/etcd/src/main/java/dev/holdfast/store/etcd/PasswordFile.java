@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
-/** A password that stands in a file, but for a line end after it, and is read anew each time. */
+/** A password in a file, which is read each time; a line end after it is ignored. */
 record PasswordFile(Path file) implements Supplier<char[]> {
 
     private static final int LONGEST = 64 * 1024;

@@ -29,7 +29,7 @@ final class SessionValue {
         return new SessionRecord(epoch, new String(value, HEAD, value.length - HEAD, UTF_8), ttl);
     }
 
-    /** What the values of all sessions come before, byte by byte, whose epoch is below this one. */
+    /** A bound above the values of all sessions whose epoch is below this one, compared byte by byte. */
     static byte[] ofEpochBelow(long epoch) {
         return ByteBuffer.allocate(Long.BYTES).putLong(epoch).array();
     }

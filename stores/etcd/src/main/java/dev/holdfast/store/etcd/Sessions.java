@@ -28,16 +28,16 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Sessions and leases: each is a lease of etcd's with a key that ends with it.
+ * Sessions and leases: each is an etcd lease with a key that ends with it.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks.
  */
 final class Sessions {
 
-    /** A server takes so many operations in a transaction unless it is told otherwise. */
+    /** Below the default limit of a server for the operations of a transaction. */
     private static final int MOST_AT_ONCE = 100;
 
-    /** A leader may change while a session is renewed; more often than so, the consensus is in trouble. */
+    /** The leader may change during a renewal; more changes than this mean that the cluster has no stable leader. */
     private static final int RENEWALS = 3;
 
     private static final long NANOS = 999_999_999;
@@ -45,13 +45,13 @@ final class Sessions {
     private final EtcdClient client;
     private final KeyLayout keys;
 
-    /** Of sessions that this client renews, what the last keep-alive read at its end. */
+    /** The final read of the last keep-alive of each session that this client renews. */
     private final Map<SessionId, Confirmed> confirmed = new ConcurrentHashMap<>();
 
     /**
      * A read of a session, confirmed by the majority.
      *
-     * @param connection through which it went
+     * @param connection the connection that it used
      */
     private record Confirmed(RangeAnswer read, EtcdClient.Connection connection) {}
 
@@ -179,7 +179,7 @@ final class Sessions {
                         : epochOf(answer.ranges().get(0)));
     }
 
-    /** Where one of the sessions that get mail has ended, nothing has happened, and the arrival is put without mail. */
+    /** Announces the claim without mail if a session that would get mail has ended. */
     CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail) {
         SessionId session = arrival.claim().session();
         byte[] key = keys.session(session);
@@ -206,7 +206,7 @@ final class Sessions {
         return lease == 0 ? CompletableFuture.completedFuture(null) : client.revoke(lease);
     }
 
-    /** Takes the turn to clean up until a lease ends that nobody renews, unless somebody has it. */
+    /** Takes the turn to clean up until a lease without renewals ends, unless another client has it. */
     CompletionStage<Optional<String>> takeTurn(Duration pause) {
         return client.grant(wholeSeconds(pause)).thenCompose(lease -> {
             Transaction take = new Transaction()
@@ -244,7 +244,7 @@ final class Sessions {
                 });
     }
 
-    /** A lease whose time is over has not ended before its keys are deleted. */
+    /** Reads them; an expired lease has ended only when its keys are deleted. */
     private CompletionStage<Map<SessionId, Duration>> withoutTime(Map<SessionId, Duration> told, Set<SessionId> over) {
         return read(over).thenApply(living -> {
             living.keySet().forEach(session -> told.put(session, Duration.ZERO));

@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks a server before its first use what it is, what its shortest lease is, and whether the namespace is ours. */
+/** Queries a server before its first use: its version, its shortest lease, and access to the namespace. */
 final class StartupProbe {
 
     private static final Logger LOG = LoggerFactory.getLogger(StartupProbe.class);
@@ -29,15 +29,15 @@ final class StartupProbe {
     private static final int OLDEST_MAJOR = 3;
     private static final int OLDEST_MINOR = 4;
 
-    /** By the minor version of 3, the first release whose leaders end no leases that their successors have renewed. */
+    /** For each minor version of 3, the first release whose old leaders end no leases that their successors renewed. */
     private static final Map<Integer, Integer> SAFE_RELEASES = Map.of(4, 31, 5, 13);
 
-    /** A hundred years; etcd would make longer leases, but nobody may ask for them. */
+    /** A hundred years; etcd would make longer leases, but a request may not ask for them. */
     private static final Duration LONGEST = Duration.ofDays(36_525);
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** A request may have 1.5 MB; this leaves room for what else is in it. */
+    /** A request may have 1.5 MB; this leaves room for the rest of it. */
     private static final int LARGEST_STATE = 1024 * 1024;
 
     /** A transaction may have 128 operations. */
@@ -52,16 +52,17 @@ final class StartupProbe {
     }
 
     /**
-     * Asks.
+     * Runs the probe.
      *
-     * <p><b>Blocking:</b> for the time-out of the client at most, for each of two requests, after that for the first.
+     * <p><b>Blocking:</b> for at most the time for the first answer, and then the time-out of the client for each of
+     * two requests.
      *
-     * @param patience how long to wait for the first answer, of each endpoint
+     * @param timeout how long to wait for the first answer, of each endpoint
      * @throws StoreException if the server can't be used
      */
-    static RegisterTraits run(EtcdClient client, KeyLayout keys, Duration patience) {
+    static RegisterTraits run(EtcdClient client, KeyLayout keys, Duration timeout) {
         StartupProbe probe = new StartupProbe(client, keys);
-        String version = probe.version(patience, client.endpoints());
+        String version = probe.version(timeout, client.endpoints());
         probe.checkVersion(version);
         return new RegisterTraits(
                 version.isEmpty() ? "etcd" : "etcd " + version,
@@ -77,12 +78,12 @@ final class StartupProbe {
     }
 
     /**
-     * Of the first member that answers; empty if it does not tell this user. Late releases of 3.5 tell administrators
-     * alone.
+     * The version of the first member that answers; empty if this user may not see it, as in late releases of 3.5,
+     * which tell it only to administrators.
      */
-    private String version(Duration patience, int attempts) {
+    private String version(Duration timeout, int attempts) {
         try {
-            return answer(client.version(patience));
+            return answer(client.version(timeout));
         } catch (StoreException e) {
             if (Failures.isForbidden(e)) {
                 return "";
@@ -99,7 +100,7 @@ final class StartupProbe {
             if (attempts == 1 || e.reason() != Reason.UNAVAILABLE) {
                 throw e;
             }
-            return version(patience, attempts - 1); // by another endpoint, since this one is suspected
+            return version(timeout, attempts - 1); // at another endpoint, because this one is suspected
         }
     }
 
@@ -139,7 +140,7 @@ final class StartupProbe {
         return Integer.parseInt(parts.group(group));
     }
 
-    /** The server lengthens a lease that is too short, and tells. */
+    /** Requests a lease that is too short: the server lengthens it, and returns its length. */
     private Duration shortestLease() {
         LeaseAnswer lease = answer(client.grant(1));
         try {
@@ -153,7 +154,7 @@ final class StartupProbe {
         return Duration.ofSeconds(lease.seconds());
     }
 
-    /** Every call has an end, so an interrupt need not end the wait. */
+    /** Waits without reacting to interrupts, because each call has a time-out. */
     private static <T> T answer(CompletionStage<T> asked) {
         try {
             return asked.toCompletableFuture().join();

@@ -13,7 +13,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The threads of one store, but for that of its connections: one for what is due later, and one for what may block. */
+/** The threads of one store apart from that of its connections: a timer, and one for blocking tasks. */
 final class StoreThreads implements AutoCloseable {
 
     private static final Duration IDLE = Duration.ofSeconds(10);
@@ -39,21 +39,21 @@ final class StoreThreads implements AutoCloseable {
         };
     }
 
-    /** Runs something later; never, after the end. */
-    Future<?> after(Duration pause, Runnable what) {
+    /** Runs a task after a pause, unless the threads have ended. */
+    Future<?> after(Duration pause, Runnable task) {
         try {
-            return timer.schedule(what, pause.toNanos(), TimeUnit.NANOSECONDS);
+            return timer.schedule(task, pause.toNanos(), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             return CompletableFuture.completedFuture(null);
         }
     }
 
-    /** For names of hosts that are looked up, and passwords that are asked for. */
+    /** The executor for lookups of host names and passwords. */
     Executor lookups() {
         return lookups;
     }
 
-    /** Ends both, and waits for that; a look-up that can't be interrupted is not waited for for ever. */
+    /** Ends both and waits for that, but not without bound for a lookup that can't be interrupted. */
     @Override
     public void close() {
         timer.shutdownNow();

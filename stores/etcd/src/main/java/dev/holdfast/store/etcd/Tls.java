@@ -10,12 +10,12 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What secures connections. The name of the host is checked always.
+ * The TLS settings of connections. The host name is always verified.
  *
- * @param isOn whether there is TLS at all
- * @param authorities who is trusted; null for whoever the JVM trusts
- * @param certificate what is shown; null for nothing
- * @param key the key of that
+ * @param isOn whether connections use TLS
+ * @param authorities the trusted authorities; null for those of the JVM
+ * @param certificate the client certificate; null for none
+ * @param key its key
  */
 record Tls(
         boolean isOn,
@@ -44,7 +44,7 @@ record Tls(
         return file;
     }
 
-    /** For connections; null if they are plain. */
+    /** The context for connections; null if they are plain. */
     @Nullable
     SslContext context() {
         if (!isOn) {

@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The watches of a client, all on one stream: on the ends of its sessions and leases and of those of others, and on its
- * mailboxes. They begin at the present, and what was before is read once they have begun. A stream that breaks, or does
- * not answer a probe, is opened anew, and what may have been missed is told.
+ * The watches of a client, all on one stream: for the ends of its sessions and leases and of those of others, and for
+ * its mailboxes. They begin at the present; earlier changes are read once, after they have begun. A stream that breaks,
+ * or does not answer a probe, is replaced, and the listener is notified of what may have been missed.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks. The listener is called without a
  * lock.
@@ -40,7 +40,7 @@ final class Watches implements WatchStream.Listener {
     /** While its connection answers other requests, the stream itself is probed once in this many times. */
     private static final int PROBED_ONCE_IN = 12;
 
-    /** After so many probes were due without such an answer, the stream is probed each time. */
+    /** After this many due probes without such an answer, the stream is probed each time. */
     private static final int QUIET = 3;
 
     private final EtcdClient client;
@@ -75,7 +75,7 @@ final class Watches implements WatchStream.Listener {
         probeLater();
     }
 
-    /** A session or lease that is watched. */
+    /** A watched session or lease. */
     private static final class Watched {
         final SessionId session;
         final boolean hasMailbox;
@@ -86,7 +86,7 @@ final class Watches implements WatchStream.Listener {
         /** Whether it was read after its watches had begun. */
         boolean wasRead;
 
-        /** How many of its watches the server has not made yet. */
+        /** How many of its watches the server has not yet confirmed. */
         int awaited;
 
         Watched(SessionId session, boolean hasMailbox) {
@@ -98,7 +98,7 @@ final class Watches implements WatchStream.Listener {
     /** A watch of the present stream. */
     private record Watch(Watched what, boolean isMailbox) {}
 
-    /** Watches a session of this client, or a lease; done when the watch has begun, or later than it might have. */
+    /** Watches a session of this client, or a lease; completes when the watch has begun, or after a time-out. */
     CompletionStage<Void> addOwn(SessionId session, boolean hasMailbox) {
         Watched added = new Watched(session, hasMailbox);
         added.isOwn = true;
@@ -113,7 +113,7 @@ final class Watches implements WatchStream.Listener {
         return added.began.copy().completeOnTimeout(null, client.timeout().toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Watches these sessions of others, and no other of theirs. */
+    /** Replaces the watched sessions of others. */
     void setOthers(Set<SessionId> others) {
         guarded(() -> {
             for (Watched present : List.copyOf(watched.values())) {
@@ -137,12 +137,12 @@ final class Watches implements WatchStream.Listener {
     void close() {
         guarded(() -> {
             isClosed = true;
-            watched.values().forEach(this::letGoOn);
+            watched.values().forEach(this::completeBegun);
             endStream();
         });
     }
 
-    /** Runs a step under the lock, and tells the listener afterwards what came of it. */
+    /** Runs a step under the lock, and notifies the listener of its results afterwards. */
     private void guarded(Runnable step) {
         List<Runnable> told = new ArrayList<>();
         lock.lock();
@@ -166,7 +166,7 @@ final class Watches implements WatchStream.Listener {
         }
     }
 
-    // Under the lock from here on, but for what is called by the stream and the timer.
+    // Called under the lock from here on, except the methods that the stream and the timer call.
 
     private void begin(Watched what) {
         WatchStream present = stream;
@@ -195,11 +195,11 @@ final class Watches implements WatchStream.Listener {
             }
             return isOfIt;
         });
-        letGoOn(what);
+        completeBegun(what);
     }
 
-    /** Lets go on who waits for the watch to begin, without the lock. */
-    private void letGoOn(Watched what) {
+    /** Completes the stage that waits for the watch to begin, without the lock. */
+    private void completeBegun(Watched what) {
         toTell.add(() -> what.began.complete(null));
     }
 
@@ -296,7 +296,7 @@ final class Watches implements WatchStream.Listener {
     private void take(WatchStream from, WatchAnswer answer) {
         Watch watch = watches.get(answer.watch());
         if (watch == null) {
-            return; // a sign of life, or of a watch that was ended
+            return; // a sign of life, or an answer for an ended watch
         }
         if (answer.isCanceled()) {
             client.renewToken(from);
@@ -321,7 +321,7 @@ final class Watches implements WatchStream.Listener {
         }
     }
 
-    /** The cluster is another one: no session of this client is of use any more, whether or not it is in a backup. */
+    /** Ends all sessions of this client, because the cluster was replaced or restored. */
     private void loseAll() {
         isClosed = true;
         endStream();
@@ -335,7 +335,7 @@ final class Watches implements WatchStream.Listener {
         }
     }
 
-    /** Reads once those whose watches have begun: they may have ended before. */
+    /** Reads those whose watches have begun once, because they may have ended before. */
     private void readBegun() {
         Set<SessionId> begun = new HashSet<>();
         boolean isAll = true;
@@ -376,7 +376,7 @@ final class Watches implements WatchStream.Listener {
         if (what != null && what.awaited == 0) {
             what.wasRead = true;
             if (lives) {
-                letGoOn(what);
+                completeBegun(what);
             } else {
                 gone(what);
             }

@@ -19,18 +19,18 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A conditional write as one transaction. If a comparison fails, it reads all that was compared instead, so that the
- * answer says which, at no further trip.
+ * A conditional write as one transaction. If a comparison fails, it reads all compared keys instead, so that the answer
+ * shows which comparisons failed without another request.
  */
 final class WriteTransaction {
 
-    /** What a creation compares with. */
+    /** The version that a creation expects. */
     static final RecordVersion MISSING = new RecordVersion(0, 0);
 
     private final KeyLayout keys;
     private final ConditionalWrite write;
 
-    /** All whose sessions must live, in the order in which they are read. */
+    /** The sessions that must live, in the order in which they are read. */
     private final List<SessionId> sessions;
 
     WriteTransaction(KeyLayout keys, ConditionalWrite write) {

@@ -3,11 +3,11 @@ package dev.holdfast.store.register;
 import dev.holdfast.spi.ClaimRef;
 
 /**
- * A claim that waits beside a record, until a step takes it in: {@link RegisterAdapter#announce}.
+ * An announced claim, which waits for a step that adds it to the record: {@link RegisterAdapter#announce}.
  *
  * @param claim the claim; it is announced again only after it was retracted
- * @param epoch the epoch of its session under which it was announced: a step may take it in under no higher one
- * @param request what it asks for; bytes that an adapter keeps and does not read, 1,024 at most
+ * @param epoch the epoch of its session when it was announced: no step may execute it under a higher one
+ * @param request the encoded request, at most 1,024 bytes, which an adapter stores without reading it
  */
 @SuppressWarnings("ArrayRecordComponent") // bytes as the server keeps them; nobody compares two of these
 public record Arrival(ClaimRef claim, long epoch, byte[] request) {

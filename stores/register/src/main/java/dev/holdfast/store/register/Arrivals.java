@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * The arrivals at a resource, and its record.
  *
- * @param waiting the arrivals, in one order for all who ask
- * @param record read with them or after them: it shows what was taken in before they were read
+ * @param waiting the arrivals, in the same order for all clients
+ * @param record the record, read with them or after them: it shows the claims that were added before they were read
  */
 public record Arrivals(List<Arrival> waiting, RegisterRecord record) {
 

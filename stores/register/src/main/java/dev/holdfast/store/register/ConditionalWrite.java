@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One atomic write: either all of it happens, or nothing.
+ * One atomic write: either all of it takes effect, or nothing.
  *
  * @param resource whose record is replaced
  * @param expected the version that the record still has
@@ -18,10 +18,10 @@ import java.util.Set;
  *     themselves keeps the highest of these, see {@link RegisterRecord#floor()}
  * @param writers the sessions whose commands these are, each with the epoch that it must not be above; the write fails
  *     if one is above, or has ended
- * @param mail what is put into the mailboxes of sessions; the write fails if one of them has ended
- * @param index what becomes of index entries, at most one change for each claim; the write fails if the session of one
+ * @param mail mail for the mailboxes of sessions; the write fails if one of them has ended
+ * @param index the changes of index entries, at most one for each claim; the write fails if the session of one
  *     of them has ended
- * @param arrivals what waited beside the record and is removed; the write fails if one of them is missing
+ * @param arrivals the announced claims that it executes, which are removed; the write fails if one of them is missing
  */
 public record ConditionalWrite(
         ResourceName resource,
@@ -41,7 +41,7 @@ public record ConditionalWrite(
         arrivals = List.copyOf(arrivals);
     }
 
-    /** All whose sessions must live, each once: writers first, then those that have mail, then those of the index. */
+    /** The sessions that must live, each once: first the writers, then those with mail, then those of the index. */
     public Set<SessionId> sessions() {
         if (mail.isEmpty() && isIndexOfWriters()) {
             return writers.keySet();

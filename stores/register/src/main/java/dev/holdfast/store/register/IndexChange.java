@@ -3,14 +3,14 @@ package dev.holdfast.store.register;
 import dev.holdfast.spi.ClaimRef;
 
 /**
- * A change of the index, which lists the claims of each session that lives.
+ * A change of the index, which lists the claims of each living session.
  *
  * @param claim the claim, of this client or another
- * @param kind what becomes of its entry
+ * @param kind the change of its entry
  */
 public record IndexChange(ClaimRef claim, Kind kind) {
 
-    /** What an entry says of its claim. */
+    /** The state of a claim in its entry. */
     public enum State {
         /** There is no entry. */
         NONE,
@@ -20,19 +20,19 @@ public record IndexChange(ClaimRef claim, Kind kind) {
         HELD
     }
 
-    /** What becomes of an entry. */
+    /** The change of an entry. */
     public enum Kind {
-        /** It is made, of a claim that waits. */
+        /** Adds the entry of a waiting claim. */
         QUEUED(State.NONE, State.WAITING),
-        /** It is made, of a claim that holds. */
+        /** Adds the entry of a holding claim. */
         GRANTED(State.NONE, State.HELD),
-        /** It is there, and the claim holds from now on. */
+        /** Changes the entry of a waiting claim, which now holds. */
         PROMOTED(State.WAITING, State.HELD),
-        /** It is there, and the claim waits from now on: its lease was over, and it was asked for again. */
+        /** Changes the entry of a holding claim, which now waits: its lease had expired, and it was requested again. */
         REQUEUED(State.HELD, State.WAITING),
-        /** It is there, and is removed: the claim waited. */
+        /** Removes the entry of a waiting claim. */
         WITHDRAWN(State.WAITING, State.NONE),
-        /** It is there, and is removed: the claim held. */
+        /** Removes the entry of a holding claim. */
         RELEASED(State.HELD, State.NONE);
 
         private final State before;
@@ -43,12 +43,12 @@ public record IndexChange(ClaimRef claim, Kind kind) {
             this.after = after;
         }
 
-        /** What the entry said before the write. */
+        /** The state before the write. */
         public State before() {
             return before;
         }
 
-        /** What the entry says after the write. */
+        /** The state after the write. */
         public State after() {
             return after;
         }

@@ -13,13 +13,13 @@ import java.util.concurrent.CompletionStage;
  * The server below a register store: it reads records, writes them under conditions, and knows which sessions live. It
  * decides nothing about locks.
  *
- * <p><b>What every adapter keeps:</b>
+ * <p><b>What every adapter guarantees:</b>
  *
  * <ul>
  *   <li>A read is linearizable: it sees every write that was acknowledged before it was asked, through any connection.
  *       That holds for records, for sessions and for the index.
- *   <li>A {@link #write} is one atomic step, with all its comparisons. Where several of these fail, it reports all; of a
- *       record that has changed, it need not report the sessions.
+ *   <li>A {@link #write} is one atomic step, with all its comparisons. Where several of these fail, it reports all,
+ *       but need not report the sessions if the record has changed.
  *   <li>No request but the end of a session is sent twice, unless the server said that the first had no effect. A
  *       stage ends exceptionally only with a {@link StoreException}, whose effect is {@link StoreException.Effect#NONE}
  *       only if the request was not sent, or the server says that it did nothing. Every stage ends, after a time-out of
@@ -29,10 +29,10 @@ import java.util.concurrent.CompletionStage;
  *       granularity that the traits state. Its end is final: no id is used again. Without a renewal it ends by itself,
  *       also while this client lives.
  *   <li>Its mailbox and its index entries end with it, in the same step or before it counts as gone; its arrivals may
- *       stay for a while, and are taken in no more.
+ *       stay for a while, but no write can execute them.
  * </ul>
  *
- * <p>Writes of one resource are given one at a time, those of different resources at once and in no order.
+ * <p>The store makes one write of a resource at a time, and writes of different resources at the same time.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks but {@link #close}.
  */
@@ -41,19 +41,19 @@ public interface RegisterAdapter extends AutoCloseable {
     /** What the server can do. Does no I/O. */
     RegisterTraits traits();
 
-    /** Sets who is told what the server pushes. Called once, before anything is asked. */
+    /** Sets the listener for what the server pushes. Called once, before any request. */
     void listen(RegisterListener listener);
 
     /**
-     * The server's wall clock at this moment, as far as this adapter knows it, which it does before it is given to a
-     * store; {@link ServerTime#NONE} with {@link RegisterTraits.Clock#REVISIONS}. It is between the bounds, however
-     * late an answer was from which they were taken. Does no I/O.
+     * Bounds of the server's wall clock at this moment, which the adapter knows before a store gets it; {@link
+     * ServerTime#NONE} with {@link RegisterTraits.Clock#REVISIONS}. The clock is between them, however late the answer
+     * was that they come from. Does no I/O.
      */
     ServerTime time();
 
     /**
-     * What the record of a resource is likely to be that this client does not know: most often that there is none.
-     * Written over, a wrong guess is a conflict. Empty where a read costs less than the write that fails. Does no I/O.
+     * A guess of a record that this client does not know, most often that there is none. A write on a wrong guess is a
+     * conflict. Empty where a read costs less than a failed write. Does no I/O.
      */
     Optional<RegisterRecord> guess(ResourceName resource);
 
@@ -64,13 +64,15 @@ public interface RegisterAdapter extends AutoCloseable {
     CompletionStage<WriteResult> write(ConditionalWrite write);
 
     /**
-     * Puts a claim beside the record of its resource, whatever becomes of that: where many clients arrive at once, each
-     * would fail the writes of the others, and so one takes them all in. It stays until a {@link ConditionalWrite}
-     * takes it in, it is {@linkplain #retract retracted}, or its session has ended. Answers the epoch that the session
-     * has: a higher one than that of the arrival means that nothing was put. Empty if the session has ended.
+     * Announces a claim next to the record of its resource, without a condition on that. Clients that arrive at the
+     * same time would fail each other's writes; so one of them adds all announced claims to the record. The arrival
+     * stays until a {@link ConditionalWrite} removes it, it is {@linkplain #retract retracted}, or its session has
+     * ended.
      *
-     * @param mail what is put into the mailboxes of other sessions with it, unless one of them has ended: then none may
-     *     be. The version that it is delivered with means nothing
+     * @param mail mail that is put into the mailboxes of other sessions in the same step. If one of them has ended, the
+     *     adapter may put none. The version that it is delivered with means nothing
+     * @return the epoch of the session: nothing was announced if it is above that of the arrival; empty if the session
+     *     has ended
      */
     CompletionStage<Optional<Long>> announce(Arrival arrival, Map<SessionId, byte[]> mail);
 
@@ -84,26 +86,26 @@ public interface RegisterAdapter extends AutoCloseable {
      * Opens a session of epoch 0, with a mailbox that is watched.
      *
      * @param ttl at most the longest one of the traits
-     * @param label who the client says it is, for people
+     * @param label a description of the client, for people
      */
     CompletionStage<OpenedSession> openSession(Duration ttl, String label);
 
     /**
-     * Opens a lease that nobody renews, and that is watched, told as gone and closed like a session; it has neither
-     * mailbox nor index, and no other session's end ends it. Called only with {@link RegisterTraits.Clock#REVISIONS}.
+     * Opens a lease without renewals. It is watched, reported as gone and closed like a session, but has no mailbox and
+     * no index, and does not end with a session. Called only with {@link RegisterTraits.Clock#REVISIONS}.
      */
     CompletionStage<OpenedSession> openLease(Duration length);
 
     /**
-     * Renews a session whose epoch is the given one. Answers the epoch that the session has: a higher one means that
-     * nothing was renewed. Empty where the session has ended.
+     * Renews a session that has the given epoch.
      *
-     * @param patience how long the client waits before it sends another; that one must not wait behind a connection
-     *     that has been silent for so long
+     * @param responseTimeout the time after which the client sends another one, which must not wait behind a connection
+     *     that has been silent for that long
+     * @return the epoch of the session: nothing was renewed if it is a higher one; empty if the session has ended
      */
-    CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience);
+    CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration responseTimeout);
 
-    /** Raises the epoch of a session, unless it is as high. Answers the epoch it then has; empty if it has ended. */
+    /** Raises the epoch of a session unless it is as high, and returns the resulting one; empty if it has ended. */
     CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch);
 
     /** Ends a session or a lease; idempotent. Its claims stay in their records until a step finds that it is gone. */
@@ -112,30 +114,30 @@ public interface RegisterAdapter extends AutoCloseable {
     /**
      * Reads which of some sessions and leases live, of this client or others.
      *
-     * @return those of them that live; of a lease, a record without label
+     * @return the living ones; for a lease, a record without a label
      */
     CompletionStage<Map<SessionId, SessionRecord>> sessions(Set<SessionId> sessions);
 
     /**
-     * Reads what is left of sessions and leases without a renewal, never more than there is.
+     * Reads the remaining times of sessions and leases without a renewal, or lower bounds of them.
      *
-     * @return those of them that live
+     * @return the remaining times of the living ones
      */
     CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> sessions);
 
     /**
-     * Sets which sessions and leases of others are watched, in place of those before; each has one watch, whoever needs
-     * it. That one of them has ended already is told too. Those that this client opened are always watched.
+     * Replaces the set of watched sessions and leases of others. The listener is also notified of those that have ended
+     * already. The sessions that this client opened are always watched.
      */
     void watch(Set<SessionId> sessions);
 
     /**
-     * Reads a page of the index of a session: its claims, as of the request or later. An entry that is there from the
-     * first page to the last is on one of them, whatever becomes of others meanwhile. A page costs a constant number of
-     * requests, whatever the number of its entries and of those on other pages.
+     * Reads a page of the index of a session: its claims, as of the request or later. An entry that exists from the
+     * first page to the last is on one of them, even if others change in that time. A page costs a constant number of
+     * requests, however many entries it and the other pages have.
      *
-     * @param cursor where the page before ended; empty for the first
-     * @param limit the size of a page at most
+     * @param cursor the end of the previous page; empty for the first
+     * @param limit the maximum size of a page
      * @return empty where the session has ended
      */
     CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit);
@@ -143,28 +145,28 @@ public interface RegisterAdapter extends AutoCloseable {
     /**
      * Lists the resources that have a record.
      *
-     * @param prefix only names that begin so; empty for all
-     * @param cursor where the page before ended; empty for the first
-     * @param limit the size of a page at most
+     * @param prefix the beginning of the names; empty for all
+     * @param cursor the end of the previous page; empty for the first
+     * @param limit the maximum size of a page
      */
     CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit);
 
     /**
-     * Takes the turn to clean up, which one client of the server has at a time. An adapter whose server keeps something
-     * of a client that died removes some of that with each turn.
+     * Takes the turn to clean up, which one client of the server has at a time. If the server keeps anything of dead
+     * clients, the adapter removes some of that with each turn.
      *
-     * @param pause the time for which nobody else is given the turn, and after which it goes to whoever asks
-     * @return what the turn before left by {@link #endTurn}, at first an empty text; empty if another client has had
-     *     the turn within that time
+     * @param pause the time for which no other client gets the turn
+     * @return the cursor that the previous turn left by {@link #endTurn}, at first an empty text; empty if another
+     *     client has had the turn within that time
      */
     CompletionStage<Optional<String>> takeTurn(Duration pause);
 
-    /** Leaves where the next turn to clean up begins. */
+    /** Stores the cursor at which the next turn to clean up begins. */
     CompletionStage<Void> endTurn(String cursor);
 
     /**
-     * Ends the connections and threads of this adapter, and returns when they have ended; what is under way ends
-     * exceptionally. Sessions stay until their ttl is over. Idempotent.
+     * Ends the connections and threads of this adapter, and returns when they have ended. Pending requests fail.
+     * Sessions stay until their ttl has passed. Idempotent.
      */
     @Override
     void close();

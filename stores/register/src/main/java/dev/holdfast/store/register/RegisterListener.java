@@ -16,9 +16,9 @@ public interface RegisterListener {
      */
     void delivered(SessionId session, byte[] mail, RecordVersion record);
 
-    /** Tells that a session or lease has ended, this client's or a watched one. It never lives again. */
+    /** Reports that a session or lease of this client, or a watched one, has ended. It never lives again. */
     void gone(SessionId session);
 
-    /** Tells that mail and ends may have been missed, and that from now on they are told again. */
+    /** Reports that mail and ends of sessions may have been missed, and that from now on they are reported again. */
     void resubscribed();
 }

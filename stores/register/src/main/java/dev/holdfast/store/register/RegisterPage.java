@@ -10,7 +10,7 @@ import java.util.Optional;
  * A page of the records that a server keeps.
  *
  * @param entries the records, none of them empty
- * @param unnamed what is among them under a name that no resource can have
+ * @param unnamed the entries among them under names that no resource can have
  * @param cursor where the next page begins; empty after the last
  */
 public record RegisterPage(List<Entry> entries, List<DamagedRecord> unnamed, Optional<String> cursor) {
@@ -27,9 +27,9 @@ public record RegisterPage(List<Entry> entries, List<DamagedRecord> unnamed, Opt
     }
 
     /**
-     * A record and whose it is.
+     * A record with its resource.
      *
-     * @param age for how long it has not been written, at least; zero where the server does not tell the time
+     * @param age a lower bound of the time since it was written; zero if the server has no clock
      */
     public record Entry(ResourceName resource, RegisterRecord record, Duration age) {}
 }

@@ -6,8 +6,8 @@ import java.util.Optional;
  * The record of a resource as the server keeps it.
  *
  * @param state the encoded state; empty where there is no record
- * @param version what the next write compares with; of a missing record, what a creation compares with
- * @param floor no token of a record of this name that was deleted is above it; 0 with {@link
+ * @param version the version that the next write expects; of a missing record, the one that a creation expects
+ * @param floor an upper bound of the tokens of deleted records of this name; 0 with {@link
  *     RegisterTraits.Clock#REVISIONS}
  */
 public record RegisterRecord(Optional<byte[]> state, RecordVersion version, long floor) {}

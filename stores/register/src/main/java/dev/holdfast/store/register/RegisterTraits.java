@@ -4,19 +4,19 @@ import dev.holdfast.spi.StoreTraits;
 import java.time.Duration;
 
 /**
- * What a server can do for a register store. Constant.
+ * The capabilities of a server below a register store. Constant.
  *
- * @param product what the server is, for people: "etcd 3.6.4"
+ * @param product the server, for people: "etcd 3.6.4"
  * @param system the product without its version
- * @param clock where time and tokens come from
+ * @param clock the source of time and tokens
  * @param minSessionTtl the shortest session: a shorter ttl is lengthened to it
  * @param maxSessionTtl the longest session: a longer ttl is refused
  * @param ttlGranularity ttls are rounded up to a multiple of it
  * @param portableSessions whether a session outlives the connection that opened it, and may be used through any
- * @param orderedListing whether {@link RegisterAdapter#list} goes in the order of the names
- * @param maxStateBytes the largest state that the server takes along with the rest of a write
- * @param maxChanges how many sessions may have mail, how many index entries may change and how many arrivals may be
- *     taken in by one write, together; a step that could admit more claims leaves them to the next one
+ * @param orderedListing whether {@link RegisterAdapter#list} returns the names in order
+ * @param maxStateBytes the largest state that the server accepts with the rest of a write
+ * @param maxChanges the largest sum of mail, changed index entries and removed arrivals in one write; a step that could
+ *     grant more claims leaves them to the next one
  */
 public record RegisterTraits(
         String product,
@@ -30,16 +30,16 @@ public record RegisterTraits(
         int maxStateBytes,
         int maxChanges) {
 
-    /** Where time and tokens come from. */
+    /** The source of time and tokens. */
     public enum Clock {
         /**
-         * The server tells its wall clock. Tokens follow it, records of names that nobody uses are kept for a while,
-         * and steps end fixed leases by it.
+         * The server reports its wall clock. Tokens follow it, records of unused names are kept for a while, and
+         * steps end fixed leases by it.
          */
         WALL(StoreTraits.TokenSource.CLOCKED),
         /**
-         * The server tells no time, but numbers all of its writes and keeps leases: tokens follow these numbers, a
-         * record is deleted when nobody uses the name, and each fixed lease is a lease of the server's.
+         * The server has no clock, but numbers all of its writes and keeps leases. Tokens follow these numbers, the
+         * record of an unused name is deleted, and each fixed lease is a lease of the server.
          */
         REVISIONS(StoreTraits.TokenSource.REVISION);
 
@@ -49,7 +49,7 @@ public record RegisterTraits(
             this.tokenSource = tokenSource;
         }
 
-        /** The trait of the store that follows. */
+        /** The resulting trait of the store. */
         public StoreTraits.TokenSource tokenSource() {
             return tokenSource;
         }

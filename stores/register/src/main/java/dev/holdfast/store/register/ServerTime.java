@@ -1,16 +1,16 @@
 package dev.holdfast.store.register;
 
 /**
- * The wall clock of a server as far as a client knows it, in microseconds since 1970. A client knows a clock from
- * answers, which may be late, so it knows two bounds: what begins now lasts from the latest time on, and what has ended
- * has done so by the earliest. Then nothing ends early, however far apart they are.
+ * The wall clock of a server as a client knows it, in microseconds since 1970. A client knows it from answers, which
+ * may be late, so it knows two bounds. A lease begins at the latest time, and has ended when the earliest is past its
+ * end. So nothing ends early, however far apart the bounds are.
  *
- * @param earliestMicros the clock shows no less
- * @param latestMicros the clock shows no more
+ * @param earliestMicros the lower bound
+ * @param latestMicros the upper bound
  */
 public record ServerTime(long earliestMicros, long latestMicros) {
 
-    /** Of a server that tells no time. */
+    /** The time of a server without a clock. */
     public static final ServerTime NONE = new ServerTime(0, 0);
 
     /** @throws IllegalArgumentException if the bounds are in the wrong order */
@@ -20,7 +20,7 @@ public record ServerTime(long earliestMicros, long latestMicros) {
         }
     }
 
-    /** A time that is known exactly. */
+    /** An exactly known time. */
     public static ServerTime exactly(long micros) {
         return new ServerTime(micros, micros);
     }

@@ -3,10 +3,10 @@ package dev.holdfast.store.register;
 import java.time.Duration;
 
 /**
- * What the server records about a session that lives.
+ * The record of a living session at the server.
  *
  * @param epoch its epoch
- * @param label who the client says it is
+ * @param label a description of its client
  * @param ttl how long it lives without a renewal
  */
 public record SessionRecord(long epoch, String label, Duration ttl) {}

@@ -10,7 +10,7 @@ public sealed interface WriteResult {
     /**
      * All of it was written.
      *
-     * @param version the version that it gave the record, or of a deletion, what a creation compares with. With {@link
+     * @param version the new version of the record, or after a deletion, the one that a creation expects. With {@link
      *     RegisterTraits.Clock#REVISIONS} its incarnation is the base of the tokens
      */
     record Written(RecordVersion version) implements WriteResult {}
@@ -20,8 +20,8 @@ public sealed interface WriteResult {
      * failed one: a client that learned of one at a time would need a write for each, and by then others would have
      * failed.
      *
-     * @param present the record after the comparison, at no further trip where the server can report it. If it has the
-     *     expected version and no session failed, an arrival was missing
+     * @param present the record after the comparison, without another request where the server can report it. If it has
+     *     the expected version and no session failed, an arrival was missing
      * @param gone the sessions that have ended, among the writers, those that get mail, and those whose index changes
      * @param raised the writers whose epoch is above that of their command, with that epoch
      */

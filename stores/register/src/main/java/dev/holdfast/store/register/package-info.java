@@ -1,4 +1,4 @@
-/** Registers: one record per resource, replaced by compare-and-set, on a server that has little else to offer. */
+/** Registers: one record per resource, replaced by compare-and-set, on a server that offers little else. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.store.register;

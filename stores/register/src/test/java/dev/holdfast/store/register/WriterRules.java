@@ -100,8 +100,7 @@ abstract class WriterRules extends AdapterHarness {
     }
 
     @Test
-    @DisplayName(
-            "a refused write reports all sessions that have ended and all raised epochs, or that the record has changed")
+    @DisplayName("a refused write reports all ended sessions and all raised epochs, or that the record has changed")
     void allFailuresAreReported() {
         ResourceName name = named("all wrong");
         RecordVersion none = present(name);

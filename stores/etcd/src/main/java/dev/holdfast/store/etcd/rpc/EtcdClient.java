@@ -180,10 +180,10 @@ public final class EtcdClient implements AutoCloseable {
     /**
      * The version of the server that answers.
      *
-     * @param patience how long to wait for it, since it may have to be connected to first
+     * @param timeout how long to wait for it, since it may have to be connected to first
      */
-    public CompletionStage<String> version(Duration patience) {
-        return call(channels.current(), EtcdMethods.STATUS, new byte[0], patience, answer -> {
+    public CompletionStage<String> version(Duration timeout) {
+        return call(channels.current(), EtcdMethods.STATUS, new byte[0], timeout, answer -> {
             MessageReader message = new MessageReader(answer);
             for (int field = message.next(); field != 0; field = message.next()) {
                 if (field == 2) {
@@ -259,7 +259,7 @@ public final class EtcdClient implements AutoCloseable {
             ManagedChannel channel,
             MethodDescriptor<byte[], byte[]> method,
             byte[] request,
-            Duration patience,
+            Duration timeout,
             Function<byte[], T> reading) {
         CompletableFuture<T> result = new CompletableFuture<>();
         if (isClosed) {
@@ -270,7 +270,7 @@ public final class EtcdClient implements AutoCloseable {
             result.completeExceptionally(Failures.replaced(name(), Effect.NONE));
             return result;
         }
-        var unused = attempt(channel, method, request, patience).whenComplete((answer, failure) -> {
+        var unused = attempt(channel, method, request, timeout).whenComplete((answer, failure) -> {
             if (failure != null) {
                 result.completeExceptionally(understood(failure, channel));
                 return;
@@ -288,15 +288,15 @@ public final class EtcdClient implements AutoCloseable {
     }
 
     private CompletionStage<byte[]> attempt(
-            ManagedChannel channel, MethodDescriptor<byte[], byte[]> method, byte[] request, Duration patience) {
+            ManagedChannel channel, MethodDescriptor<byte[], byte[]> method, byte[] request, Duration timeout) {
         return token(channel, null).thenCompose(token -> {
-            CompletableFuture<byte[]> first = Call.start(channel, method, request, token, patience);
+            CompletableFuture<byte[]> first = Call.start(channel, method, request, token, timeout);
             return first.handle((answer, failure) -> failure != null
                             && Stages.causeOf(failure) instanceof CallFailure known
                             && Failures.isOfToken(known))
                     .thenCompose(isTokenStale -> isTokenStale
                             ? token(channel, token)
-                                    .thenCompose(next -> Call.start(channel, method, request, next, patience))
+                                    .thenCompose(next -> Call.start(channel, method, request, next, timeout))
                             : first);
         });
     }

@@ -22,45 +22,51 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 
 /**
- * The claims of a round that were announced beside the record, as clients do that arrive there at the same time and
- * would make each other's writes fail. The client of the first arrival takes all of them in with one write, the others
- * find themselves in the record when they look again. Who has seen the same arrival come first some times takes them in
- * itself, for its client may have died.
+ * The claims that a round has announced in addition to the record, because clients that arrive at the same time would
+ * make each other's writes fail. The client of the first arrival adds all of them to the record with one write; the
+ * others find their claims there at their next read. A client that has seen the same arrival in the first place several
+ * times adds them itself, because the client of that arrival may have died.
  *
- * <p>Where many pass the resource around, a holder that goes on takes in what waits with its own write, and those who
- * announced leave it to the holders for a while.
+ * <p>Where many hand the resource over to each other, the next write of a holder adds the arrivals, and the clients
+ * that announced them wait for that.
  *
- * <p>An arrival is removed by the write that carries its claim out, so it is carried out once. Its client makes no
- * other write on the resource meanwhile.
+ * <p>The write that executes a claim removes its arrival, so it is executed once. Meanwhile its client makes no other
+ * write on the resource.
  *
- * <p>Not thread-safe, as the round is not.
+ * <p>Not thread-safe, like the round.
  */
 final class Announcements {
 
-    /** How often it is left to the client of the first arrival to take the others in. */
-    private static final int PATIENCE = 4;
+    /** How many reads show the same first arrival before another client acts for that one. */
+    private static final int MOST_READS = 4;
 
     private final Context context;
     private final Lane lane;
-    private final List<Call> calls;
+    private final List<LaneCall> calls;
     private final List<Arrival> made = new ArrayList<>(0);
 
-    /** What was waiting when it was read last, own ones included. */
+    /** The arrivals at the last read, including own ones. */
     private List<Arrival> waiting = List.of();
 
-    /** Whether what others have announced is taken in although nothing of its own is among it. */
-    private boolean takesAll;
+    /** Whether the claims of others are added even if no own one waits. */
+    private boolean addsAll;
 
-    /** How often the same arrival was the first. */
-    private int looks;
+    /** How many reads in a row have shown the same first arrival. */
+    private int reads;
 
-    /** Whether claims were announced that may be in the record by now. */
+    /** Whether claims were announced, which may be in the record by now. */
     private boolean wereMade;
 
-    /** Whether what this client was notified of is left to later writes. */
+    /** Whether the noticed claims are left to later writes. */
     private boolean leavesNoticed;
 
-    Announcements(Context context, Lane lane, List<Call> calls) {
+    /** What becomes of noticed claims. */
+    enum Noticed {
+        ADDED,
+        LEFT
+    }
+
+    Announcements(Context context, Lane lane, List<LaneCall> calls) {
         this.context = context;
         this.lane = lane;
         this.calls = calls;
@@ -74,23 +80,23 @@ final class Announcements {
         return wereMade;
     }
 
-    /** From here on what others have announced is taken in too: this round writes anyway. */
-    void takeAll() {
-        takesAll = true;
+    /** Makes this round add the claims of others too, because it writes anyway. */
+    void addAll() {
+        addsAll = true;
     }
 
-    /** Whether what waits is to be read with the record. */
+    /** Whether the arrivals must be read with the record. */
     boolean matter() {
-        return takesAll || areMade();
+        return addsAll || areMade();
     }
 
-    /** Whether others were seen that wait to be taken in. */
+    /** Whether the last read showed arrivals of others. */
     boolean sawOthers() {
         return !waiting.isEmpty() && !waiting.stream().allMatch(this::isOwn);
     }
 
     /**
-     * Announces the claims that a step would have queued; the stage ends when each is there or can't be.
+     * Announces the claims that a step would have queued; the stage completes when each is announced or refused.
      *
      * @param writers the sessions whose clients are notified, because they write next
      */
@@ -101,7 +107,7 @@ final class Announcements {
                 .toArray(CompletableFuture<?>[]::new));
     }
 
-    /** Whether a step makes claims that could be announced: those that it finds in the record are to be answered. */
+    /** Whether a step makes claims that can be announced. It answers those that it finds in the record. */
     boolean canBeMade(Step step) {
         return !newClaims(step).isEmpty();
     }
@@ -156,16 +162,16 @@ final class Announcements {
         }
     }
 
-    /** Reads what waits, and then the record. */
+    /** Reads the arrivals, and then the record. */
     CompletionStage<RegisterRecord> read() {
         return readArrivals().thenApply(arrivals -> {
-            looks = isSameFirst(arrivals.waiting()) ? looks + 1 : 1;
+            reads = isSameFirst(arrivals.waiting()) ? reads + 1 : 1;
             waiting = arrivals.waiting();
             return arrivals.record();
         });
     }
 
-    /** Drops the notices of claims that no longer wait. */
+    /** Reads them and drops the notices of claims that no longer wait. */
     private CompletionStage<Arrivals> readArrivals() {
         List<Arrival> noticed = lane.notices().present(context.now());
         return context.adapter().arrivals(lane.resource()).thenApply(arrivals -> {
@@ -174,7 +180,7 @@ final class Announcements {
         });
     }
 
-    /** Leaves what this client was notified of to its next round, and finds out by then what of it still waits. */
+    /** Leaves the noticed claims to the next round, and reads which of them still wait by then. */
     void leaveNoticed() {
         leavesNoticed = true;
         var unused = readArrivals();
@@ -195,19 +201,21 @@ final class Announcements {
     }
 
     /**
-     * Takes what waits into a step whose commands are those of the round: what was read, or otherwise what this client
-     * was notified of. If none of its own waits any more, what was read is left to the clients of these claims: many
-     * others find themselves in the record at the same time.
+     * Adds announced claims to a step with the commands of the round: the arrivals that were read, or otherwise the
+     * noticed claims. If no own claim waits any more, the arrivals are left to their clients: many others find their
+     * claims in the record at the same time.
+     *
+     * @param noticed whether noticed claims are added
      */
-    void takeInto(Step step, boolean takesNoticed) {
+    void addTo(Step step, Noticed noticed) {
         if (!matter()) {
-            if (takesNoticed && !leavesNoticed) {
-                step.takeIn(noticed(step), calls.size());
+            if (noticed == Noticed.ADDED && !leavesNoticed) {
+                step.add(noticed(step), calls.size());
             }
             return;
         }
         List<Arrival> others = new ArrayList<>();
-        if (takesAll || isWaiting()) {
+        if (addsAll || isWaiting()) {
             for (Arrival arrival : waiting) {
                 if (isOwn(arrival)) {
                     step.remove(arrival);
@@ -216,15 +224,15 @@ final class Announcements {
                 }
             }
         }
-        step.takeIn(others, calls.size());
+        step.add(others, calls.size());
     }
 
-    /** Whether this client was notified of claims that the record does not show yet. */
+    /** Whether this client was notified of claims that are not in the record yet. */
     boolean areOthersNoticed(Step step) {
         return !noticed(step).isEmpty();
     }
 
-    /** What this client was notified of and the record does not show yet. */
+    /** The noticed claims that are not in the record yet. */
     private List<Arrival> noticed(Step step) {
         List<Arrival> present = lane.notices().present(context.now());
         if (present.isEmpty()) {
@@ -245,12 +253,12 @@ final class Announcements {
         return !waiting.isEmpty() && waiting.stream().anyMatch(this::isOwn);
     }
 
-    /** Whether another client, that of the first arrival, is about to take in what waits. */
-    boolean leaveItToOthers() {
-        return isWaiting() && !isOwn(waiting.get(0)) && looks < PATIENCE;
+    /** Whether the client of the first arrival, another one, is about to add all of them. */
+    boolean areLeftToOthers() {
+        return isWaiting() && !isOwn(waiting.get(0)) && reads < MOST_READS;
     }
 
-    /** Removes what still waits, so that it can be announced again to others; the record shows what was taken in. */
+    /** Removes the arrivals that still wait, so that other clients can be notified. The record shows the others. */
     CompletionStage<Void> takeBack() {
         CompletableFuture<?>[] retracted = made.stream()
                 .map(arrival -> context.adapter().retract(arrival).toCompletableFuture())
@@ -260,7 +268,7 @@ final class Announcements {
         return CompletableFuture.allOf(retracted);
     }
 
-    /** Removes what may still wait, where the round fails. */
+    /** Removes the arrivals that may still wait, after the round has failed. */
     void retract() {
         made.forEach(arrival -> {
             var unused = context.adapter().retract(arrival);

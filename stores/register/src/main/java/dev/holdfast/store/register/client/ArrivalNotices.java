@@ -11,18 +11,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Announced claims that other clients have notified this one of, since it is among those that write the record of their
- * resource next. Its next write takes them in.
+ * Announced claims of which other clients have notified this one, because it is among those that write the record of
+ * the resource next. Its next write adds them to the record.
  *
- * <p>A notice is a hint. If another client has already taken the claim in, a write that does so again fails, and the
+ * <p>A notice is a hint. If another client has already added the claim, a write that does so again fails, and the
  * notice is dropped. Thread-safe.
  */
 final class ArrivalNotices {
 
-    /** Further notices are ignored: the clients of these claims go on without them. */
+    /** Further notices are ignored; the clients of those claims add them without help. */
     private static final int MOST = 64;
 
-    /** By this time the client of the claim has stopped waiting for those that it notified. */
+    /** After this time the client of a claim has stopped waiting for the clients that it notified. */
     private static final long LIFETIME_NANOS = 1_000_000_000;
 
     @GuardedBy("this")
@@ -30,14 +30,14 @@ final class ArrivalNotices {
 
     private record Received(Arrival arrival, long at) {}
 
-    /** When the last one came, if one has. */
+    /** When the last notice came, if any did. */
     @GuardedBy("this")
     private @Nullable Long lastAt;
 
     /**
      * Adds a notice.
      *
-     * @param oldest the oldest claim of its session that waits so: what is known of those before it is out of date
+     * @param oldest the oldest announced claim of its session that still waits: notices of older ones are outdated
      */
     synchronized void add(Arrival arrival, long oldest, long now) {
         lastAt = now;
@@ -49,7 +49,7 @@ final class ArrivalNotices {
         }
     }
 
-    /** Whether other clients have announced claims a moment ago. */
+    /** Whether other clients have announced claims recently. */
     synchronized boolean areRecent(long now) {
         return lastAt != null && now - lastAt < LIFETIME_NANOS;
     }

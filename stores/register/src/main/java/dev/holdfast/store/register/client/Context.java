@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What all parts of one store share.
+ * The state that all parts of one store share.
  *
  * @param adapter the server
- * @param environment time and chance
+ * @param environment time and random numbers
  */
 record Context(
         RegisterAdapter adapter,
@@ -38,13 +38,13 @@ record Context(
         return bound <= 0 ? 0 : Math.floorMod(environment.randomLong(), bound + 1);
     }
 
-    /** Does something on a resource after what was given before. */
-    CompletionStage<Reply> submit(ResourceName resource, Call call) {
+    /** Executes a call on a resource, after the calls before it. */
+    CompletionStage<Reply> submit(ResourceName resource, LaneCall call) {
         lanes.submit(this, resource, call);
         return call.reply();
     }
 
-    /** Notes that a session or lease has ended, and lets those go on who waited for that. */
+    /** Notes that a session or lease has ended, and notifies the lanes. */
     void gone(SessionId id) {
         if (sessions.isGone(id)) {
             return;
@@ -56,7 +56,7 @@ record Context(
         lanes.gone(id, wasOwn);
     }
 
-    /** Notes what is left of sessions, as the server told it in answer to a question sent at this time. */
+    /** Notes the remaining times of sessions from the answer to a query that was sent at this time. */
     void remaining(Map<SessionId, Duration> left, long askedAt) {
         left.forEach((id, duration) -> sessions.left(id, duration, askedAt));
     }

@@ -11,10 +11,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Asks the server for the {@linkplain Facts facts} that the steps of a round need beside the record, and notes the
- * answers for these and for the client.
+ * Queries the {@linkplain Facts facts} that the steps of a round need in addition to the record, and notes the answers
+ * for these steps and for the client.
  *
- * <p>Not thread-safe, as the round is not; but the answers to several questions may come at the same time.
+ * <p>Not thread-safe, like the round; but the answers to several queries may come at the same time.
  */
 final class FactQueries {
 
@@ -31,11 +31,11 @@ final class FactQueries {
         this.facts = facts;
     }
 
-    /** Opens the leases that are to begin, and asks for the sessions of which nothing is known. */
+    /** Opens the leases that are to begin, and queries the unknown sessions. */
     CompletionStage<Void> complete() {
-        List<CompletableFuture<?>> trips = new ArrayList<>();
+        List<CompletableFuture<?>> requests = new ArrayList<>();
         facts.missingLeases()
-                .forEach(key -> trips.add(adapter.openLease(key.length())
+                .forEach(key -> requests.add(adapter.openLease(key.length())
                         .thenAccept(lease -> {
                             synchronized (facts) {
                                 facts.lease(key, lease);
@@ -44,12 +44,12 @@ final class FactQueries {
                         .toCompletableFuture()));
         Set<SessionId> sessions = facts.missingSessions();
         if (!sessions.isEmpty()) {
-            trips.add(verify(sessions).toCompletableFuture());
+            requests.add(verify(sessions).toCompletableFuture());
         }
-        return CompletableFuture.allOf(trips.toArray(CompletableFuture<?>[]::new));
+        return CompletableFuture.allOf(requests.toArray(CompletableFuture<?>[]::new));
     }
 
-    /** Asks which of some sessions live. */
+    /** Queries which of some sessions live. */
     CompletionStage<Void> verify(Set<SessionId> ids) {
         if (ids.isEmpty()) {
             return CompletableFuture.completedFuture(null);
@@ -65,12 +65,12 @@ final class FactQueries {
         });
     }
 
-    /** Whether it was found in this round whether a session lives. */
+    /** Whether this round has found out whether a session lives. */
     boolean isSettled(SessionId id) {
         return verified.contains(id) || facts.isGone(id);
     }
 
-    /** Asks what is left of the sessions of which an answer says it; of those that were asked lately it is known. */
+    /** Queries the remaining times that answers contain, unless they were queried recently. */
     CompletionStage<Void> remaining() {
         Set<SessionId> missing = facts.missingRemaining();
         if (missing.isEmpty()) {

@@ -5,28 +5,27 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The wait of a round whose claims were announced, until a holder has taken them into the record. The next write of the
- * holder does so, and a client that wrote at the same time would only make it fail.
+ * The wait of a round with announced claims, until a holder has added them to the record. The holder's next write does
+ * so; a client that wrote at the same time would only make it fail.
  *
- * <p>The wait is a few pauses with a <em>glance</em> after each: the record is read, but not what waits beside it, and
- * not even the record if it has come with mail, which ends a pause early. The longest pause doubles each time, and a
- * random pause is at least half of it, since mail mostly comes first. Afterwards the patience is over, for the holder
- * may have died or keep the resource for long, and the round reads the arrivals itself.
+ * <p>The wait is a few pauses with a read of the record after each, without the arrivals. If mail has brought the
+ * record, that ends the pause, and nothing is read. The longest pause doubles each time, and a random pause is at least
+ * half of it, because mail mostly comes first. Afterwards the wait is exhausted: the holder may have died, or keep the
+ * resource for long, and the round reads the arrivals itself.
  *
  * <p>Not thread-safe, as the round is not.
  */
 final class IntakeWait {
 
-    /** The most glances. */
-    private static final int PATIENCE = 2;
+    private static final int MOST_READS = 2;
 
-    /** The same where many pass the resource around, so that a turn of all of them takes long. */
-    private static final int CROWDED_PATIENCE = 4;
+    /** The same where many hand the resource over to each other, so that a turn of all of them takes long. */
+    private static final int MOST_CROWDED_READS = 4;
 
-    /** The longest pause is a write's time doubled so many times, where many pass the resource around. */
+    /** In a crowd, the longest pause is the time of a write, doubled this many times. */
     private static final int MOST_CROWDED_DOUBLINGS = 6;
 
-    /** Elsewhere it is this, within which a holder far away releases what it was granted, or this many writes. */
+    /** Otherwise it is this, in which a distant holder releases a grant, or the time of some writes. */
     private static final long LONGEST_NANOS = 250_000_000;
 
     private static final int MOST_WRITES = 4;
@@ -36,10 +35,17 @@ final class IntakeWait {
 
     private long announcedAt;
 
-    private int glances;
+    private int reads;
 
-    /** Whether the record is known as it is now, but not what waits beside it. */
-    private boolean isGlance;
+    /** Whether the present record was read without its arrivals. */
+    private boolean isReadingRecordOnly;
+
+    /** How recent a record must be. */
+    enum Freshness {
+        /** A record from mail, which may have been sent before the round began. */
+        MAILED,
+        PRESENT
+    }
 
     IntakeWait(Context context, Lane lane) {
         this.context = context;
@@ -49,18 +55,18 @@ final class IntakeWait {
     /** Notes that the claims have been announced. */
     void begin() {
         announcedAt = context.now();
-        glances = 0;
+        reads = 0;
     }
 
-    /** Whether it was glanced often enough. */
-    boolean isPatienceOver() {
-        return glances >= (lane.isCrowded() ? CROWDED_PATIENCE : PATIENCE);
+    /** Whether all pauses have passed. */
+    boolean isExhausted() {
+        return reads >= (lane.isCrowded() ? MOST_CROWDED_READS : MOST_READS);
     }
 
-    /** Goes on after a pause, or as soon as there is mail about the resource, with what is to glance. */
+    /** Continues after a pause, or as soon as mail about the resource comes. */
     void pause(Runnable next) {
-        glances++;
-        long longest = Math.min(lane.takenInNanos() << glances, longest());
+        reads++;
+        long longest = Math.min(lane.intakeNanos() << reads, longest());
         lane.pauseUntilMail(longest / 2 + context.upTo(longest / 2), next);
     }
 
@@ -70,35 +76,31 @@ final class IntakeWait {
                 : Math.max(LONGEST_NANOS, MOST_WRITES * lane.writeNanos());
     }
 
-    /**
-     * The record as it is now, or as it has come with mail.
-     *
-     * @param mayBeOlder whether mail will do, which may have been on its way since before the round began
-     */
-    CompletionStage<RegisterRecord> glance(boolean mayBeOlder) {
-        isGlance = true;
-        RegisterRecord mailed = mayBeOlder && lane.takeNews() ? lane.known : null;
+    /** Reads the record without its arrivals, or returns the one that mail has brought. */
+    CompletionStage<RegisterRecord> read(Freshness freshness) {
+        isReadingRecordOnly = true;
+        RegisterRecord mailed = freshness == Freshness.MAILED && lane.takeNews() ? lane.known : null;
         return mailed != null
                 ? CompletableFuture.completedFuture(mailed)
                 : context.adapter().read(lane.resource());
     }
 
-    boolean isGlance() {
-        return isGlance;
+    boolean isReadingRecordOnly() {
+        return isReadingRecordOnly;
     }
 
-    /** Notes that what waits is about to be read with the record, where it matters. */
-    void endGlance() {
-        isGlance = false;
+    /** Notes that the next read includes the arrivals, where they matter. */
+    void beginReadingArrivals() {
+        isReadingRecordOnly = false;
     }
 
-    /** Notes that a glance found all claims in the record. */
-    void takenIn() {
-        lane.takenIn(context.now() - announcedAt);
+    /** Notes that all claims were found in the record. */
+    void succeeded() {
+        lane.intakeTook(context.now() - announcedAt);
     }
 
-    /** Notes that the record has not changed meanwhile: its holder keeps the resource for longer. */
-    void wasInVain() {
+    /** Notes that the record has not changed in that time: its holder keeps the resource for longer. */
+    void failed() {
         long waited = context.now() - announcedAt;
         lane.keptWaiting(waited, waited >= longest());
     }

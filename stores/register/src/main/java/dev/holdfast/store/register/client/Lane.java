@@ -20,54 +20,54 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lane of one resource: this client writes its record in one {@link Round} at a time, and what comes meanwhile goes
- * together in the next. So a client competes with other clients alone, whatever its number of threads.
+ * The lane of one resource: this client writes its record in one {@link Round} at a time. Calls that arrive during a
+ * round share the next one. So a client competes only with other clients, whatever the number of its threads.
  *
- * <p>Thread-safe. What has no lock belongs to the round that is under way; each happens before the next.
+ * <p>Thread-safe. Fields without a lock belong to the present round; each round happens before the next.
  */
 final class Lane {
 
     /** The most calls in one round. */
     private static final int MOST_CALLS = 512;
 
-    /** By so much at most a client that stands further back leaves it to those before it to go on. */
+    /** A client whose claim waits behind others leaves each of them up to this time to act first. */
     private static final long STEP_BACK_NANOS = 20_000_000;
 
     private static final long MOST_STEP_BACK_NANOS = 1_000_000_000;
 
     private static final int CONTENDED_ROUNDS = 8;
 
-    /** From this many parties on, all of them know that the lane is crowded. */
+    /** With this many parties, all of them know that the lane is crowded. */
     private static final int SURE_CROWD = 8;
 
-    /** This many sessions at most are notified of an announced claim: half of them hold, half of them wait. */
+    /** The most sessions that are notified of an announced claim: half of them hold, half of them wait. */
     private static final int MOST_WRITERS = 4;
 
-    /** Further lost claims in a row no longer lengthen the time without competition. */
+    /** Further lost claims in a row do not lengthen the time without competition. */
     private static final int MOST_LOST_IN_ROW = 4;
 
-    /** After a lost claim, claims don't compete for this many rounds; for twice as many after each further one. */
+    /** After a lost claim, claims don't compete for this many rounds, and for twice as many after each further one. */
     private static final int OUTPACED_ROUNDS = 16;
 
     /** After a holder has kept the resource for long, claims compete for this many rounds. */
     private static final int SLOW_ROUNDS = 16;
 
-    /** For so long the sessions of others stay watched after the last claim of this client, where many come and go. */
-    private static final long LINGER_NANOS = 1_000_000_000;
+    /** In a contended lane, the sessions of others stay watched for this time after the last claim of this client. */
+    private static final long WATCH_RETENTION_NANOS = 1_000_000_000;
 
-    /** And not more than about so many, in the end. */
-    private static final int MOST_LINGERING = 32;
+    /** Once this many are watched, those that no longer matter are dropped. */
+    private static final int MOST_RETAINED_WATCHES = 32;
 
     private final Context context;
     private final ResourceName resource;
 
     @GuardedBy("this")
-    private List<Call> waiting = new ArrayList<>();
+    private List<LaneCall> waiting = new ArrayList<>();
 
     @GuardedBy("this")
     private boolean isBusy;
 
-    /** The claims of this client that wait, with how many wait before each. Replaced as a whole. */
+    /** The waiting claims of this client, each with the number that wait before it. Replaced as a whole. */
     private volatile List<Place> places = List.of();
 
     /** The sessions of this client that have a claim in the record. */
@@ -76,47 +76,47 @@ final class Lane {
     /** The sessions of others that are watched for this resource. */
     private volatile Set<SessionId> watched = Set.of();
 
-    /** The sessions that matter to who is next, of this client too. */
+    /** The sessions that decide who is next, including those of this client. */
     private volatile Set<SessionId> decisive = Set.of();
 
-    /** Whether it is looked soon whether anybody is watched for nothing. */
-    private final AtomicBoolean isLingering = new AtomicBoolean();
+    /** Whether a check is scheduled that ends watches without a use. */
+    private final AtomicBoolean isUnwatchScheduled = new AtomicBoolean();
 
-    /** The record as it was known last; null if it has to be read. */
+    /** The newest record that this client knows; null if it must read it. */
     @Nullable
     RegisterRecord known;
 
-    /** The newest write of another client that is known of, and was not made use of yet. */
+    /** The newest write of another client that no round has used yet. */
     private final AtomicReference<@Nullable News> news = new AtomicReference<>();
 
-    /** The sessions of other clients that write next, with the times when they were seen last, the latest last. */
+    /** The sessions of other clients that write next, with the time at which each was last seen, the latest last. */
     private final Map<SessionId, Long> writers = new LinkedHashMap<>();
 
     /** How many hold or wait. */
     private int parties;
 
-    /** The claims that other clients have announced and notified this one of. */
+    /** The announced claims of other clients, of which this one was notified. */
     private final ArrivalNotices notices = new ArrivalNotices();
 
-    /** What the round goes on with that is under way, if it pauses until others have taken its claims in. */
+    /** The continuation of the present round while it waits until others have added its claims to the record. */
     private final AtomicReference<@Nullable Runnable> paused = new AtomicReference<>();
 
-    /** How long a write takes that does not wait for others. */
+    /** How long a write takes that does not queue behind others at the server. */
     private long writeNanos;
 
-    /** After how long a holder has taken in what this client announced. */
-    private long takenInNanos;
+    /** How long a holder takes to add an announced claim to the record. */
+    private long intakeNanos;
 
-    /** For so many rounds more, claims compete although others announce theirs. */
+    /** The remaining rounds in which claims compete although others announce theirs. */
     private int slowRounds;
 
-    /** For so many rounds of this client more, others are taken to write at the same time. */
+    /** The remaining rounds in which others are expected to write at the same time. */
     private int contendedRounds;
 
     /** How many rounds have checked the liveness of some of the holders. */
     private int checks;
 
-    /** For so many rounds more, claims are announced instead of competing with the writes of others. */
+    /** The remaining rounds in which claims are announced instead of competing with the writes of others. */
     private int outpacedRounds;
 
     /** How many claims in a row have lost to the writes of others. */
@@ -127,7 +127,7 @@ final class Lane {
     /**
      * A write of another client.
      *
-     * @param state what it left, if that is known
+     * @param state the state that it wrote, if that is known
      */
     private record News(RecordVersion version, Optional<byte[]> state) {
 
@@ -154,7 +154,7 @@ final class Lane {
         return notices;
     }
 
-    synchronized void add(Call call) {
+    synchronized void add(LaneCall call) {
         waiting.add(call);
     }
 
@@ -162,10 +162,10 @@ final class Lane {
         return !isBusy && waiting.isEmpty() && users.isEmpty();
     }
 
-    /** Makes rounds while there is something to do, unless somebody does. */
+    /** Runs rounds while calls wait, unless another thread already does. */
     void run() {
         while (true) {
-            List<Call> batch = take();
+            List<LaneCall> batch = take();
             if (batch.isEmpty()) {
                 context.lanes().rest(this);
                 return;
@@ -182,19 +182,19 @@ final class Lane {
         }
     }
 
-    private synchronized List<Call> take() {
+    private synchronized List<LaneCall> take() {
         if (isBusy || waiting.isEmpty()) {
             return List.of();
         }
         isBusy = true;
-        // A call changes two entries of the index at most, beside what it lets in.
+        // A call changes at most two entries of the index, not counting the claims that it grants.
         int most = Math.max(1, Math.min(MOST_CALLS, context.adapter().traits().maxChanges() / 4));
         if (waiting.size() <= most) {
-            List<Call> all = waiting;
+            List<LaneCall> all = waiting;
             waiting = new ArrayList<>(4);
             return all;
         }
-        List<Call> first = new ArrayList<>(waiting.subList(0, most));
+        List<LaneCall> first = new ArrayList<>(waiting.subList(0, most));
         waiting = new ArrayList<>(waiting.subList(most, waiting.size()));
         return first;
     }
@@ -206,7 +206,7 @@ final class Lane {
     /**
      * Notes that another client has written the record.
      *
-     * @param state what it left, if that is known
+     * @param state the state that it wrote, if that is known
      */
     void written(RecordVersion version, Optional<byte[]> state) {
         News latest = new News(version, state);
@@ -215,14 +215,15 @@ final class Lane {
                 (known, late) -> known != null && late != null && late.version.isBefore(known.version) ? known : late);
     }
 
-    /** Whether a write of another client is known of that was not made use of yet. */
+    /** Whether another client has made a write that no round has used yet. */
     boolean hasNews() {
         return news.get() != null;
     }
 
     /**
-     * Takes over what is known of writes of others, unless the record is known as it was after them. Whether there was
-     * something, so that the record is no longer as it was known.
+     * Applies what is known of the writes of others, unless this client knows the record as it was after them.
+     *
+     * @return whether the known record was outdated
      */
     boolean takeNews() {
         News latest = news.getAndSet(null);
@@ -234,30 +235,29 @@ final class Lane {
     }
 
     /**
-     * Has the round that is under way go on after so long, or as soon as there is mail about the resource or something
-     * that must not wait.
+     * Continues the present round after a time, or as soon as mail about the resource or an urgent call comes.
      */
     void pauseUntilMail(long nanos, Runnable next) {
         paused.set(next);
         if (nanos == 0 || hasNews() || isUrged()) {
-            goOn(next);
+            resume(next);
         } else {
-            context.environment().schedule(nanos, () -> goOn(next));
+            context.environment().schedule(nanos, () -> resume(next));
         }
     }
 
-    private void goOn(Runnable next) {
+    private void resume(Runnable next) {
         if (paused.compareAndSet(next, null)) {
             next.run();
         }
     }
 
-    /** Whether something waits for the round under way that can't be left to others. */
+    /** Whether an urgent call waits for the end of the present round. */
     synchronized boolean isUrged() {
-        return waiting.stream().anyMatch(Call::isUrgent);
+        return waiting.stream().anyMatch(LaneCall::isUrgent);
     }
 
-    /** Has a round go on that pauses until there is mail. */
+    /** Continues a round that waits for mail. */
     void endPause() {
         Runnable next = paused.getAndSet(null);
         if (next != null) {
@@ -265,7 +265,7 @@ final class Lane {
         }
     }
 
-    /** Notes how long a write took: of many that wait for each other the quickest tells what one takes. */
+    /** Notes how long a write took. If many queue at the server, the fastest shows how long one takes by itself. */
     void wrote(long nanos) {
         long slower = writeNanos + writeNanos / 16;
         writeNanos = writeNanos == 0 ? nanos : Math.min(nanos, slower);
@@ -276,32 +276,31 @@ final class Lane {
     }
 
     /**
-     * Notes after how long it was seen that a holder had taken in what was announced. Where many pass the resource
-     * around it was so before that, and the quickest tells how long it takes. Elsewhere the slowest does: it counts how
-     * far away the others are.
+     * Notes after what time this client saw that a holder had added its announced claims. In a crowd they may have been
+     * added long before that, so the shortest time counts. Otherwise the longest does, because it shows how far away
+     * the others are.
      */
-    void takenIn(long nanos) {
-        long change = takenInNanos() / 16;
-        takenInNanos =
-                isCrowded() ? Math.min(nanos, takenInNanos() + change) : Math.max(nanos, takenInNanos() - change);
+    void intakeTook(long nanos) {
+        long change = intakeNanos() / 16;
+        intakeNanos = isCrowded() ? Math.min(nanos, intakeNanos() + change) : Math.max(nanos, intakeNanos() - change);
     }
 
     /**
-     * Notes that what was announced was not taken in, since nobody wrote the record.
+     * Notes that announced claims were not added, because no one wrote the record.
      *
-     * @param isLong whether that was for longer than a holder far away needs
+     * @param isLong whether that was for longer than a distant holder needs
      */
     void keptWaiting(long nanos, boolean isLong) {
-        takenIn(nanos);
+        intakeTook(nanos);
         competed(false);
         slowRounds = isLong ? SLOW_ROUNDS : slowRounds;
     }
 
-    long takenInNanos() {
-        return takenInNanos == 0 ? 2 * writeNanos : takenInNanos;
+    long intakeNanos() {
+        return intakeNanos == 0 ? 2 * writeNanos : intakeNanos;
     }
 
-    /** Notes whether a round met with writes or arrivals of others: those that follow are likely to. */
+    /** Notes whether a round met writes or arrivals of others: the following rounds are likely to. */
     void met(boolean others) {
         contendedRounds = others ? CONTENDED_ROUNDS : Math.max(0, contendedRounds - 1);
         outpacedRounds = Math.max(0, outpacedRounds - 1);
@@ -309,8 +308,8 @@ final class Lane {
     }
 
     /**
-     * Notes whether a claim has lost to the writes of others. A client that is too far away to win is soon known by
-     * that, and competes again after twice as many rounds each time.
+     * Notes whether a claim has lost to the writes of others. A client that is too far away to win loses again and
+     * again, and competes again after twice as many rounds each time.
      */
     void competed(boolean hasLost) {
         lostInRow = hasLost ? Math.min(lostInRow + 1, MOST_LOST_IN_ROW) : 0;
@@ -319,19 +318,20 @@ final class Lane {
     }
 
     /**
-     * Whether other clients are likely to write while a round does, and first. Who announces claims has lost to others,
-     * or sees others do so: the holder's next write takes in all of them, and a claim that competed would make it fail.
+     * Whether other clients are likely to write during a round, and to win. A client announces its claims if it has
+     * lost to others, or if others announce theirs: the holder's next write adds all of them, and a competing claim
+     * would make that write fail.
      */
     boolean isContended() {
         return isCrowded() || outpacedRounds > 0 || (slowRounds == 0 && notices.areRecent(context.now()));
     }
 
-    /** Whether these are so many that each reads what was announced before it writes. */
+    /** Whether there are so many other clients that each reads the arrivals before it writes. */
     boolean isCrowded() {
         return contendedRounds > 0;
     }
 
-    /** Notes that a round has checked the liveness of holders whose turn it was. */
+    /** Notes that a round has checked the liveness of some of the holders. */
     void checked() {
         checks++;
     }
@@ -341,14 +341,14 @@ final class Lane {
     }
 
     /**
-     * Notes which clients write next: those of the holders and of the first waiters. Those that held or waited a moment
-     * ago are likely to come again.
+     * Notes which clients write next: those of the holders and of the first waiters. Clients that held or waited a
+     * moment ago are likely to return.
      */
     void learnWriters(StateView view) {
         long now = context.now();
         learnWriters(view.waiting(), now);
         learnWriters(view.held(), now);
-        writers.values().removeIf(seen -> now - seen > LINGER_NANOS);
+        writers.values().removeIf(seen -> now - seen > WATCH_RETENTION_NANOS);
         while (writers.size() > MOST_WRITERS) {
             writers.remove(writers.keySet().iterator().next());
         }
@@ -367,12 +367,12 @@ final class Lane {
         }
     }
 
-    /** The sessions to notify of an announced claim: of the clients that write next, unless these read it anyway. */
+    /** The sessions to notify of an announced claim: of the clients that write next, unless they read it anyway. */
     List<SessionId> toNotify() {
         return isCrowded() && parties >= SURE_CROWD && outpacedRounds == 0 ? List.of() : List.copyOf(writers.keySet());
     }
 
-    /** Notes who holds and waits now, and has those watched whose end matters here. */
+    /** Notes who holds and waits, and watches the sessions whose end matters to this client. */
     void learn(StateView view, Set<SessionId> decisiveNow) {
         learnWriters(view);
         Sessions sessions = context.sessions();
@@ -395,7 +395,7 @@ final class Lane {
         decisive = decisiveNow;
         if (!sessionsNow.isEmpty()) {
             Set<SessionId> others = new HashSet<>();
-            if (isContended() && watched.size() < MOST_LINGERING) {
+            if (isContended() && watched.size() < MOST_RETAINED_WATCHES) {
                 watched.stream().filter(this::isOther).forEach(others::add);
             }
             for (SessionId id : decisiveNow) {
@@ -405,7 +405,7 @@ final class Lane {
             }
             watch(others);
         } else if (!watched.isEmpty()) {
-            linger();
+            unwatchLater();
         }
     }
 
@@ -422,13 +422,13 @@ final class Lane {
         }
     }
 
-    /** Watches nobody any more, soon if it is likely that a claim of this client follows. */
-    private void linger() {
+    /** Ends the watches: after a while in a contended lane, where another claim of this client is likely to follow. */
+    private void unwatchLater() {
         if (!isContended()) {
             watch(Set.of());
-        } else if (!isLingering.getAndSet(true)) {
-            context.environment().schedule(LINGER_NANOS, () -> {
-                isLingering.set(false);
+        } else if (!isUnwatchScheduled.getAndSet(true)) {
+            context.environment().schedule(WATCH_RETENTION_NANOS, () -> {
+                isUnwatchScheduled.set(false);
                 unwatchIfIdle();
             });
         }
@@ -447,10 +447,10 @@ final class Lane {
     }
 
     /**
-     * A session has ended. If that may let a claim of this client in, it goes on at once where that is the first that
-     * waits; if others stand before it, their clients have a moment to do so.
+     * Reacts to the end of a session. If that may free the resource for a claim of this client, it acts at once where
+     * the claim is the first that waits, and after a moment where clients before it may act.
      *
-     * @param wasOwn whether it was a session of this client, which lets others in if nobody else does
+     * @param wasOwn whether it was a session of this client, which then grants the claims of others if no one else does
      */
     void gone(SessionId id, boolean wasOwn) {
         List<Place> own = places;
@@ -461,14 +461,14 @@ final class Lane {
         int before = own.isEmpty() ? 0 : own.get(0).before();
         long delay = Math.min(MOST_STEP_BACK_NANOS, before * context.upTo(STEP_BACK_NANOS));
         if (delay == 0) {
-            look();
+            maintain();
         } else {
-            context.environment().schedule(delay, this::look);
+            context.environment().schedule(delay, this::maintain);
         }
     }
 
-    /** Makes a step that does nothing but what each does. */
-    void look() {
-        var unused = context.submit(resource, Call.look());
+    /** Makes a step without a command: it drops what has ended, and grants what fits. */
+    void maintain() {
+        var unused = context.submit(resource, LaneCall.maintain());
     }
 }

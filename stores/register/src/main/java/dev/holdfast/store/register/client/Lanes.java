@@ -12,22 +12,22 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The lanes of the resources that this client uses, and of some that it used lately, whose records it remembers.
+ * The lanes of the resources that this client uses, and of some that it used recently, whose records it remembers.
  * Thread-safe.
  */
 final class Lanes {
 
-    /** So many resources that this client used are remembered; of others the record is read again. */
+    /** The most idle lanes. The records of other resources are read again. */
     private static final int MOST_IDLE = 4_096;
 
     @GuardedBy("this")
     private final Map<ResourceName, Lane> used = new HashMap<>();
 
-    /** The one that rested longest first. */
+    /** In the order in which they became idle. */
     @GuardedBy("this")
     private final LinkedHashMap<ResourceName, Lane> idle = new LinkedHashMap<>();
 
-    void submit(Context context, ResourceName resource, Call call) {
+    void submit(Context context, ResourceName resource, LaneCall call) {
         Lane lane;
         synchronized (this) {
             Lane known = used.get(resource);
@@ -46,7 +46,7 @@ final class Lanes {
         lane.run();
     }
 
-    /** Lets a lane rest in which nothing is to be done, and that has no claim of this client. */
+    /** Makes a lane idle that has no calls, and no claim of this client. */
     synchronized void rest(Lane lane) {
         if (lane.isIdle() && used.remove(lane.resource(), lane)) {
             idle.put(lane.resource(), lane);
@@ -58,7 +58,7 @@ final class Lanes {
         }
     }
 
-    /** Another client has written the record of a resource, and told this one. */
+    /** Notes that another client has written the record of a resource. */
     void written(ResourceName resource, RecordVersion version, Optional<byte[]> state) {
         Lane lane;
         synchronized (this) {
@@ -70,9 +70,9 @@ final class Lanes {
     }
 
     /**
-     * Another client has announced a claim, and notified this one.
+     * Notes that another client has announced a claim.
      *
-     * @param oldest the oldest claim of its session that waits so
+     * @param oldest the oldest announced claim of its session that still waits
      */
     void announced(Arrival arrival, long oldest, long now) {
         ResourceName resource = arrival.claim().resource();
@@ -85,7 +85,7 @@ final class Lanes {
         }
     }
 
-    /** All that mail about a resource says is known: who waited for some goes on. */
+    /** Continues a round that waited for mail about a resource, after the contents of the mail were applied. */
     void mailed(ResourceName resource) {
         Lane lane;
         synchronized (this) {

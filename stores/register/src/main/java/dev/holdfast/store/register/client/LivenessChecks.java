@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Decides which sessions a round has to find alive before its answers are true. Whoever this client watches needs no
- * check, and neither does whoever the write of the step compares with: it fails if one of them has ended.
+ * Decides which sessions a round must find alive before its answers are true. A watched session needs no check, and
+ * neither does one that is a condition of the step's write, which fails if it has ended.
  *
  * <p>Not thread-safe, as the round is not.
  */
@@ -22,10 +22,10 @@ final class LivenessChecks {
 
     private final Context context;
     private final Lane lane;
-    private final List<Call> calls;
+    private final List<LaneCall> calls;
     private final FactQueries queries;
 
-    LivenessChecks(Context context, Lane lane, List<Call> calls, FactQueries queries) {
+    LivenessChecks(Context context, Lane lane, List<LaneCall> calls, FactQueries queries) {
         this.context = context;
         this.lane = lane;
         this.calls = calls;
@@ -33,8 +33,8 @@ final class LivenessChecks {
     }
 
     /**
-     * Returns those who decide about the outcome of a step that is to be written, and whose end nothing would show. If
-     * another client has carried the commands out, its write has compared with the same sessions.
+     * Returns the sessions that decide the outcome of a step before its write, and whose end would not be noticed. If
+     * another client has executed the commands, its write had the same sessions as conditions.
      */
     Set<SessionId> beforeWrite(Step step) {
         Set<SessionId> ids = new HashSet<>();
@@ -46,7 +46,7 @@ final class LivenessChecks {
         return ids;
     }
 
-    /** Returns those who decide about the answers of a step that changes nothing. */
+    /** Returns the sessions that decide the answers of a step that changes nothing. */
     Set<SessionId> beforeAnswer(Step step) {
         Set<SessionId> ids = new HashSet<>(step.decisive(MOST_DECISIVE));
         ids.addAll(step.writers().keySet());

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 
 /**
  * Delivers the notices of a step: to the sessions of other clients as mail in its write, to those of this client as
- * signals when the write was made.
+ * signals after the write.
  */
 final class NoticeDelivery {
 

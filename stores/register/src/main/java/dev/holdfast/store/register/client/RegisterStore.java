@@ -35,13 +35,13 @@ import org.slf4j.LoggerFactory;
 /**
  * A store on a server that can replace a record if it has not changed, keep sessions, and little else.
  *
- * <p>All that is known of a resource is one record. A command is a step: the present record is read or known, the rules
- * that all stores have are applied to it, and the result replaces it if it is still the same. Whoever lets another in
- * tells it in the same write, in the mailbox of its session.
+ * <p>The whole state of a resource is one record. A command is a step: it applies the rules of all stores to the
+ * present record, and the result replaces the record if that is still the same. A client that grants a claim notifies
+ * its session in the same write, by its mailbox.
  *
- * <p>An acquire and a release without contention are one write each. A command that changes nothing is a read. Clients
- * that write to one record at the same time make each other try again; within one client they never do, since it has
- * one write under way for each record, which carries out all that has come in the meantime.
+ * <p>An acquire and a release without contention are one write each. A command that changes nothing is a read. If
+ * clients write one record at the same time, all but one must retry. Threads of one client never compete: it has one
+ * write in flight for each record, and the next one executes all commands that have come since.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks but {@link #close}.
  */
@@ -49,7 +49,7 @@ public final class RegisterStore implements LockStore {
 
     private static final Logger LOG = LoggerFactory.getLogger(RegisterStore.class);
 
-    /** How long the record of a name that nobody uses is kept at least. */
+    /** The shortest time for which the record of an unused name is kept. */
     private static final Duration RETENTION = Duration.ofHours(1);
 
     private final RegisterAdapter adapter;
@@ -69,18 +69,18 @@ public final class RegisterStore implements LockStore {
         this.sweeper = new Sweeper(context, RETENTION);
         this.traits = traits(adapter.traits());
         this.router = new Router(context, sweeper);
-        adapter.listen(new Ear(context));
+        adapter.listen(new PushListener(context));
     }
 
     /**
-     * Makes a store on an adapter that is open, on the system's time. It closes the adapter when it is closed.
+     * Makes a store on an open adapter, with the system's clock. Closing the store closes the adapter.
      */
     public static RegisterStore over(RegisterAdapter adapter) {
         SystemTime time = new SystemTime("holdfast-register-timer");
         return new RegisterStore(adapter, time, time);
     }
 
-    /** Makes a store on an adapter that is open. It closes the adapter when it is closed, and not the environment. */
+    /** Makes a store on an open adapter. Closing the store closes the adapter, but not the environment. */
     public static RegisterStore over(RegisterAdapter adapter, Environment environment) {
         return new RegisterStore(adapter, environment, null);
     }
@@ -114,7 +114,7 @@ public final class RegisterStore implements LockStore {
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         if (isClosed) {
-            return CompletableFuture.failedFuture(Failures.closed(Effect.NONE));
+            return CompletableFuture.failedFuture(RegisterFailures.closed(Effect.NONE));
         }
         CompletableFuture<Reply> future = new CompletableFuture<>();
         long number = numbers.incrementAndGet();
@@ -122,13 +122,13 @@ public final class RegisterStore implements LockStore {
         var unused = command.accept(router).whenComplete((reply, failure) -> {
             underWay.remove(number);
             if (failure != null) {
-                future.completeExceptionally(Failures.of(failure));
+                future.completeExceptionally(RegisterFailures.of(failure));
             } else {
                 future.complete(reply);
             }
         });
         if (isClosed) {
-            future.completeExceptionally(Failures.closed(Effect.UNKNOWN));
+            future.completeExceptionally(RegisterFailures.closed(Effect.UNKNOWN));
         }
         return future;
     }
@@ -151,13 +151,13 @@ public final class RegisterStore implements LockStore {
         isClosed = true;
         sweeper.close();
         adapter.close();
-        underWay.values().forEach(future -> future.completeExceptionally(Failures.closed(Effect.UNKNOWN)));
+        underWay.values().forEach(future -> future.completeExceptionally(RegisterFailures.closed(Effect.UNKNOWN)));
         if (time != null) {
             time.close();
         }
     }
 
-    /** Where each command goes. */
+    /** Passes each command to the part that executes it. */
     private record Router(Context context, SessionCommands sessions, Reports reports, Sweeper sweeper)
             implements CommandHandler.PerResource<CompletionStage<Reply>, RuntimeException> {
 
@@ -193,14 +193,15 @@ public final class RegisterStore implements LockStore {
 
         @Override
         public CompletionStage<Reply> onResource(Command.OnResource command) {
-            return context.submit(command.resource(), Call.of(command));
+            return context.submit(command.resource(), LaneCall.of(command));
         }
 
         @Override
         public CompletionStage<Reply> poll(Command.Poll command) {
             List<CompletableFuture<Reply>> states = new ArrayList<>();
             for (ClaimRef claim : command.claims()) {
-                states.add(context.submit(claim.resource(), Call.poll(claim)).toCompletableFuture());
+                states.add(
+                        context.submit(claim.resource(), LaneCall.poll(claim)).toCompletableFuture());
             }
             return CompletableFuture.allOf(states.toArray(CompletableFuture<?>[]::new))
                     .thenApply(all -> new Reply.Polled(states.stream()
@@ -214,8 +215,8 @@ public final class RegisterStore implements LockStore {
         }
     }
 
-    /** What the server pushes. */
-    private record Ear(Context context) implements RegisterListener {
+    /** Receives what the server pushes. */
+    private record PushListener(Context context) implements RegisterListener {
 
         @Override
         public void delivered(SessionId session, byte[] mail, RecordVersion record) {
@@ -225,13 +226,13 @@ public final class RegisterStore implements LockStore {
                     context.lanes().announced(news.arrival().get(), news.oldest(), context.now());
                     return;
                 }
-                // Before anybody acts on it.
+                // First, because the receivers of the signals use it.
                 context.lanes().written(news.resource(), record, news.state());
                 long base = Step.base(context.adapter().traits(), record);
                 news.signals(base).forEach(context.listeners());
                 context.lanes().mailed(news.resource());
             } catch (RuntimeException e) {
-                // The claim is polled in time all the same.
+                // The claim is polled later anyway.
                 LOG.warn("mail of session {} was thrown away", session, e);
             }
         }

@@ -32,17 +32,17 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * What the store tells about itself: pages of an audit and of an inspection. Changes nothing but index entries whose
- * claims were deleted with their records. Thread-safe.
+ * Reports the state of the store in pages of an audit and of an inspection. It only removes index entries whose claims
+ * were deleted with their records. Thread-safe.
  */
 final class Reports {
 
-    /** So many records are read at once. */
+    /** How many records are read at once. */
     private static final int PAGE = 100;
 
     /**
-     * So many claims that hold are looked up in their records by each page of an audit, in turn: a record may have been
-     * deleted by hand, which its index entries don't show.
+     * How many holding claims each page of an audit looks up in their records, in turn. Someone may have deleted a
+     * record by hand, which its index entries don't show.
      */
     private static final int MOST_LOOKED_UP = 4;
 
@@ -95,7 +95,7 @@ final class Reports {
                 page.cursor().map(INDEX::concat));
     }
 
-    /** Some claims that hold by the index and are not in their records, with these. */
+    /** Some claims that hold according to the index but are missing in their records, with these records. */
     private CompletionStage<Map<ClaimRef, RegisterRecord>> deleted(IndexPage page) {
         List<ClaimRef> held = claims(page, IndexEntry::isHeld);
         Map<ClaimRef, RegisterRecord> deleted = new ConcurrentHashMap<>();
@@ -111,7 +111,7 @@ final class Reports {
         return CompletableFuture.allOf(reads).thenApply(all -> deleted);
     }
 
-    /** Whether a record has a claim, even one that is over and that no step has dropped yet, or can't be read. */
+    /** Whether a record has a claim, including an ended one that no step has dropped, or can't be read. */
     private boolean contains(RegisterRecord record, ClaimRef claim) {
         try {
             return step(claim.resource(), record, facts()).containedBefore(claim);
@@ -121,8 +121,8 @@ final class Reports {
     }
 
     /**
-     * The page again, without claims that are still on it though they were deleted: one that has ended meanwhile is
-     * not. Their entries are removed, if their records are as they were read.
+     * Reads the page again, without the deleted claims that are still on it; a claim that has ended meanwhile is not.
+     * Removes their entries if their records have not changed.
      */
     private CompletionStage<Reply> auditedWithout(Map<ClaimRef, RegisterRecord> deleted, Command.Audit command) {
         return index(command).thenCompose(page -> {
@@ -162,11 +162,11 @@ final class Reports {
         return page.entries().stream().filter(which).map(IndexEntry::claim).toList();
     }
 
-    /** What has outlived its session is in the records alone: the next page of these with a claim of it. */
+    /** Reads the next page of records with a claim that has outlived its session: only the records show it. */
     private CompletionStage<Reply> left(SessionId session, Optional<String> cursor, int limit) {
         return views("", cursor, limit).thenCompose(page -> {
             if (!page.damaged.isEmpty()) {
-                // A claim that is not listed counts as lost: so nothing is listed where one may be missing.
+                // A claim that is not listed counts as lost: so a page that may lack one fails.
                 return CompletableFuture.failedFuture(
                         page.damaged.values().iterator().next());
             }
@@ -195,10 +195,10 @@ final class Reports {
     }
 
     /**
-     * Steps on records of which all is dropped that is over; they are not written.
+     * Steps on records from which all ended claims were dropped, without a write.
      *
-     * @param damaged why other records of the page can't be read
-     * @param unnamed what is there under a name that no resource can have
+     * @param damaged the reasons why other records of the page can't be read
+     * @param unnamed the entries under names that no resource can have
      */
     private record Page(
             List<Step> steps,
@@ -215,7 +215,7 @@ final class Reports {
         try {
             resource = new ResourceName(name);
         } catch (IllegalArgumentException e) {
-            // Nothing is called so.
+            // No resource has such a name.
             return CompletableFuture.completedFuture(new Page(List.of(), Map.of(), List.of(), Optional.empty()));
         }
         return context.adapter()

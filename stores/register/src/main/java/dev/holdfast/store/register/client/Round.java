@@ -21,50 +21,50 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One round of a lane: carries out some calls in one atomic step on the record of the resource.
+ * One round of a lane: executes some calls in one atomic step on the record of the resource.
  *
  * <ol>
- *   <li>The step is computed on the record as this client knows it.
- *   <li>What it needs to know beside is asked, and it is computed again: leases that are to begin, sessions of which
- *       nothing is known, and whether those live on whose life the answers depend and that nobody watches.
- *   <li>If it changes the record it is one conditional write. On a conflict it is computed again on what is there,
- *       after a random pause that grows with the conflicts. Where other clients arrive at the same time, or were faster
- *       twice, claims that may wait are {@linkplain Announcements announced} first.
- *   <li>If it changes nothing, its answers are as good as a read that was made after the calls had come.
- *   <li>Where others write at the same time again and again, claims are announced without a try. The clients that write
- *       next are {@linkplain ArrivalNotices notified} and take them in; where many hold or wait, these read the
- *       arrivals before they write instead. So neither makes the other fail.
+ *   <li>It computes the step on the record as this client knows it.
+ *   <li>It queries the missing facts and computes the step again: leases that are to begin, unknown sessions, and
+ *       whether the unwatched sessions live that the answers depend on.
+ *   <li>A step that changes the record is one conditional write. After a conflict, the round pauses for a random time
+ *       that grows with the conflicts, and computes the step on the present record. Where other clients arrive at the
+ *       same time, or won twice, it first {@linkplain Announcements announces} the claims that may wait.
+ *   <li>The answers of a step that changes nothing come from a read made after the calls.
+ *   <li>Where others often write at the same time, a round announces its claims without a try. The clients that write
+ *       next are {@linkplain ArrivalNotices notified} and add the claims to the record. Where many hold or wait, they
+ *       read the arrivals before each write instead. So neither write makes the other fail.
  * </ol>
  *
- * <p>A call fails only if a trip does. Unless that was the write, it had no effect.
+ * <p>A call fails only if a request does. It had no effect unless that request was the write.
  */
 final class Round {
 
-    /** After so long the calls fail, and had no effect, if others were always quicker. */
+    /** A round that has lost to other clients for this long fails, without effect. */
     private static final long MOST_NANOS = 60_000_000_000L;
 
-    /** Who holds and goes on tries again at once so often. */
+    /** A holder that continues retries this many times without back-off. */
     private static final int MOST_CONFLICTS_AT_ONCE = 3;
 
-    /** The longest pause after a conflict is a write's time doubled so many times. */
+    /** The longest pause after a conflict is the time of a write, doubled this many times. */
     private static final int MOST_DOUBLINGS = 8;
 
-    /** The same for a round whose claims are announced: other clients are about to take them in. */
+    /** The same for a round with announced claims, which other clients are about to add. */
     private static final int MOST_ANNOUNCED_DOUBLINGS = 3;
 
-    /** A claim is announced after this many lost writes: its client is too slow, or too far away, to compete. */
+    /** A claim is announced after this many lost writes: its client is too slow or too far away to compete. */
     private static final int MOST_LOST_WRITES = 2;
 
-    /** Who has announced its claims looks again after a write's time doubled so many times, at the latest. */
+    /** After an announcement, the longest pause before a read is the time of a write, doubled this many times. */
     private static final int ANNOUNCED_DOUBLINGS = 1;
 
-    /** From so many parties on, claims and releases meet so often that claims are better announced. */
+    /** With this many parties, claims and releases collide so often that announcing the claims is cheaper. */
     private static final int MANY_PARTIES = 4;
 
     private final Context context;
     private final RegisterAdapter adapter;
     private final Lane lane;
-    private final List<Call> calls;
+    private final List<LaneCall> calls;
     private final Facts facts;
     private final FactQueries queries;
     private final LivenessChecks liveness;
@@ -73,33 +73,33 @@ final class Round {
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private final long startedAt;
 
-    /** Whether claims are to be queued, and nothing else is to be done that writes. */
+    /** Whether it makes claims that may wait, and nothing else that writes. */
     private final boolean isQueuing;
 
-    /** Whether there is something to be done that is likely to write and can't be left to others. */
+    /** Whether it has a call that is likely to write, and that other clients can't execute. */
     private final boolean isWriting;
 
-    /** Whether others were likely to write at the same time when it began. */
+    /** Whether other clients were likely to write at the same time when it began. */
     private final boolean wasContended;
 
-    /** Whether the record was read, or failed to be written, in this round. */
+    /** Whether this round has read the record, by a read or a failed write. */
     private boolean isFresh;
 
-    /** Whether the write was made: what fails then was not without effect. */
+    /** Whether the write succeeded: a later failure is not without effect. */
     private boolean hasWritten;
 
     private int conflicts;
 
-    /** How many writes failed because the record had changed, including those on what was remembered or guessed. */
+    /** How many writes failed because the record had changed, including those on a remembered or guessed record. */
     private int lostWrites;
 
-    /** The version of the record when its claims were announced. */
+    /** The version of the record when the claims were announced. */
     private @Nullable RecordVersion announcedAt;
 
-    /** Whether its claims were announced, as far as they were new. */
+    /** Whether it has announced its new claims. */
     private boolean hasAnnounced;
 
-    Round(Context context, Lane lane, List<Call> calls) {
+    Round(Context context, Lane lane, List<LaneCall> calls) {
         this.context = context;
         this.adapter = context.adapter();
         this.lane = lane;
@@ -112,7 +112,7 @@ final class Round {
         this.startedAt = context.now();
         boolean isUrgent = false;
         boolean hasClaim = false;
-        for (Call call : calls) {
+        for (LaneCall call : calls) {
             isUrgent |= call.isUrgent();
             hasClaim |= call.queuing().isPresent();
         }
@@ -121,7 +121,7 @@ final class Round {
         this.wasContended = lane.isContended();
     }
 
-    /** Makes the round; the future ends when it is over, and never exceptionally. */
+    /** Runs the round; the future completes when it has ended, never exceptionally. */
     CompletableFuture<Void> run() {
         attempt();
         return done;
@@ -136,14 +136,14 @@ final class Round {
                 attempt(record);
             }
         } catch (RuntimeException e) {
-            fail(Failures.withoutEffect(e));
+            fail(RegisterFailures.withoutEffect(e));
         }
     }
 
     private @Nullable RegisterRecord record() {
         boolean isNews = lane.takeNews();
         if (lane.isCrowded() && isWriting && !isFresh) {
-            announcements.takeAll();
+            announcements.addAll();
             return null;
         }
         if (!isNews && lane.known == null && !isFresh && calls.get(0).mayGuess()) {
@@ -153,7 +153,7 @@ final class Round {
     }
 
     private void read() {
-        intake.endGlance();
+        intake.beginReadingArrivals();
         then(readRecord(), this::attemptOn);
     }
 
@@ -163,28 +163,28 @@ final class Round {
         attempt();
     }
 
-    /** Leaves it to the holders to take in what was announced, for some time. */
-    private void leaveItToHolders() {
-        if (intake.isPatienceOver()) {
+    /** Waits for some time until a holder has added the announced claims. */
+    private void awaitIntake() {
+        if (intake.isExhausted()) {
             if (hasChangedSinceAnnounced()) {
-                // Others write and don't take it in: its own write would lose to theirs the next time too.
+                // Others write without adding the claims: a write of its own would lose to theirs again.
                 lane.competed(true);
             } else {
-                intake.wasInVain();
+                intake.failed();
             }
             read();
         } else {
-            intake.pause(() -> goOn(this::glance));
+            intake.pause(() -> resume(this::readRecordOnly));
         }
     }
 
-    private void glance() {
+    private void readRecordOnly() {
         if (lane.isUrged() && !lane.hasNews()) {
-            // The next round gives up or releases something, and does not wait for others to write.
+            // The next round withdraws or releases something, and must not wait for the writes of others.
             read();
         } else {
-            boolean hasPoll = calls.stream().anyMatch(Call::isPoll);
-            then(intake.glance(!hasPoll), this::attemptOn);
+            boolean hasPoll = calls.stream().anyMatch(LaneCall::isPoll);
+            then(intake.read(hasPoll ? IntakeWait.Freshness.PRESENT : IntakeWait.Freshness.MAILED), this::attemptOn);
         }
     }
 
@@ -195,14 +195,14 @@ final class Round {
     private void attempt(RegisterRecord record) {
         facts.time(adapter.time());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
-        boolean takesIn = !intake.isGlance() && (isWriting || isQueuing);
-        facts.othersAnnounced(!takesIn && announcements.areOthersNoticed(step));
-        if (takesIn) {
-            // After lost writes, what it was notified of is out of date, and would only make it lose again.
-            announcements.takeInto(step, !hasLost());
+        boolean addsAnnounced = !intake.isReadingRecordOnly() && (isWriting || isQueuing);
+        facts.othersAnnounced(!addsAnnounced && announcements.areOthersNoticed(step));
+        if (addsAnnounced) {
+            // After lost writes the noticed claims are outdated, and would make the write fail again.
+            announcements.addTo(step, hasLost() ? Announcements.Noticed.LEFT : Announcements.Noticed.ADDED);
         }
         List<Answer> answers = new ArrayList<>(calls.size());
-        for (Call call : calls) {
+        for (LaneCall call : calls) {
             answers.add(call.part().apply(step));
         }
         if (!facts.isComplete()) {
@@ -211,27 +211,27 @@ final class Round {
         }
         boolean isChange = step.isChange();
         boolean hasHolder = (wasContended || hasLost()) && step.partiesBefore() > 0;
-        boolean mayAnnounce = isQueuing && (intake.isGlance() || (hasHolder && !hasAnnounced));
+        boolean mayAnnounce = isQueuing && (intake.isReadingRecordOnly() || (hasHolder && !hasAnnounced));
         boolean isNew = mayAnnounce && announcements.canBeMade(step);
-        if (intake.isGlance() && isNew) {
-            // Not all of it is there yet. Without a holder, the clients of the arrivals take them in.
+        if (intake.isReadingRecordOnly() && isNew) {
+            // A claim is not in the record yet. Without a holder, the clients of the arrivals add them.
             if (hasHolder) {
-                leaveItToHolders();
+                awaitIntake();
             } else {
                 read();
             }
             return;
         }
-        if (intake.isGlance()) {
-            intake.takenIn();
-            intake.endGlance();
+        if (intake.isReadingRecordOnly()) {
+            intake.succeeded();
+            intake.beginReadingArrivals();
         }
-        if (isChange && announcements.leaveItToOthers()) {
+        if (isChange && announcements.areLeftToOthers()) {
             pause(ANNOUNCED_DOUBLINGS, this::read);
             return;
         }
         if (isNew && hasHolder && !hasAnnounced) {
-            announce(step, presentStep(), this::leaveItToHolders);
+            announce(step, presentStep(), this::awaitIntake);
             return;
         }
         Set<SessionId> unverified = unverified(step, isChange);
@@ -244,15 +244,15 @@ final class Round {
         }
     }
 
-    // Who must live
+    // Liveness checks
 
     private Set<SessionId> unverified(Step step, boolean isChange) {
         return isChange || isAnnounced() ? liveness.beforeWrite(step) : liveness.beforeAnswer(step);
     }
 
-    /** Whether it is all about claims that were announced. */
+    /** Whether it has announced claims and nothing else. */
     private boolean isAnnounced() {
-        return isQueuing && announcements.areMade() && calls.stream().noneMatch(Call::isPoll);
+        return isQueuing && announcements.areMade() && calls.stream().noneMatch(LaneCall::isPoll);
     }
 
     private void verify(Set<SessionId> ids, boolean isRecordKnown) {
@@ -261,7 +261,7 @@ final class Round {
             then(sessions, all -> attempt());
             return;
         }
-        // Both at once: what the second finds out of date, the next attempt asks again.
+        // In parallel: if the record has changed, the next attempt checks the sessions again.
         CompletionStage<RegisterRecord> record = readRecord();
         then(sessions.thenCombine(record, (all, present) -> present), this::attemptOn);
     }
@@ -276,7 +276,7 @@ final class Round {
         var unused = sent.whenComplete((result, failure) -> {
             if (failure != null) {
                 lane.known = null;
-                fail(Failures.of(failure));
+                fail(RegisterFailures.of(failure));
                 return;
             }
             lane.wrote(context.now() - sentAt);
@@ -300,8 +300,8 @@ final class Round {
             lane.known = present;
             hasWritten = true;
             lane.notices().drop(write.arrivals());
-            // What is left of sessions is for hints alone: whether or not it could be told.
-            var unused = left.whenComplete((all, failure) -> goOn(() -> answer(present, step, answers)));
+            // The remaining times are only hints, so a failure to read them is ignored.
+            var unused = left.whenComplete((all, failure) -> resume(() -> answer(present, step, answers)));
         } else if (result instanceof WriteResult.Refused refused) {
             refused(record, step, write, refused);
         }
@@ -322,13 +322,13 @@ final class Round {
             return;
         }
         if (isUnchanged && !write.arrivals().isEmpty() && !announcements.matter()) {
-            // One of the noticed claims has been taken in by another client. This write goes on without them, and
-            // which of them still wait is read meanwhile, for the next one.
+            // Another client has added one of the noticed claims. The write is repeated without them, and a read in
+            // parallel finds those that still wait, for the next write.
             announcements.leaveNoticed();
             attempt();
             return;
         }
-        // What was remembered, or guessed, was out of date: that says nothing of others who are at it now.
+        // An outdated memory or guess is no sign that others write at present.
         boolean isContended = isFresh;
         lane.known = refused.present();
         isFresh = true;
@@ -352,24 +352,24 @@ final class Round {
         }
         conflicts++;
         if (isWriting && conflicts <= MOST_CONFLICTS_AT_ONCE) {
-            // Others wait for this one to go on.
+            // Others wait for this write.
             if (lane.isCrowded()) {
-                announcements.takeAll();
+                announcements.addAll();
                 read();
             } else {
                 attempt();
             }
         } else if (!hasAnnounced && announcements.canBeMade(step) && (hasLost() || hasGrown(step))) {
-            // Of clients that arrive together, the first takes all claims in. Otherwise the next writer does.
-            announce(step, presentStep(), hasGrown(step) ? this::read : this::leaveItToHolders);
-        } else if (intake.isPatienceOver() && announcements.areMade()) {
-            // The clients that were notified have not taken them in, and those that write next may be others.
+            // Of clients that arrive together, the first adds all claims. Otherwise the next writer does.
+            announce(step, presentStep(), hasGrown(step) ? this::read : this::awaitIntake);
+        } else if (intake.isExhausted() && announcements.areMade()) {
+            // The notified clients have not added the claims, and the next writers may be different ones.
             then(announcements.takeBack(), all -> {
                 hasAnnounced = false;
                 read();
             });
         } else {
-            // By then it will have changed again, and a read costs less than a write that fails.
+            // The record changes again during the pause, and a read costs less than a failed write.
             int most = announcements.areMade() ? MOST_ANNOUNCED_DOUBLINGS : MOST_DOUBLINGS;
             pause(Math.min(conflicts + 1, most), () -> verify(unverified(step, true), false));
         }
@@ -379,22 +379,22 @@ final class Round {
         return announcedAt != null && lane.known != null && !announcedAt.equals(lane.known.version());
     }
 
-    /** Whether its claims have lost to other clients too often to go on competing. */
+    /** Whether its claims have lost to other clients too often to compete further. */
     private boolean hasLost() {
         return lostWrites >= MOST_LOST_WRITES;
     }
 
-    /** Whether the conflict was with somebody who has come, rather than with one who leaves or goes on. */
+    /** Whether the conflict was with a new party, not with one that released or continued. */
     private boolean hasGrown(Step step) {
         return presentStep().partiesBefore() > step.partiesBefore();
     }
 
-    /** A step that does nothing, on the record as it is known now. */
+    /** An empty step on the record as this client knows it. */
     private Step presentStep() {
         return new Step(lane.resource(), Objects.requireNonNull(lane.known), facts, adapter.traits());
     }
 
-    /** Announces what a step would have queued, and notifies the clients that write next. */
+    /** Announces the claims that a step would have queued, and notifies the clients that write next. */
     private void announce(Step step, Step present, Runnable next) {
         hasAnnounced = true;
         announcedAt = lane.known == null ? null : lane.known.version();
@@ -408,18 +408,18 @@ final class Round {
         });
     }
 
-    /** Goes on after a random time: up to that of a write, doubled so often. */
+    /** Continues after a random time, up to that of a write doubled some times. */
     private void pause(int doublings, Runnable next) {
         long pause = context.upTo(lane.writeNanos() << doublings);
         if (pause == 0) {
             next.run();
         } else {
-            context.environment().schedule(pause, () -> goOn(next));
+            context.environment().schedule(pause, () -> resume(next));
         }
     }
 
-    /** Goes on where nobody else would notice a failure. */
-    private void goOn(Runnable next) {
+    /** Continues on a thread where a failure would otherwise be lost. */
+    private void resume(Runnable next) {
         try {
             next.run();
         } catch (RuntimeException e) {
@@ -459,10 +459,10 @@ final class Round {
         }
         NoticeDelivery.signal(context, step, base);
         if (step.isUnfinished()) {
-            lane.look();
+            lane.maintain();
         }
         endLeases(step.endedLeases());
-        // Last, so that what the next round answers comes after this.
+        // Last, so that the answers of the next round follow these.
         done.complete(null);
     }
 
@@ -473,8 +473,8 @@ final class Round {
     }
 
     private void fail(StoreException cause) {
-        // What was announced may still be taken in.
-        StoreException failure = announcements.wereMade() ? Failures.withUnknownEffect(cause) : cause;
+        // Another client may still add the announced claims.
+        StoreException failure = announcements.wereMade() ? RegisterFailures.withUnknownEffect(cause) : cause;
         announcements.retract();
         if (failure.effect() == StoreException.Effect.NONE) {
             endLeases(facts.openedLeases());
@@ -483,9 +483,9 @@ final class Round {
         done.complete(null);
     }
 
-    /** Goes on when a trip has ended that changes nothing by itself. */
-    private <T> void then(CompletionStage<T> trip, Consumer<T> next) {
-        var unused = trip.whenComplete((result, failure) -> {
+    /** Continues after a request that changes nothing by itself. */
+    private <T> void then(CompletionStage<T> request, Consumer<T> next) {
+        var unused = request.whenComplete((result, failure) -> {
             if (failure != null) {
                 failed(failure);
                 return;
@@ -499,6 +499,6 @@ final class Round {
     }
 
     private void failed(Throwable failure) {
-        fail(hasWritten ? Failures.of(failure) : Failures.withoutEffect(failure));
+        fail(hasWritten ? RegisterFailures.of(failure) : RegisterFailures.withoutEffect(failure));
     }
 }

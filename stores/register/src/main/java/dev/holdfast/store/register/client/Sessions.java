@@ -13,10 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What this client has heard of sessions: its own, and those of others that have ended. Thread-safe. */
+/** What this client knows of sessions: its own, and those of others that have ended. Thread-safe. */
 final class Sessions implements Facts.Hearsay {
 
-    /** Of so many that have ended it is remembered; of others the server is asked. */
+    /** The most ended sessions that are remembered. For others the server is queried. */
     private static final int MOST_GONE = 16_384;
 
     /** The sessions that this client opened and that have not ended. */
@@ -33,7 +33,7 @@ final class Sessions implements Facts.Hearsay {
      * A time of the client's clock before which a session or lease does not end, whatever its client does.
      *
      * @param end that time
-     * @param goodUntil when the server is to be asked again, since the session may well have been renewed
+     * @param goodUntil when the server must be queried again, because the session is likely to have been renewed
      */
     private record Bound(long end, long goodUntil) {}
 
@@ -45,7 +45,7 @@ final class Sessions implements Facts.Hearsay {
         return own.containsKey(id);
     }
 
-    /** The epoch that a session of this client has at least; 0 of another's. */
+    /** A lower bound of the epoch of a session: 0 for one of another client. */
     synchronized long epoch(SessionId id) {
         SessionRecord known = own.get(id);
         return known == null ? 0 : known.epoch();
@@ -69,7 +69,7 @@ final class Sessions implements Facts.Hearsay {
     /**
      * Notes that a session or a lease has ended.
      *
-     * @return whether it was a session of this client, and was not known to have ended
+     * @return whether it was an open session of this client
      */
     @CanIgnoreReturnValue
     synchronized boolean ended(SessionId id) {
@@ -79,14 +79,14 @@ final class Sessions implements Facts.Hearsay {
         return own.remove(id) != null;
     }
 
-    /** Notes that of a session or lease so much was left at a time of the client's clock. */
+    /** Notes the remaining time of a session or lease at a time of the client's clock. */
     synchronized void left(SessionId id, Duration left, long at) {
         endsNotBefore.remove(id);
         endsNotBefore.put(id, new Bound(at + left.toNanos(), at + left.toNanos() / 4));
         forgetOldest(endsNotBefore);
     }
 
-    /** What is left of a session at least, if the server was asked lately. */
+    /** A lower bound of the remaining time of a session, if the server was queried recently. */
     synchronized Optional<Duration> left(SessionId id, long now) {
         Bound bound = endsNotBefore.get(id);
         return bound == null || bound.goodUntil() - now <= 0

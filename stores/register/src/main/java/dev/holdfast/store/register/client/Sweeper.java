@@ -20,22 +20,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Cleans up records that nobody asks for: it drops what has died from them, and removes those that are not in use. All
- * clients share the work. One at a time has the turn, goes through a slice of the records, and leaves at the server
- * where the next one continues. So a pass needs no client that lives for long, and costs the same whatever their
- * number. Thread-safe.
+ * Cleans up records that no one uses: drops the claims of dead sessions, and removes unused records. All clients share
+ * the work. One client at a time has the turn. It cleans a slice of the records, and stores at the server where the
+ * next turn begins. So a pass needs no long-lived client, and its cost does not depend on their number. Thread-safe.
  */
 final class Sweeper implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Sweeper.class);
 
-    /** The records that are gone through in one turn. */
+    /** How many records are cleaned in one turn. */
     private static final int SLICE = 250;
 
-    /** For how long nobody else has the turn. */
+    /** For how long no other client gets the turn. */
     private static final Duration TURN = Duration.ofSeconds(10);
 
-    /** How long a client waits until it asks for the turn again, at least; at most it is twice as long. */
+    /** The shortest time between two turns of a client; the longest is twice that. */
     private static final long INTERVAL_NANOS = 60_000_000_000L;
 
     private final Context context;
@@ -50,13 +49,13 @@ final class Sweeper implements AutoCloseable {
     @GuardedBy("this")
     private Environment.@Nullable Timer timer;
 
-    /** @param retention how long a record is kept at least that nobody uses, where the server tells the time */
+    /** @param retention the shortest time for which an unused record is kept, where the server has a clock */
     Sweeper(Context context, Duration retention) {
         this.context = context;
         this.retention = retention;
     }
 
-    /** Begins with a turn at once; a client that has opened no session sweeps nothing. Idempotent. */
+    /** Requests the first turn at once, when the client opens its first session. Idempotent. */
     void start() {
         synchronized (this) {
             if (isStarted || isClosed) {
@@ -85,13 +84,13 @@ final class Sweeper implements AutoCloseable {
             LOG.debug("records were not cleaned up, which is tried again later", failure);
         }
         if (!isClosed) {
-            // Clients that were started together don't ask together.
+            // A random delay separates clients that were started together.
             long delay = INTERVAL_NANOS + context.upTo(INTERVAL_NANOS);
             timer = context.environment().schedule(delay, this::askForTurn);
         }
     }
 
-    /** Goes through all records at once, and removes those that are not in use, however lately they were. */
+    /** Cleans all records at once, and removes the unused ones without a retention. */
     CompletionStage<Void> sweep() {
         return sweep(Optional.empty());
     }
@@ -107,7 +106,7 @@ final class Sweeper implements AutoCloseable {
                     page.entries().stream().filter(this::isSound).toList();
             CompletionStage<?> cleaned = findDead(sound);
             for (RegisterPage.Entry entry : sound) {
-                // One after another: nobody waits for this.
+                // One after another: no one waits for this.
                 cleaned = cleaned.thenCompose(before -> clean(entry, kept));
             }
             return cleaned.thenApply(all -> page.cursor());
@@ -124,7 +123,7 @@ final class Sweeper implements AutoCloseable {
         }
     }
 
-    /** Has it noted which of the sessions have ended that hold or wait. */
+    /** Finds out which of the sessions that hold or wait have ended. */
     private CompletionStage<?> findDead(List<RegisterPage.Entry> entries) {
         Set<SessionId> parties = new HashSet<>();
         entries.forEach(entry -> parties.addAll(step(entry).parties(Integer.MAX_VALUE)));
@@ -140,7 +139,7 @@ final class Sweeper implements AutoCloseable {
     private CompletionStage<?> clean(RegisterPage.Entry entry, Duration kept) {
         Step step = step(entry);
         if (step.isChange()) {
-            return context.submit(entry.resource(), Call.look());
+            return context.submit(entry.resource(), LaneCall.maintain());
         }
         boolean isOld = context.adapter().traits().clock() == RegisterTraits.Clock.REVISIONS
                 || entry.age().compareTo(kept) >= 0;

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** The sessions of others that somebody needs watched; each is watched once. Thread-safe. */
+/** The watched sessions of other clients. Each is watched once, however many lanes need it. Thread-safe. */
 final class Watches {
 
     private final RegisterAdapter adapter;
@@ -23,7 +23,7 @@ final class Watches {
         return users.containsKey(id);
     }
 
-    /** Replaces what one user needs. */
+    /** Replaces the sessions that one lane needs. */
     synchronized void replace(Set<SessionId> before, Set<SessionId> after) {
         boolean isChanged = false;
         for (SessionId id : after) {
@@ -37,7 +37,7 @@ final class Watches {
             }
         }
         if (isChanged) {
-            // Under the lock, so that the newest set is given last.
+            // Under the lock, so that the newest set is the last one that the adapter gets.
             adapter.watch(Set.copyOf(users.keySet()));
         }
     }

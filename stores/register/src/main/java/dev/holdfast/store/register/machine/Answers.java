@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What commands are answered about claims. Changes nothing. */
+/** Makes the answers of commands about claims, without changing the state. */
 final class Answers {
 
     static final Answer STALE = Answer.of(new Reply.Stale());
@@ -50,7 +50,7 @@ final class Answers {
         return new TokenBlock(base + first, base + last);
     }
 
-    /** What is left, when the answer is made. */
+    /** The remaining time at the moment of the answer. */
     @FunctionalInterface
     private interface Left {
         Duration now();
@@ -70,7 +70,7 @@ final class Answers {
         return () -> left;
     }
 
-    /** What is left of a claim if nobody renews or extends anything. */
+    /** The remaining time of a claim without a renewal or an extension. */
     private static Left leftInAll(Facts facts, ClaimEntry claim) {
         if (claim.outlivesSession()) {
             return ownLeaseLeft(facts, claim, facts.earliest());
@@ -93,7 +93,7 @@ final class Answers {
         return a.compareTo(b) < 0 ? a : b;
     }
 
-    /** At most so many holders are looked at for when the next of them may end; more never end all at once. */
+    /** How many holders count for the time at which the next one may end. */
     private static final int MOST_HOLDERS = 16;
 
     static Answer queued(Moves moves, ClaimEntry waiter) {
@@ -101,7 +101,7 @@ final class Answers {
         moves.state.grants.values().stream()
                 .limit(MOST_HOLDERS)
                 .forEach(grant -> inTheWay.add(leftInAll(moves.facts, grant)));
-        // Of those before it only the head: while that waits, the end of another lets nobody in.
+        // Of the waiters before it only the head: while that waits, the end of another one grants nothing.
         ClaimEntry head = moves.state.queue.values().iterator().next();
         if (head != waiter) {
             inTheWay.add(leftInAll(moves.facts, head));
@@ -123,7 +123,7 @@ final class Answers {
                         + " store, are needed"));
     }
 
-    /** Who is in the way, in the words of the user's message. */
+    /** Refuses a try, with the holder in the words of the user's message. */
     static Answer taken(ResourceState state) {
         for (ClaimEntry grant : state.grants.values()) {
             if (grant.weight > 0) {

@@ -12,14 +12,14 @@ import dev.holdfast.store.register.machine.Input.Malformed;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Codec of arrivals: what a claim asks for that is to queue, and what a step has to know of its session. */
+/** Codec of arrivals: the request of an announced claim, and what a step needs to know of its session. */
 public final class ArrivalCodec {
 
     private static final int VERSION = 1;
 
     private ArrivalCodec() {}
 
-    /** What a step needs to take an arrival in. */
+    /** What a step needs to add an announced claim. */
     record Request(Acquire command, SessionRecord session) {}
 
     /**
@@ -44,7 +44,7 @@ public final class ArrivalCodec {
         return new Arrival(command.claim(), command.epoch(), out.toBytes());
     }
 
-    /** Decodes a claim; empty for what is not one of Holdfast's, or of a newer version. */
+    /** Decodes a claim; empty if it is not one of Holdfast, or of a newer version. */
     static Optional<Request> decode(Arrival arrival) {
         try {
             Input in = new Input(arrival.request());

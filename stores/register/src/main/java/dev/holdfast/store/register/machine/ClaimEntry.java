@@ -6,14 +6,14 @@ import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.SessionId;
 import org.jspecify.annotations.Nullable;
 
-/** A claim in the record of its resource: it waits until it has tokens, and then is a grant. Not thread-safe. */
+/** A claim in the record of its resource. It waits until it has tokens, and then is a grant. Not thread-safe. */
 final class ClaimEntry {
 
     final ClaimRef ref;
     final SessionEntry session;
     final Lease lease;
 
-    /** How many tokens it asked for. */
+    /** How many tokens it requests. */
     final int want;
 
     int weight;
@@ -23,10 +23,10 @@ final class ClaimEntry {
 
     long last;
 
-    /** Whether a lease of its own has begun: its claimant was told of the grant. */
+    /** Whether its own lease has begun, because its claimant knows of the grant. */
     boolean pickedUp;
 
-    /** The sequence number of the last extension that acted. */
+    /** The sequence number of the last extension that had an effect. */
     long extension;
 
     /** When its own lease ends, by the server's clock in microseconds; 0 if it has none or the server keeps it. */
@@ -52,7 +52,7 @@ final class ClaimEntry {
         return lease.binding() != Binding.SESSION;
     }
 
-    /** Whether the end of the session leaves it alone. */
+    /** Whether it continues after the end of its session. */
     boolean outlivesSession() {
         return lease.binding() == Binding.DETACHED && pickedUp;
     }

@@ -16,19 +16,19 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Executes each command on the state of its resource and answers it; what is over was dropped before. */
+/** Executes each command on the state of its resource, from which ended claims were dropped before. */
 final class CommandExecutor implements CommandHandler<Answer, RuntimeException> {
 
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
 
-    /** From so many parties, or ids that counted, the size of a state is looked at. */
+    /** With this many parties, or ids that counted, the size of a state is checked. */
     private static final int MANY = 100;
 
     private final Moves moves;
     private final ResourceState state;
     private final int maxBytes;
 
-    /** The sessions whose commands these were, each with the lowest epoch that one of them was sent under. */
+    /** The sessions of the commands, each with the lowest epoch of its commands. */
     final Map<SessionId, Long> writers = new HashMap<>();
 
     /** How many claims were queued. */
@@ -86,11 +86,12 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
     }
 
     /**
-     * Queues a claim that another client has announced, and grants it if there is room: it hears of that like others
-     * that have waited. Whether it was queued; what would be refused is left to its own client, which has to be
-     * answered.
+     * Queues a claim that another client has announced, or grants it if there is room, with a notice as for any waiter.
+     * A claim that would be refused is left to its own client, which needs the answer.
+     *
+     * @return whether it was queued or granted
      */
-    boolean takeIn(Acquire command) {
+    boolean add(Acquire command) {
         if (refused(command) != null || refusedFor(command.claim().session(), command.epoch()) != null) {
             return false;
         }
@@ -103,7 +104,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         return true;
     }
 
-    /** Why a claim can never be made as things are, room aside; null if it can. */
+    /** The refusal of a claim that can't even wait at present; null if it can. */
     private @Nullable Answer refused(Acquire command) {
         ResourceSpec known = state.declared;
         if (known != null && !known.equals(command.spec())) {
@@ -115,12 +116,12 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         return isFull(state.parties()) ? Answers.full() : null;
     }
 
-    /** Whether there may be no room for one more of so many. */
+    /** Whether a state with this many parties may have no room for another one. */
     private boolean isFull(int present) {
         return present >= MANY && StateCodec.encode(state).length > maxBytes - StateCodec.MAX_CLAIM_BYTES;
     }
 
-    /** The state of a claim, for the claimant: where it is a grant, the claimant picks it up with this. */
+    /** The state of a claim, for the claimant. A grant is picked up by that. */
     private Answer present(ClaimEntry claim) {
         if (!claim.isHeld()) {
             return Answers.queued(moves, claim);
@@ -268,7 +269,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
             return Answer.of(Refusals.mismatch(known));
         }
         state.capacity = command.capacity();
-        moves.expire(); // who waits for more than that
+        moves.expire(); // ends claims that wait for more
         return Answers.DONE;
     }
 
@@ -286,7 +287,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         return Answers.ABSENT;
     }
 
-    // What concerns a session or the whole store is no step on a resource.
+    // Commands on a session or on the whole store are not steps on a resource.
 
     @Override
     public Answer poll(Command.Poll command) {

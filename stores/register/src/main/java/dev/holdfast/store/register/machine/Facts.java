@@ -13,29 +13,29 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a step has to know beside the state. What it needs and does not find here it notes as missing; then the step is
- * void, and is computed again once that has been fetched. Facts only grow: what ended never lives again, and epochs
- * rise.
+ * The facts that a step needs in addition to the state. It notes those that it does not find here as missing. Then the
+ * step is void, and is computed again after a query. Facts only grow: an ended session never lives again, and epochs
+ * only rise.
  *
  * <p>Not thread-safe.
  */
 public final class Facts {
 
     /**
-     * A lease of the server's that a claim needs.
+     * A lease of the server that a claim needs.
      *
      * @param claim the claim
      * @param seq the extension that it is for; 0 for the first
-     * @param length how long it is: a step on another record than the one before may need another one
+     * @param length its length, which may differ in a step on another version of the record
      */
     public record LeaseKey(ClaimRef claim, long seq, Duration length) {}
 
-    /** What was heard of sessions before these facts were gathered. */
+    /** What the client already knows of sessions. */
     public interface Hearsay {
-        /** Whether a session or a lease has ended, as far as that was heard. */
+        /** Whether a session or a lease is known to have ended. */
         boolean isGone(SessionId id);
 
-        /** What is known of a session, without a promise that it lives or that its epoch is no higher by now. */
+        /** What is known of a session, which may have ended or have a higher epoch by now. */
         @Nullable
         SessionRecord session(SessionId id);
     }
@@ -44,7 +44,7 @@ public final class Facts {
 
     private ServerTime time = ServerTime.NONE;
 
-    // Most steps need nothing but what was heard: each collection is made when something is added to it.
+    // Most steps need nothing more than what the client knows, so each collection is made at its first entry.
     private Set<SessionId> gone = Set.of();
     private Map<SessionId, SessionRecord> sessions = Map.of();
     private Map<LeaseKey, OpenedSession> leases = Map.of();
@@ -54,10 +54,10 @@ public final class Facts {
     private Set<LeaseKey> missingLeases = Set.of();
     private Set<SessionId> missingRemaining = Set.of();
 
-    /** Whether others have announced claims that the step does not take in. */
+    /** Whether others have announced claims that the step does not add. */
     private boolean areOthersAnnounced;
 
-    /** Begins with what was heard. */
+    /** Begins with what the client knows. */
     public Facts(Hearsay hearsay) {
         this.hearsay = hearsay;
     }
@@ -67,12 +67,12 @@ public final class Facts {
         time = now;
     }
 
-    /** The least time that it can be by the server's clock, in microseconds since 1970. */
+    /** The earliest present time of the server's clock, in microseconds since 1970. */
     long earliest() {
         return time.earliestMicros();
     }
 
-    /** The most that it can be. */
+    /** The latest present time. */
     long latest() {
         return time.latestMicros();
     }
@@ -81,7 +81,7 @@ public final class Facts {
         return time.equals(ServerTime.NONE);
     }
 
-    /** Sets whether others have announced claims that the step does not take in: a holder is awaited by them too. */
+    /** Sets whether others have announced claims that the step does not add: they wait for a holder too. */
     public void othersAnnounced(boolean areThere) {
         areOthersAnnounced = areThere;
     }
@@ -159,13 +159,13 @@ public final class Facts {
         return ids;
     }
 
-    /** Notes what is left of a session or a lease without a renewal. */
+    /** Notes the remaining time of a session or a lease without a renewal. */
     public void remaining(SessionId id, Duration left) {
         remaining = toFill(remaining);
         remaining.put(id, left);
     }
 
-    /** Notes that an answer has to say what is left of a session or lease. */
+    /** Notes that an answer contains the remaining time of a session or lease. */
     void needsRemaining(SessionId id) {
         if (!remaining.containsKey(id)) {
             missingRemaining = toFill(missingRemaining);
@@ -173,7 +173,7 @@ public final class Facts {
         }
     }
 
-    /** What is left of a session or a lease; nothing, if the server did not say. */
+    /** The remaining time of a session or a lease; zero if it is unknown. */
     Duration remaining(SessionId id) {
         return remaining.getOrDefault(id, Duration.ZERO);
     }
@@ -193,12 +193,12 @@ public final class Facts {
         missingRemaining = Set.of();
     }
 
-    /** Whether the step found all that it needed; its answers may need what is left of leases besides. */
+    /** Whether the step found all facts that it needed; its answers may also need remaining times. */
     public boolean isComplete() {
         return missingSessions.isEmpty() && missingLeases.isEmpty();
     }
 
-    /** The sessions that the step has to know about. */
+    /** The unknown sessions that the step needs. */
     public Set<SessionId> missingSessions() {
         return Set.copyOf(missingSessions);
     }
@@ -208,7 +208,7 @@ public final class Facts {
         return Set.copyOf(missingLeases);
     }
 
-    /** The sessions and leases of which the answers say what is left. */
+    /** The sessions and leases whose remaining times the answers contain. */
     public Set<SessionId> missingRemaining() {
         return Set.copyOf(missingRemaining);
     }

@@ -3,10 +3,10 @@ package dev.holdfast.store.register.machine;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** An input of what an {@link Output} wrote. Throws {@link Malformed} where that is not what is there. */
+/** Reads what an {@link Output} wrote, and throws {@link Malformed} on anything else. */
 final class Input {
 
-    /** What was read is not what an output writes. */
+    /** The input is not what an output writes. */
     static final class Malformed extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -41,7 +41,7 @@ final class Input {
         throw new Malformed("a number before byte " + at + " has more than 64 bits");
     }
 
-    /** A number within bounds, as an index or a count has them. */
+    /** Reads a number within bounds, such as an index or a count. */
     int number(int least, int most) throws Malformed {
         long value = number();
         if (value < least || value > most) {
@@ -59,7 +59,7 @@ final class Input {
         return Arrays.copyOfRange(bytes, begin(), at);
     }
 
-    /** Passes a value that begins with its length, and returns where it begins. */
+    /** Skips a value that begins with its length, and returns where it begins. */
     private int begin() throws Malformed {
         int length = number(0, bytes.length);
         if (length > bytes.length - at) {

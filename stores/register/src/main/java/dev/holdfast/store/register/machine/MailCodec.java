@@ -34,7 +34,7 @@ public final class MailCodec {
      * Encodes notices to one session.
      *
      * @param notices of claims on one resource, at least one
-     * @param state that of the record after the step, so that who is admitted need not read it; empty to leave it out
+     * @param state the state of the record after the step, which saves the new holder a read; empty to omit it
      */
     public static byte[] encode(List<Notice> notices, byte[] state) {
         Output out = new Output();
@@ -54,9 +54,9 @@ public final class MailCodec {
     }
 
     /**
-     * Encodes a claim that waits to be taken in by the next write.
+     * Encodes an announced claim, which the next write is to add.
      *
-     * @param oldest the oldest claim of its session that waits so: those before it do no longer
+     * @param oldest the oldest announced claim of its session that still waits: older ones do not
      */
     public static byte[] encode(Arrival arrival, long oldest) {
         Output out = new Output();
@@ -73,12 +73,12 @@ public final class MailCodec {
     /**
      * Mail to a session.
      *
-     * @param resource whose record was written, or beside whose record a claim waits
-     * @param notices what it tells; tokens are relative to the base of the record that was written with it, which a
+     * @param resource the resource whose record was written or for which a claim was announced
+     * @param notices its notices; tokens are relative to the base of the record that was written with it, which a
      *     step that makes the record does not know
-     * @param state that of the record, if it is told
-     * @param arrival the claim that waits; then nothing was written
-     * @param oldest the oldest claim of its session that waits so
+     * @param state the state of the record, if the mail has it
+     * @param arrival the announced claim; then no record was written
+     * @param oldest the oldest announced claim of its session that still waits
      */
     public record Mail(
             ResourceName resource,
@@ -87,7 +87,7 @@ public final class MailCodec {
             Optional<Arrival> arrival,
             long oldest) {
 
-        /** The signals that tell it, on the {@linkplain Step#base base} of the record that was written with it. */
+        /** Its signals, on the {@linkplain Step#base base} of the record that was written with it. */
         public List<Signal> signals(long base) {
             return notices.stream().map(notice -> signal(notice, base)).toList();
         }
@@ -96,7 +96,7 @@ public final class MailCodec {
     /**
      * Decodes mail to a session.
      *
-     * @throws StoreException if it is none of ours
+     * @throws StoreException if it is not one of Holdfast
      */
     public static Mail decode(SessionId session, byte[] mail) {
         try {
@@ -150,7 +150,7 @@ public final class MailCodec {
         return new Notice(claim, kind, first, first + in.number(), (flags & AWAITED) != 0);
     }
 
-    /** The signal that tells a notice. */
+    /** The signal of a notice. */
     public static Signal signal(Notice notice, long base) {
         return switch (notice.kind()) {
             case GRANTED ->

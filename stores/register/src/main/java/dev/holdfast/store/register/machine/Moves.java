@@ -12,7 +12,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The few moves that change the state of a resource. What a command means is in {@link CommandExecutor}. Not
+ * The elementary changes of the state of a resource. {@link CommandExecutor} composes commands of them. Not
  * thread-safe.
  */
 final class Moves {
@@ -20,15 +20,15 @@ final class Moves {
     final ResourceState state;
     final Facts facts;
 
-    /** What the tokens of the record are relative to; 0 where they are not, or the record is not there yet. */
+    /** The base of the tokens of the record; 0 if they are absolute or there is no record yet. */
     private final long base;
 
-    /** How many tokens this step may still reserve, which bounds what a write adds to a counter of revisions. */
+    /** How many tokens this step may still reserve. It bounds how far tokens get ahead of the revisions. */
     private long budget;
 
     /**
-     * How many waiters this step may still admit, and claims of living sessions it may still end because they are over:
-     * what a write may change is limited. The next step continues.
+     * How many waiters this step may still grant, and how many expired claims of living sessions it may still end,
+     * because the changes of a write are limited. The next step continues.
      */
     private int room;
 
@@ -41,7 +41,7 @@ final class Moves {
      * Begins with a state.
      *
      * @param budget how many tokens may be reserved, each grant gets one at least
-     * @param room how many waiters may be admitted, and claims be ended that are over
+     * @param room how many waiters may be granted and expired claims ended
      */
     Moves(ResourceState state, Facts facts, long base, long budget, int room) {
         this.state = state;
@@ -55,7 +55,7 @@ final class Moves {
         return base;
     }
 
-    /** Drops what is over, and admits who can go on then. */
+    /** Drops the claims that have ended, and grants those that then fit. */
     void expire() {
         List<ClaimEntry> over = new ArrayList<>(0);
         state.forEach(claim -> {
@@ -84,12 +84,12 @@ final class Moves {
         return ended || leaseEnded || (claim.endsAt != 0 && claim.endsAt <= facts.earliest()) || isTooHeavy(claim);
     }
 
-    /** Whether a claim waits for more than there is since the capacity was lowered. */
+    /** Whether a claim waits for more than the capacity, which was lowered. */
     private boolean isTooHeavy(ClaimEntry claim) {
         return !claim.isHeld() && claim.weight > state.capacity;
     }
 
-    /** A claim that is not over. */
+    /** Finds a claim that has not ended. */
     @Nullable
     ClaimEntry claimOf(ClaimRef ref) {
         ClaimEntry claim = state.claim(ref);
@@ -101,7 +101,7 @@ final class Moves {
         return claim;
     }
 
-    /** Admits from the head of the queue what fits, and forgets the declaration if nobody uses the resource then. */
+    /** Grants the claims at the head of the queue that fit, and drops the declaration of an unused resource. */
     void settle() {
         List<ClaimEntry> admitted = new ArrayList<>(0);
         ResourceSpec spec = state.declared;
@@ -132,7 +132,7 @@ final class Moves {
                 && state.fits(spec, state.queue.values().iterator().next().weight);
     }
 
-    /** Whether there is more to be done than a write can change: to admit who waits, or to end what is over. */
+    /** Whether there are more waiters to grant or claims to end than one write can change. */
     boolean isUnfinished() {
         boolean[] isOver = {false};
         state.forEach(claim -> isOver[0] |= isOver(claim));
@@ -151,7 +151,7 @@ final class Moves {
         return new ClaimEntry(request.claim(), entry, request.lease(), request.weight(), request.tokens());
     }
 
-    /** Makes a claim a grant; false, and nothing was changed, if the token counter is spent. */
+    /** Makes a claim a grant; returns false, without a change, if the tokens are used up. */
     boolean grant(ClaimEntry claim) {
         if (!reserve(claim, 0, claim.want)) {
             return false;
@@ -160,7 +160,7 @@ final class Moves {
         return true;
     }
 
-    /** Gives a grant the next block of tokens, above a number; false if the counter is spent. */
+    /** Gives a grant the next block of tokens, above a number; returns false if the tokens are used up. */
     boolean reserve(ClaimEntry claim, long atLeast, int want) {
         long last = Math.max(state.lastToken, atLeast);
         if (isSpent(last)) {
@@ -184,7 +184,7 @@ final class Moves {
         return base + last >= TokenBlock.MAX_TOKEN || Tokens.floor(facts.earliest()) > TokenBlock.MAX_TOKEN;
     }
 
-    /** The claimant learns of its grant: a lease of its own begins, once. */
+    /** Notes that the claimant knows of its grant: its own lease begins, once. */
     void pickUp(ClaimEntry claim) {
         if (claim.hasOwnLease() && !claim.pickedUp) {
             claim.pickedUp = true;

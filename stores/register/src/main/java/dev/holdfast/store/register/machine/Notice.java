@@ -15,11 +15,11 @@ public record Notice(ClaimRef claim, Kind kind, long first, long last, boolean a
 
     /** What happened. */
     public enum Kind {
-        /** It holds. */
+        /** The claim was granted. */
         GRANTED,
-        /** Its state changed: it is to be polled. */
+        /** Its state changed, and must be polled. */
         CHANGED,
-        /** It was taken away by force. */
+        /** Its grant was released by force. */
         REVOKED
     }
 

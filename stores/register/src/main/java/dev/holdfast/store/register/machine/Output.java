@@ -3,7 +3,7 @@ package dev.holdfast.store.register.machine;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** An output of compact numbers, texts and octets. Not thread-safe. */
+/** Writes compact numbers, texts and octets. Not thread-safe. */
 final class Output {
 
     /** Enough for the state of a resource that one client holds. */
@@ -17,7 +17,7 @@ final class Output {
         bytes[size++] = (byte) value;
     }
 
-    /** Seven bits to the octet, the lowest first; any value, short ones for small numbers that are not negative. */
+    /** Writes a number with seven bits an octet, the lowest first: short for small numbers that are not negative. */
     void number(long value) {
         long rest = value;
         while ((rest & ~0x7fL) != 0) {

@@ -15,14 +15,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that is recorded of one resource. Tokens are kept relative to a base that the server gives to each incarnation of
- * the record, or that is 0. Not thread-safe.
+ * The recorded state of one resource. Tokens are relative to the base of the incarnation of the record, or to 0. Not
+ * thread-safe.
  */
 final class ResourceState {
 
     final ResourceName name;
 
-    /** What its first claim declared it to be; null while nobody uses it. */
+    /** The declaration of its first claim; null while it is unused. */
     @Nullable
     ResourceSpec declared;
 
@@ -45,7 +45,7 @@ final class ResourceState {
         this.name = name;
     }
 
-    /** Declares it, unless it is in use already. */
+    /** Declares it unless it is in use, and returns the valid declaration. */
     ResourceSpec use(ResourceSpec spec) {
         ResourceSpec known = declared;
         if (known != null) {
@@ -65,7 +65,7 @@ final class ResourceState {
     }
 
     /** The sum of the weights of the grants. */
-    long held() {
+    long heldWeight() {
         long sum = 0;
         for (ClaimEntry grant : grants.values()) {
             sum += grant.weight;
@@ -73,12 +73,12 @@ final class ResourceState {
         return sum;
     }
 
-    /** Whether there is room, leaving the queue aside. */
+    /** Whether there is room, disregarding the queue. */
     boolean fits(ResourceSpec spec, int weight) {
-        return spec.kind() == Kind.LATCH ? !isCounting() : held() + weight <= capacity;
+        return spec.kind() == Kind.LATCH ? !isCounting() : heldWeight() + weight <= capacity;
     }
 
-    /** Whether a claim that comes now is admitted. */
+    /** Whether a new claim is granted at once. */
     boolean admitsAtOnce(ResourceSpec spec, int weight) {
         return fits(spec, weight) && (queue.isEmpty() || spec.order() == Order.BARGING);
     }
@@ -100,7 +100,7 @@ final class ResourceState {
         return grants.size() + queue.size();
     }
 
-    /** The oldest grant, or the head where there is none; there is one of them. */
+    /** The oldest grant, or the head of the queue if there is no grant; there must be one of them. */
     ClaimEntry first() {
         return (grants.isEmpty() ? queue : grants).values().iterator().next();
     }
@@ -110,15 +110,15 @@ final class ResourceState {
         queue.values().forEach(action);
     }
 
-    /** Whether all of it is held, so that it does not matter who waits as long as the holders live. */
+    /** Whether the whole capacity is held, so that the waiters don't matter while the holders live. */
     boolean isHeldWhole() {
-        return declared != null && held() >= capacity && !isCounting();
+        return declared != null && heldWeight() >= capacity && !isCounting();
     }
 
     /**
      * The sessions of some claims, and their leases that the server keeps; each once, in the order of the claims.
      *
-     * @param most so many at most
+     * @param most the most that are returned
      */
     static Set<SessionId> sessions(Collection<ClaimEntry> claims, int most) {
         Set<SessionId> ids = new LinkedHashSet<>();

@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Codec of states: compact, and versioned by its third octet. A state that it does not know, or that is damaged, is
- * refused and never overwritten.
+ * Codec of states: compact, with a version in the third octet. An unknown or damaged state is refused and never
+ * overwritten.
  *
  * <p>One state has one encoding, so two that are encoded alike are equal.
  */
 final class StateCodec {
 
-    /** No claim or id that counted makes a state longer by more: names of sessions are 256 bytes, so are labels. */
+    /** The most by which a claim or a counted id lengthens a state: session ids and labels have up to 256 bytes. */
     static final int MAX_CLAIM_BYTES = 1_024;
 
     private static final int MAGIC_1 = 'h';
@@ -37,7 +37,7 @@ final class StateCodec {
     private static final int HAS_LEASE_ID = 8;
     private static final int HAS_END = 16;
 
-    /** In the order of their numbers in a record, as the next; new ones are added at the end. */
+    /** In the order of their numbers in a record, like the bindings below. Add new ones at the end. */
     static final Order[] ORDERS = {Order.FAIR, Order.BARGING};
 
     static final Lease.Binding[] BINDINGS = {Lease.Binding.SESSION, Lease.Binding.BOUNDED, Lease.Binding.DETACHED};
@@ -136,7 +136,7 @@ final class StateCodec {
     /**
      * Decodes a state.
      *
-     * @throws StoreException if it is none
+     * @throws StoreException if it is not a state
      */
     static ResourceState decode(ResourceName name, byte[] bytes) {
         try {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** A view of a state, for those who only look. Not thread-safe. */
+/** A read-only view of a state. Not thread-safe. */
 public final class StateView {
 
     /** More waiters than this are counted but not named. */
@@ -41,10 +41,10 @@ public final class StateView {
     }
 
     /**
-     * What people want to know of a resource; empty if nobody uses it.
+     * Describes a resource for people; empty if it is unused.
      *
-     * @param left what is left of a session, or of a lease that the server keeps
-     * @param unixMicros the latest time that it can be by the server's clock
+     * @param left the remaining time of a session, or of a lease that the server keeps
+     * @param unixMicros the latest present time of the server's clock
      */
     public Optional<ResourceInfo> info(Function<SessionId, Duration> left, long unixMicros) {
         ResourceSpec declared = state.declared;
@@ -57,7 +57,7 @@ public final class StateView {
                 declared.capacity(),
                 parties(state.grants.values(), Integer.MAX_VALUE, left, unixMicros),
                 state.grants.size(),
-                state.held(),
+                state.heldWeight(),
                 parties(state.queue.values(), MAX_WAITERS_SHOWN, left, unixMicros),
                 state.queue.size(),
                 base + state.lastToken));

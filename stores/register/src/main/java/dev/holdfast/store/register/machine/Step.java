@@ -25,19 +25,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step on the record of a resource: some commands, one after another, on the state that the record has. It is a
- * function of the record, the commands and the {@linkplain Facts facts}; nothing has happened before the {@linkplain
- * #write write} that it asks for was made. A step for which facts were missing is void.
+ * One step on the record of a resource: some commands in order, on the state of the record. It is a function of the
+ * record, the commands and the {@linkplain Facts facts}. It has no effect until the client makes the {@linkplain #write
+ * write} that it returns. A step that lacked facts is void.
  *
- * <p>On a server that numbers its writes, the tokens of an incarnation of a record begin at its first write's number
- * times 4,096, and a step reserves at most so many. So all of them are below those of the next incarnation, whose first
- * write comes later, and nothing need be kept of a name that nobody uses.
+ * <p>On a server that numbers its writes, the tokens of an incarnation of a record begin at the number of its first
+ * write times 4,096, and a step reserves at most that many. So all of them are below those of the next incarnation,
+ * whose first write comes later, and nothing must be kept of an unused name.
  *
  * <p>Not thread-safe.
  */
 public final class Step {
 
-    /** How many bits of a token count within one write of the server. */
+    /** How many bits of a token number the tokens within one write of the server. */
     private static final int REVISION_BITS = 12;
 
     private static final int PATHS_BYTES = 512;
@@ -58,11 +58,11 @@ public final class Step {
     /** How many parties there were before it. */
     private final int partiesBefore;
 
-    /** What its commands come to; null until it is asked for, and again after the next command. */
+    /** The outcome of the commands; null until it is needed, and again after the next command. */
     private @Nullable Outcome outcome;
 
     /**
-     * What the commands of a step come to.
+     * The outcome of the commands of a step.
      *
      * @param state the encoded state; null for no record
      * @param index the changes of the index
@@ -74,7 +74,7 @@ public final class Step {
     private int commands;
 
     /**
-     * Begins a step, and drops what is over.
+     * Begins a step, and drops the claims that have ended.
      *
      * @param server what the server can do
      * @throws dev.holdfast.spi.StoreException if the record is not one of Holdfast's
@@ -95,7 +95,7 @@ public final class Step {
             }
         });
         this.partiesBefore = state.parties();
-        // Who is admitted takes a change of the index and maybe mail, and the commands need some room themselves.
+        // Each granted waiter needs a change of the index and perhaps mail, and the commands need some room too.
         this.server = server;
         this.moves = new Moves(
                 state,
@@ -134,7 +134,7 @@ public final class Step {
         return base(server, (before == null ? written : record).version());
     }
 
-    /** Carries out a command on the resource. */
+    /** Executes a command on the resource. */
     public Answer execute(Command.OnResource command) {
         commands++;
         outcome = null;
@@ -146,7 +146,7 @@ public final class Step {
         return state.claim(claim) != null;
     }
 
-    /** Whether a claim holds or waits, or one does that its session made later. */
+    /** Whether a claim or a later one of its session holds or waits. */
     public boolean containsSince(ClaimRef claim) {
         return contains(state.grants, claim) || contains(state.queue, claim);
     }
@@ -156,7 +156,7 @@ public final class Step {
                 .anyMatch(claim -> claim.session().equals(oldest.session()) && claim.claim() >= oldest.claim());
     }
 
-    /** Whether the record has a claim, whether or not that is over. */
+    /** Whether the record has a claim, including one that has ended. */
     public boolean containedBefore(ClaimRef claim) {
         return claimsBefore.containsKey(claim);
     }
@@ -167,17 +167,17 @@ public final class Step {
     }
 
     /**
-     * Takes in what other clients have announced, as far as one write can and their own clients need not be answered
-     * first. What its client has given up, and could not retract, is removed.
+     * Adds claims that other clients have announced, as far as one write has room. A claim that would be refused is
+     * left to its own client. An arrival that its client has given up without retracting it is removed.
      *
      * @param calls how many commands are to follow
      */
-    public void takeIn(Collection<Arrival> announced, int calls) {
+    public void add(Collection<Arrival> announced, int calls) {
         outcome = null;
         int room = server.maxStateBytes() / 2;
         for (Arrival arrival : announced) {
             room -= bytesOf(arrival);
-            // Each takes a change of the index, its removal, and maybe mail.
+            // Each needs a change of the index, the removal of the arrival, and perhaps mail.
             if (arrivals.size() + calls >= server.maxChanges() / 4 || room < 0) {
                 return;
             }
@@ -187,7 +187,7 @@ public final class Step {
                     facts.session(session, request.session());
                     if (isGivenUp(arrival)) {
                         arrivals.add(arrival);
-                    } else if (executor.takeIn(request.command())) {
+                    } else if (executor.add(request.command())) {
                         commands++;
                         arrivals.add(arrival);
                     }
@@ -196,30 +196,30 @@ public final class Step {
         }
     }
 
-    /** Whether its client has raised the epoch since: no step can take it in, and each that tries fails. */
+    /** Whether its client has raised the epoch since: no step can add the claim, and each that tries fails. */
     private boolean isGivenUp(Arrival arrival) {
         SessionRecord known = facts.session(arrival.claim().session());
         return known != null && known.epoch() > arrival.epoch();
     }
 
-    /** About what taking it in adds to a write beside the state; each octet of a name may take three in a path. */
+    /** An estimate of what an arrival adds to a write, apart from the state: a path may need three octets for one. */
     private static int bytesOf(Arrival arrival) {
         return PATHS_BYTES + 8 * arrival.claim().resource().utf8().length + 2 * arrival.request().length;
     }
 
-    /** Removes what the client itself has announced: its commands are carried out, whatever comes of them. */
+    /** Removes an arrival of this client, whose command the step executes. */
     public void remove(Arrival announced) {
         arrivals.add(announced);
     }
 
-    /** Looks up the present state of a claim, for its claimant. */
+    /** Reads the present state of a claim for its claimant. */
     public Answer poll(ClaimRef claim) {
         commands++;
         outcome = null;
         return executor.poll(claim);
     }
 
-    /** Whether it has changed the record, or what waits beside it. */
+    /** Whether it changes the record or removes arrivals. */
     public boolean isChange() {
         return !arrivals.isEmpty() || !Arrays.equals(before, outcome().state());
     }
@@ -243,25 +243,25 @@ public final class Step {
         return Optional.ofNullable(outcome().state());
     }
 
-    /** Whether nothing is lost with the record: nobody uses the resource, and new tokens will be above all others. */
+    /** Whether the record can be deleted: the resource is unused, and new tokens will be above all others. */
     private boolean isForgettable() {
         return facts.serverKeepsLeases() && !state.isInUse() && state.latch == null && !isAhead();
     }
 
-    /** Whether nobody uses the resource, and there is a record of it. */
+    /** Whether there is a record of an unused resource. */
     public boolean isIdle() {
         return before != null && !state.isInUse();
     }
 
-    /** The write that makes it happen. */
+    /** The write that gives the step its effect. */
     public ConditionalWrite write(Map<SessionId, byte[]> mail) {
         return new ConditionalWrite(
                 state.name, record.version(), state(), 0, executor.writers, mail, index(), arrivals);
     }
 
     /**
-     * The write that removes the record of an idle resource; its newest token is the floor of those that follow. Where
-     * its tokens are ahead of what the server has counted, it is only written again, which tells how far that is.
+     * The write that removes the record of an idle resource; its newest token is the floor of the next ones. If its
+     * tokens are ahead of the server's write numbers, the record is only written again, which shows how far.
      */
     public ConditionalWrite removal() {
         boolean isAhead = facts.serverKeepsLeases() && isAhead();
@@ -274,7 +274,7 @@ public final class Step {
         return moves.base() + state.lastToken > (record.version().change() + 2) << REVISION_BITS;
     }
 
-    /** What becomes of the index. */
+    /** The changes of the index. */
     public List<IndexChange> index() {
         return outcome().index();
     }
@@ -308,7 +308,7 @@ public final class Step {
         return false;
     }
 
-    /** What claimants are to learn of their claims; of one that has ended again since, nothing. */
+    /** The notices to claimants, without grants that have ended in the same step. */
     public List<Notice> notices() {
         if (moves.notices.isEmpty()) {
             return List.of();
@@ -318,12 +318,12 @@ public final class Step {
                 .toList();
     }
 
-    /** The sessions whose commands were carried out under an epoch, with the lowest of these. */
+    /** The sessions whose commands were executed, with the lowest epoch of their commands. */
     public Map<SessionId, Long> writers() {
         return Map.copyOf(executor.writers);
     }
 
-    /** The leases of the server's that no claim has any more. */
+    /** The leases of the server that no claim has any more. */
     public Set<SessionId> endedLeases() {
         Set<SessionId> opened = facts.openedLeases();
         if (leasesBefore.isEmpty() && opened.isEmpty()) {
@@ -342,7 +342,7 @@ public final class Step {
     /**
      * The sessions and leases of the first holders and of the first waiters.
      *
-     * @param most of each, so many at most
+     * @param most the most sessions and leases of each kind
      */
     public Set<SessionId> parties(int most) {
         Set<SessionId> holders = holders(most);
@@ -359,10 +359,10 @@ public final class Step {
     }
 
     /**
-     * Some of the holders' sessions and leases, so that each is among them once in a while.
+     * Some of the holders' sessions and leases, each in its turn.
      *
-     * @param most so many at most
-     * @param turn counted by whoever asks
+     * @param most the most that are returned
+     * @param turn a number that the caller increases with each call
      */
     public Set<SessionId> holdersInTurn(int most, int turn) {
         List<SessionId> all = List.copyOf(holders(Integer.MAX_VALUE));
@@ -372,8 +372,8 @@ public final class Step {
     }
 
     /**
-     * Those of the parties on whose life it depends what the answers say. To one that is queued behind holders of all
-     * there is it does not matter who else waits.
+     * The parties whose liveness decides the answers. A claim that is queued while the whole capacity is held does not
+     * depend on the other waiters.
      *
      * @param most as for {@link #parties}
      */
@@ -382,12 +382,12 @@ public final class Step {
         return isOnlyQueued && state.isHeldWhole() ? holders(most) : parties(most);
     }
 
-    /** Whether it has left something to the next step that a write had no room for. */
+    /** Whether the next step must continue, because the write had no room for all changes. */
     public boolean isUnfinished() {
         return moves.isUnfinished();
     }
 
-    /** Who holds and who waits when the step is done. */
+    /** The holders and waiters after the step. */
     public StateView view() {
         return new StateView(state, moves.base());
     }

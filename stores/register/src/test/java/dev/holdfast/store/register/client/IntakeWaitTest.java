@@ -38,20 +38,20 @@ class IntakeWaitTest {
         return ((WriteResult.Written) result).version();
     }
 
-    private RegisterRecord glance(boolean mayBeOlder) {
+    private RegisterRecord read(IntakeWait.Freshness freshness) {
         lane.written(write(MAILED), Optional.of(MAILED));
         var unused = write(PRESENT);
-        return intake.glance(mayBeOlder).toCompletableFuture().join();
+        return intake.read(freshness).toCompletableFuture().join();
     }
 
     @Test
     void mailSavesARead() {
-        assertThat(glance(true).state()).hasValue(MAILED);
+        assertThat(read(IntakeWait.Freshness.MAILED).state()).hasValue(MAILED);
     }
 
     /** The mail may be older than the question: a grant in it may have been released by force before that. */
     @Test
     void mailDoesNotAnswerAPoll() {
-        assertThat(glance(false).state()).hasValue(PRESENT);
+        assertThat(read(IntakeWait.Freshness.PRESENT).state()).hasValue(PRESENT);
     }
 }

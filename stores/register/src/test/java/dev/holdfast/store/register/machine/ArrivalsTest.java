@@ -113,7 +113,7 @@ class ArrivalsTest {
                     .isEmpty();
         }
         Step step = step();
-        step.takeIn(List.of(new Arrival(whole.claim(), 0, new byte[] {99})), 1);
+        step.add(List.of(new Arrival(whole.claim(), 0, new byte[] {99})), 1);
         assertThat(step.isChange()).isFalse();
     }
 
@@ -124,7 +124,7 @@ class ArrivalsTest {
             arrivals.add(announced(claim(session(), 1)));
         }
         Step step = step();
-        step.takeIn(arrivals, 1);
+        step.add(arrivals, 1);
         assertThat(step.notices())
                 .extracting(Notice::claim)
                 .containsExactly(arrivals.get(0).claim());
@@ -147,7 +147,7 @@ class ArrivalsTest {
                 for (int i = 1; i <= 3; i++) {
                     Arrival arrival = announced(claim(session, i));
                     Step step = step();
-                    step.takeIn(List.of(arrival), 1);
+                    step.add(List.of(arrival), 1);
                     byte[] mail = MailCodec.encode(step.notices(), new byte[0]);
                     assertThat(answer(server.write(step.write(Map.of(session, mail)))))
                             .isInstanceOf(WriteResult.Written.class);
@@ -171,8 +171,8 @@ class ArrivalsTest {
         Arrival arrival = announced(claim(session(), 1));
         Step first = step();
         Step second = step();
-        first.takeIn(List.of(arrival), 1);
-        second.takeIn(List.of(arrival), 1);
+        first.add(List.of(arrival), 1);
+        second.add(List.of(arrival), 1);
         assertThat(written(first)).isInstanceOf(WriteResult.Written.class);
         assertThat(written(second))
                 .isInstanceOfSatisfying(
@@ -185,7 +185,7 @@ class ArrivalsTest {
         Arrival mutex = announced(claim(session(), 1));
         Arrival semaphore = announced(claim(session(), 1, 0, SEMAPHORE, Lease.SESSION));
         Step step = step();
-        step.takeIn(List.of(mutex, semaphore), 1);
+        step.add(List.of(mutex, semaphore), 1);
         ConditionalWrite write = step.write(Map.of());
         assertThat(write.arrivals()).containsExactly(mutex);
         assertThat(write.writers()).containsOnlyKeys(mutex.claim().session());
@@ -198,14 +198,14 @@ class ArrivalsTest {
         Arrival arrival = announced(claim(session, 1));
         assertThat(answer(server.raiseEpoch(session, 2))).contains(2L);
         Step unaware = step();
-        unaware.takeIn(List.of(arrival), 1);
+        unaware.add(List.of(arrival), 1);
         assertThat(written(unaware))
                 .isInstanceOfSatisfying(
                         WriteResult.Refused.class,
                         refused -> assertThat(refused.raised()).isEqualTo(Map.of(session, 2L)));
         facts.epoch(session, 2);
         Step aware = step();
-        aware.takeIn(List.of(arrival), 1);
+        aware.add(List.of(arrival), 1);
         assertThat(aware.view().parties()).isZero();
         assertThat(written(aware)).isInstanceOf(WriteResult.Written.class);
         assertThat(answer(server.arrivals(NAME)).waiting()).isEmpty();
@@ -217,14 +217,14 @@ class ArrivalsTest {
         Arrival arrival = announced(claim(session, 1));
         var unused = answer(server.closeSession(session).thenApply(done -> true));
         Step unaware = step();
-        unaware.takeIn(List.of(arrival), 1);
+        unaware.add(List.of(arrival), 1);
         assertThat(written(unaware))
                 .isInstanceOfSatisfying(
                         WriteResult.Refused.class,
                         refused -> assertThat(refused.gone()).containsExactly(session));
         facts.gone(session);
         Step aware = step();
-        aware.takeIn(List.of(arrival), 1);
+        aware.add(List.of(arrival), 1);
         assertThat(aware.isChange()).isFalse();
     }
 
@@ -232,7 +232,7 @@ class ArrivalsTest {
     void itsOwnClientRemovesItWhateverComesOfTheClaim() {
         Arrival held = announced(claim(session(), 1));
         Step first = step();
-        first.takeIn(List.of(held), 1);
+        first.add(List.of(held), 1);
         assertThat(written(first)).isInstanceOf(WriteResult.Written.class);
         Arrival refused = announced(claim(session(), 1, 0, SEMAPHORE, Lease.SESSION));
         Step own = step();
@@ -276,7 +276,7 @@ class ArrivalsTest {
             arrivals.add(announced(claim(session, i)));
         }
         Step step = new Step(NAME, answer(server.read(NAME)), facts, traits);
-        step.takeIn(arrivals, calls);
+        step.add(arrivals, calls);
         ConditionalWrite write = step.write(Map.of());
         assertThat(write.index())
                 .hasSameSizeAs(write.arrivals())

@@ -116,7 +116,7 @@ public final class MemoryAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration responseTimeout) {
         return answer(() -> server.keepAlive(session, epoch));
     }
 

@@ -18,10 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
 
-/** Claims that wait beside the records of their resources. Thread-safe. */
+/** The nodes of announced claims. Thread-safe. */
 final class ArrivalNodes {
 
-    /** How often one is put again that was refused because of an epoch that was not known here. */
+    /** How often an announcement is repeated that was refused because this client had an outdated epoch. */
     private static final int ATTEMPTS = 5;
 
     private static final byte[] NOTHING = {};
@@ -74,7 +74,7 @@ final class ArrivalNodes {
                     return CompletableFuture.completedFuture(Optional.empty());
                 }
                 if (!mail.isEmpty()) {
-                    return announce(arrival, Map.of(), session, attempt); // one of those that get it may have ended
+                    return announce(arrival, Map.of(), session, attempt); // one of the receivers may have ended
                 }
                 if (present.get().version() == known.version()) {
                     return parent(arrival).thenApply(there -> Optional.of(known.epoch()));
@@ -87,15 +87,15 @@ final class ArrivalNodes {
     }
 
     /**
-     * Reads the parent of an arrival that was not put though its session is as it was compared with. So it is there
-     * already, unless its parent is not, which is a failure.
+     * Reads the parent of an arrival that could not be created though its session met the condition. So it exists
+     * already, unless its parent is missing, which is a failure.
      */
     private CompletableFuture<Node> parent(Arrival arrival) {
         String path = layout.arrivals(arrival.claim().resource());
         return requests.get(path, null).thenApply(node -> node.orElseThrow(() -> Failures.missing(path)));
     }
 
-    /** The record is read after the arrivals, for the requests arrive in this order. */
+    /** Reads the arrivals, and then the record: the requests arrive in this order. */
     CompletableFuture<Arrivals> read(ResourceName name) {
         CompletableFuture<Boolean> synced = requests.sync(layout.root());
         CompletableFuture<Optional<List<String>>> nodes = requests.children(layout.arrivals(name), null);
@@ -104,7 +104,7 @@ final class ArrivalNodes {
                 .thenCombine(record, (found, present) -> new Arrivals(arrivals(name, found), present));
     }
 
-    /** In an order that favours no client: ZooKeeper tells none. */
+    /** Sorts them in an order that favours no client, because ZooKeeper has none. */
     private static List<Arrival> arrivals(ResourceName name, List<String> nodes) {
         return nodes.stream()
                 .sorted(Comparator.<String>comparingInt(node -> node.hashCode() * 0x9E3779B9)
@@ -113,7 +113,7 @@ final class ArrivalNodes {
                 .toList();
     }
 
-    /** Whether all of some arrivals at one resource are there. */
+    /** Whether all of some arrivals at one resource still exist. */
     CompletableFuture<Boolean> areThere(List<Arrival> arrivals) {
         if (arrivals.isEmpty()) {
             return CompletableFuture.completedFuture(true);

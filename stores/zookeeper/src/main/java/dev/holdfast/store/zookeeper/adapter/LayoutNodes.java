@@ -17,12 +17,12 @@ import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
 
-/** Makes the nodes that are there for good, once for all clients. */
+/** Creates the permanent nodes, once for all clients. */
 final class LayoutNodes {
 
     private static final byte[] NOTHING = {};
 
-    /** How many shards are made by one write. */
+    /** How many shards one write creates. */
     private static final int BATCH = 64;
 
     private static final byte[] MARK = "holdfast 2".getBytes(StandardCharsets.US_ASCII);
@@ -35,7 +35,7 @@ final class LayoutNodes {
         this.requests = requests;
     }
 
-    /** Makes what is not there. Ends exceptionally if the root is something else. */
+    /** Creates the missing nodes. Fails if the root is not that of a store. */
     CompletableFuture<Boolean> ensure() {
         CompletableFuture<Boolean> synced = requests.sync("/");
         return requests.get(layout.root(), null)
@@ -90,7 +90,7 @@ final class LayoutNodes {
         return IntStream.range(0, NodeLayout.SHARDS);
     }
 
-    /** Made in this order, so the clock is there only when all else is, unless somebody deletes nodes. */
+    /** Creates nodes in an order in which the clock is last: if it exists, so do the others, unless deleted by hand. */
     private CompletableFuture<Boolean> make() {
         List<CompletableFuture<Boolean>> made = new ArrayList<>();
         String root = layout.root();
@@ -123,7 +123,7 @@ final class LayoutNodes {
         List<Op> together = nodes.entrySet().stream()
                 .map(node -> Op.create(node.getKey(), node.getValue(), requests.acl(), CreateMode.PERSISTENT))
                 .toList();
-        // Refused if another client is at it too; then each is made that is not there.
+        // Refused if another client does the same; then the missing ones are created one by one.
         return requests.multi(together)
                 .thenCompose(done -> done.isPresent()
                         ? CompletableFuture.completedFuture(true)
@@ -132,7 +132,7 @@ final class LayoutNodes {
                                 .toList()));
     }
 
-    /** A parent of the root may be where this client must not make nodes, and is there then. */
+    /** Creates the parents of the root, unless they exist: this client may lack the permission to create them. */
     private CompletableFuture<Boolean> ensure(String parent) {
         return requests.get(parent, null)
                 .thenCompose(node ->

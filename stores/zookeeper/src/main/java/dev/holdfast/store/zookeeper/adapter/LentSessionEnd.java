@@ -7,12 +7,12 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ends the sessions that were open when a store was closed whose handle was lent: their nodes would last as long as
- * that, and nobody would renew or end them. A thread waits for their ttls, ends them, and ends itself.
+ * Ends the sessions that were open when a store with a borrowed handle was closed. Otherwise their nodes would last as
+ * long as the handle. A thread waits for their ttls, ends the sessions, and exits.
  */
 final class LentSessionEnd {
 
-    /** After the ttl; more than once, for there may be no connection just then. */
+    /** The delays after the ttl; several, because the connection may be lost at that time. */
     private static final long[] DELAYS_MILLIS = {0, 1_000, 10_000, 60_000};
 
     private LentSessionEnd() {}

@@ -25,22 +25,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The mail of this client's sessions: each piece is a child of its session's mailbox, made by the write that it tells
- * of, numbered by ZooKeeper, and removed some time after it was read. So none is lost when several come at once, or
- * while there is no connection.
+ * The mail of this client's sessions. Each piece is a child of its session's mailbox, which the write that it reports
+ * creates. ZooKeeper numbers them, and the client removes them some time after reading. So none is lost if several come
+ * at once, or without a connection.
  *
  * <p><b>Thread-safety:</b> safe.
  */
 final class Mailboxes {
 
-    /** How many pieces are removed by one write, and for how long the first of them may wait for others. */
+    /** How many pieces one write removes, and how long the first of them may wait for others. */
     private static final int BATCH = 64;
 
     private static final long BATCH_MILLIS = 1_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(Mailboxes.class);
 
-    /** Is given each piece of mail with the version of the record that was written with it. */
+    /** Receives each piece of mail, with the version of the record that was written with it. */
     interface Receiver {
         void delivered(SessionId session, byte[] mail, RecordVersion record);
     }
@@ -62,7 +62,7 @@ final class Mailboxes {
     void open(SessionId id) {
         Mailbox box = new Mailbox(id);
         boxes.put(id, box);
-        box.look();
+        box.poll();
     }
 
     void close(SessionId id) {
@@ -70,12 +70,12 @@ final class Mailboxes {
     }
 
     void connected() {
-        boxes.values().forEach(Mailbox::look);
+        boxes.values().forEach(Mailbox::poll);
     }
 
-    /** Reads what it could not read, since no answer came in time: nothing would tell of that mail again. */
+    /** Repeats reads that got no answer in time: no watch would report that mail again. */
     void retry() {
-        boxes.values().stream().filter(box -> box.hasFailed).forEach(Mailbox::look);
+        boxes.values().stream().filter(box -> box.hasFailed).forEach(Mailbox::poll);
     }
 
     private void changed(WatchedEvent event) {
@@ -84,11 +84,11 @@ final class Mailboxes {
         }
         Mailbox box = boxes.get(NodeLayout.sessionOfMailbox(event.getPath()));
         if (box != null) {
-            box.look();
+            box.poll();
         }
     }
 
-    /** The number that ZooKeeper gave. It is of 32 bits and may turn negative, so order is that of the difference. */
+    /** Orders mail by ZooKeeper's 32-bit number. It may overflow, so the sign of the difference counts. */
     private static final Comparator<String> ORDER = (a, b) -> Integer.compare(number(a) - number(b), 0);
 
     private static int number(String name) {
@@ -99,44 +99,44 @@ final class Mailboxes {
         private final SessionId id;
 
         // Guarded by this.
-        private boolean isLooking;
-        private boolean isToLookAgain;
-        private boolean isToBeEmptied;
+        private boolean isPolling;
+        private boolean isToPollAgain;
+        private boolean isRemovalScheduled;
 
-        /** Whether the latest look did not tell what is there. */
+        /** Whether the latest read failed. */
         private volatile boolean hasFailed;
 
-        /** What was delivered, and is to be removed. */
+        /** The delivered pieces, which are to be removed. */
         private final Set<String> read = new HashSet<>();
 
         Mailbox(SessionId id) {
             this.id = id;
         }
 
-        /** Looks for new mail, one look at a time so that it is delivered in order. */
-        void look() {
+        /** Reads new mail, with one read at a time, so that it is delivered in order. */
+        void poll() {
             synchronized (this) {
-                isToLookAgain = isLooking;
-                if (isLooking) {
+                isToPollAgain = isPolling;
+                if (isPolling) {
                     return;
                 }
-                isLooking = true;
+                isPolling = true;
                 hasFailed = false;
             }
             Requests.ignoreOutcome(requests.children(layout.mailbox(id), watcher)
                     .thenCompose(names -> fetch(names.orElse(List.of())))
-                    .whenComplete((fetched, failure) -> looked(failure != null)));
+                    .whenComplete((fetched, failure) -> polled(failure != null)));
         }
 
-        private void looked(boolean inVain) {
+        private void polled(boolean isFailed) {
             boolean again;
             synchronized (this) {
-                isLooking = false;
-                hasFailed = inVain;
-                again = isToLookAgain;
+                isPolling = false;
+                hasFailed = isFailed;
+                again = isToPollAgain;
             }
             if (again) {
-                look();
+                poll();
             }
         }
 
@@ -177,8 +177,8 @@ final class Mailboxes {
             synchronized (this) {
                 read.addAll(names);
                 isFull = read.size() >= BATCH;
-                isFirst = !read.isEmpty() && !isToBeEmptied;
-                isToBeEmptied |= isFirst;
+                isFirst = !read.isEmpty() && !isRemovalScheduled;
+                isRemovalScheduled |= isFirst;
             }
             if (isFull) {
                 empty();
@@ -186,7 +186,7 @@ final class Mailboxes {
                 try {
                     var unused = timer.schedule(this::empty, BATCH_MILLIS, TimeUnit.MILLISECONDS);
                 } catch (RejectedExecutionException e) {
-                    // Closed: it goes with the session.
+                    // Closed: the mail ends with the session.
                 }
             }
         }
@@ -194,14 +194,14 @@ final class Mailboxes {
         private void empty() {
             List<String> names;
             synchronized (this) {
-                isToBeEmptied = false;
+                isRemovalScheduled = false;
                 names = new ArrayList<>(read);
             }
             for (int from = 0; from < names.size(); from += BATCH) {
                 List<Op> removals = names.subList(from, Math.min(names.size(), from + BATCH)).stream()
                         .map(name -> Op.delete(layout.mailbox(id) + '/' + name, -1))
                         .toList();
-                // What stays is tried again with the next mail.
+                // Failed removals are repeated with the next mail.
                 Requests.ignoreOutcome(requests.multi(removals));
             }
         }

@@ -12,12 +12,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.function.Function;
 
-/** What the data of nodes looks like that are the adapter's own; a first byte gives the version of the form. */
+/** Codec of the data of nodes. The first byte is the version of the form. */
 final class NodeData {
 
     private static final byte FORM = 1;
 
-    /** What stands before the state of a record. */
+    /** The length of the head before the state of a record. */
     private static final int RECORD_HEAD = 1 + Long.BYTES;
 
     private NodeData() {}
@@ -59,7 +59,7 @@ final class NodeData {
     /**
      * The data of the node of a record.
      *
-     * @param incarnation 0 of what is no record; its state is then all of it, which nobody can read either
+     * @param incarnation 0 if it is not a record; its state is then all of the data, which can't be decoded either
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Content(long incarnation, byte[] state) {}

@@ -18,35 +18,35 @@ import java.util.regex.Pattern;
  * The paths of the nodes below the root.
  *
  * <ul>
- *   <li>{@code r/<shard>}: the highest token of the records that were deleted; its version counts the deletions
+ *   <li>{@code r/<shard>}: the highest token of the deleted records; its version counts the deletions
  *   <li>{@code r/<shard>/<name>}: the record of a resource, its name percent-encoded
- *   <li>{@code r/<shard>/<name>/<incarnation>}: made and deleted with the record; each write of the record checks that
- *       it is there
+ *   <li>{@code r/<shard>/<name>/<incarnation>}: the guard, created and deleted with the record; each write of the
+ *       record checks that it exists
  *   <li>{@code s/<session>}: ephemeral, the session record; its version changes with the epoch
  *   <li>{@code b/<session>}: ephemeral, written by each keep-alive
- *   <li>{@code h/<shard>/<session>}: what hangs on a session. It is persistent, since other clients write here too and
- *       an ephemeral node ends with its writer: when a process dies it stays until another one clears it away. Below it
- *       are
+ *   <li>{@code h/<shard>/<session>}: the helper nodes of a session. They are persistent, because other clients write
+ *       them too, and an ephemeral node ends with its writer. When a process dies they stay until another one removes
+ *       them. Below it are
  *       <ul>
- *         <li>{@code <bucket>/<state><claim>-<name>}: the index. All of an entry is in its name, so that one request
+ *         <li>{@code <bucket>/<state><claim>-<name>}: the index. An entry is only a name, so that one request
  *             lists a bucket
  *         <li>{@code m/…}: the mail
  *       </ul>
- *   <li>{@code a/<shard>/<name>~<session>~<claim>~<epoch>~<request>}: ephemeral, a claim that waits beside the record
- *       of a resource; all of it is in the name, so that one request lists them
+ *   <li>{@code a/<shard>/<name>~<session>~<claim>~<epoch>~<request>}: ephemeral, an announced claim, which is only a
+ *       name, so that one request lists them
  *   <li>{@code turn}: where the next turn to clean up begins; written when one begins and ends
- *   <li>{@code clock}: written to learn the time of the leader
+ *   <li>{@code clock}: written to read the time of the leader
  * </ul>
  */
 final class NodeLayout {
 
-    /** Over so many parents records are spread, for the children of one node must fit in one answer. */
+    /** The number of parents of records, because the children of one node must fit into one answer. */
     static final int SHARDS = 256;
 
-    /** Over so many parents what hangs on sessions is spread, for there may be many that were left behind. */
+    /** The number of parents of helper nodes, because many may be left behind. */
     static final int SESSION_SHARDS = 16;
 
-    /** Over so many parents the index of a session is spread; an audit lists each of them. */
+    /** The number of parents of the index of a session; an audit lists each of them. */
     static final int BUCKETS = 2;
 
     private static final Pattern SESSION = Pattern.compile("[0-9a-f]{1,16}-[0-9a-f]{32}");
@@ -55,7 +55,7 @@ final class NodeLayout {
     /** Between the number of a claim and its resource, in the name of its entry. */
     private static final char CLAIM_END = '-';
 
-    /** What the name of an entry begins with. */
+    /** The beginning of the name of an entry. */
     private static final char HELD = 'h';
 
     private static final char WAITING = 'w';
@@ -97,7 +97,7 @@ final class NodeLayout {
         return beats;
     }
 
-    /** The parents of what hangs on sessions. */
+    /** The parent of the parents of helper nodes. */
     String helpers() {
         return helpers;
     }
@@ -133,7 +133,7 @@ final class NodeLayout {
                 + Base64.getUrlEncoder().withoutPadding().encodeToString(arrival.request());
     }
 
-    /** The arrival at a resource that a node is; empty for one at another, and for what somebody else has made. */
+    /** The arrival of a node; empty for one at another resource, and for a node that is not of Holdfast. */
     static Optional<Arrival> arrival(ResourceName name, String node) {
         String[] parts = node.split(String.valueOf(PART_END), -1);
         if (parts.length != 5 || !parts[0].equals(encoded(name))) {
@@ -152,7 +152,7 @@ final class NodeLayout {
         return root + "/turn";
     }
 
-    /** Made last. */
+    /** The clock, which is created last. */
     String clock() {
         return root + "/clock";
     }
@@ -174,12 +174,12 @@ final class NodeLayout {
         return shard(name) + '/' + encoded(name);
     }
 
-    /** What each write of a record checks: if the record is deleted, by whomever, this is gone and never made again. */
+    /** The guard that each write of a record checks. It ends with the record, and is never created again. */
     String guard(ResourceName name, long incarnation) {
         return record(name) + '/' + HEX.toHexDigits(incarnation);
     }
 
-    /** Whether an id is one of this store's; another one names no node. */
+    /** Whether a session id has the form of this store; others have no node. */
     static boolean isSession(SessionId id) {
         return SESSION.matcher(id.value()).matches();
     }
@@ -192,13 +192,13 @@ final class NodeLayout {
         return beats + '/' + id;
     }
 
-    /** The parent of what hangs on a session, whose id ends with a random digit. */
+    /** The parent of the helper nodes of a session, whose id ends with a random digit. */
     String helper(SessionId id) {
         String text = id.value();
         return helpers + '/' + text.charAt(text.length() - 1) + '/' + text;
     }
 
-    /** All that hangs on a session from its beginning, parents first. */
+    /** The helper nodes that are created with a session, parents first. */
     List<String> helperNodes(SessionId id) {
         List<String> nodes = new ArrayList<>(List.of(helper(id), mailbox(id)));
         for (int i = 0; i < BUCKETS; i++) {
@@ -211,11 +211,11 @@ final class NodeLayout {
         return helper(id) + '/' + number;
     }
 
-    /** The path of an entry that says that its claim waits, or holds. */
+    /** The path of the index entry of a waiting or holding claim. */
     String entry(ClaimRef claim, IndexChange.State state) {
         int bucket = (Long.hashCode(claim.claim()) * 0x9E3779B9) >>> 31;
         String session = claim.session().value();
-        // The path of the bucket is written out: a part that is put together first is a copy that nobody needs.
+        // Concatenated at once, because composing the path of the bucket first would copy it.
         return helpers
                 + '/'
                 + session.charAt(session.length() - 1)
@@ -230,12 +230,12 @@ final class NodeLayout {
                 + encoded(claim.resource());
     }
 
-    /** What the name of an entry has after its state: by it they are ordered, for a state may change. */
+    /** The part of the name of an entry after its state, by which entries are ordered, because the state may change. */
     static String claimOf(String entry) {
         return entry.substring(1);
     }
 
-    /** The entry that a node is; empty for what somebody else must have made. */
+    /** The entry of a node; empty for a node that is not of Holdfast. */
     static Optional<IndexEntry> entry(SessionId session, String node) {
         int end = node.indexOf(CLAIM_END);
         char state = node.charAt(0);
@@ -260,12 +260,12 @@ final class NodeLayout {
         return new SessionId(path.substring(path.lastIndexOf('/', end - 1) + 1, end));
     }
 
-    /** What the name of a piece of mail begins with; ZooKeeper adds a number. */
+    /** The beginning of the path of a piece of mail; ZooKeeper adds a number. */
     String mail(SessionId id) {
         return mailbox(id) + "/m";
     }
 
-    /** A name without characters that paths can't have, or that mean something there. */
+    /** Encodes a name without the characters that are special or forbidden in paths. */
     static String encoded(ResourceName name) {
         String value = name.value();
         if (isPlain(value)) {
@@ -296,7 +296,7 @@ final class NodeLayout {
         return isLetter || (c >= '0' && c <= '9') || c == '-' || c == '_';
     }
 
-    /** The name again; empty for what is no encoded name, which somebody else must have made. */
+    /** Decodes a name; empty for a node that is not of Holdfast. */
     static Optional<ResourceName> decoded(String node) {
         byte[] bytes = new byte[node.length()];
         int size = 0;

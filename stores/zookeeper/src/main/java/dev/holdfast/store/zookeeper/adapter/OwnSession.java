@@ -7,8 +7,8 @@ import java.util.Deque;
 import java.util.OptionalLong;
 
 /**
- * A session that this client opened, as far as the client knows it. The servers keep its nodes as long as the handle
- * lives, so it is the client that ends it when it was not renewed for its ttl.
+ * A session that this client opened, as the client knows it. The servers keep its nodes as long as the handle lives, so
+ * the client must end a session that was not renewed for its ttl.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -24,7 +24,7 @@ final class OwnSession {
     private final Deque<Long> renewals = new ArrayDeque<>();
     private boolean ended;
 
-    /** One of epoch 0 that was opened just now. */
+    /** Makes a session with epoch 0 that was opened just now. */
     OwnSession(SessionId id, Duration ttl, long now) {
         this.id = id;
         this.ttl = ttl;
@@ -62,21 +62,21 @@ final class OwnSession {
         return ended;
     }
 
-    /** Ends it for this client. Whether it had not ended. */
+    /** Ends it for this client; returns whether it was open. */
     synchronized boolean end() {
         boolean isNews = !ended;
         ended = true;
         return isNews;
     }
 
-    /** Notes that a renewal is sent. When the oldest was sent that has no answer yet, if there is one. */
+    /** Notes that a renewal is sent; returns when the oldest unanswered one was sent, if there is one. */
     synchronized OptionalLong renewing(long now) {
         OptionalLong oldest = renewals.isEmpty() ? OptionalLong.empty() : OptionalLong.of(renewals.getFirst());
         renewals.addLast(now);
         return oldest;
     }
 
-    /** Notes that a renewal has an answer, and that it renewed. */
+    /** Notes that a renewal succeeded. */
     synchronized void renewed(long sent, long now) {
         renewals.remove(sent);
         renewed = Math.max(renewed - now, 0) + now;
@@ -88,15 +88,15 @@ final class OwnSession {
     }
 
     /**
-     * What is left of it without a renewal. A renewal without an answer counts: it may have been acknowledged already,
-     * and the session then lasts for the ttl from then.
+     * The remaining time without a renewal. It is not over while a renewal is unanswered: that may have succeeded, and
+     * then the session lasts for the ttl from then.
      */
     synchronized long leftNanos(long now) {
         long left = renewed + ttl.toNanos() - now;
         return left <= 0 && !renewals.isEmpty() ? 1 : left;
     }
 
-    /** Ends it if its time is over. Whether it has ended by this. */
+    /** Ends it if its time is over; returns whether it did. */
     synchronized boolean endIfOver(long now) {
         return !ended && leftNanos(now) <= 0 && end();
     }

@@ -9,16 +9,16 @@ import java.util.function.LongSupplier;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * The largest write that is sent: of what the client may send, or of what the servers seem to take. A server does not
- * tell its limit. It breaks the connection of whoever exceeds it, so a write that is sent again and again would cost
- * all requests of the client their connection each time. When large writes were lost with two connections in a row,
- * larger than any that a server has acknowledged, what is as large as the smaller of them is refused for a minute.
+ * The largest write that is sent: the client's limit, or what the servers seem to accept. A server does not report its
+ * limit; it breaks the connection of a client that exceeds it. Repeating such a write would break the connection for
+ * all requests of the client each time. If two connections in a row are lost with writes larger than any that a server
+ * has acknowledged, writes of the size of the smaller one are refused for a minute.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 final class PacketLimit {
 
-    /** No server has a limit that is lower: a smaller write was lost for another reason. */
+    /** No server has a lower limit: a smaller write was lost for another reason. */
     private static final int LEAST = 0x4000;
 
     private static final int SUSPICIOUS_LOSSES = 2;
@@ -31,7 +31,7 @@ final class PacketLimit {
     // Guarded by this.
     private int acknowledged = LEAST;
 
-    /** With how many connections in a row. */
+    /** The number of connections in a row that were lost with such a write. */
     private int losses;
 
     private long lastLoss;
@@ -39,20 +39,20 @@ final class PacketLimit {
     /** The largest write that was lost with the last of them. */
     private int lostLast = Integer.MAX_VALUE;
 
-    /** The smallest of the largest that were lost with those before. */
+    /** The smallest of the largest writes that were lost with the earlier ones. */
     private int lostBefore = Integer.MAX_VALUE;
 
     /**
-     * Knows nothing of the servers yet.
+     * Begins without knowledge of the servers.
      *
-     * @param own what the client may send, in bytes
+     * @param own the limit of the client in bytes
      */
     PacketLimit(int own, LongSupplier ticks) {
         this.own = own;
         this.ticks = ticks;
     }
 
-    /** Why a write is not to be sent; empty if it may be. */
+    /** The refusal of a write that is too large; empty if it may be sent. */
     synchronized Optional<StoreException> refusal(int size) {
         if (size > own) {
             return Optional.of(refused("a write of " + size + " bytes is more than the " + own
@@ -72,7 +72,7 @@ final class PacketLimit {
         return new StoreException(Reason.DENIED, Effect.NONE, text, null);
     }
 
-    /** Servers have taken a write of that size. */
+    /** Notes that a server has accepted a write of this size. */
     synchronized void acknowledged(int size) {
         acknowledged = Math.max(acknowledged, size);
         if (size >= Math.min(lostLast, lostBefore)) {
@@ -83,9 +83,9 @@ final class PacketLimit {
     }
 
     /**
-     * A write was not answered.
+     * Notes that a write was not answered.
      *
-     * @param sentAt when it left, by the same ticks
+     * @param sentAt when it was sent, by the same ticks
      */
     synchronized void failed(int size, long sentAt, Throwable failure) {
         if (size <= acknowledged || !isLossOfConnection(failure)) {

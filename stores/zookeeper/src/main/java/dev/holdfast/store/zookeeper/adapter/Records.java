@@ -22,23 +22,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * The records of resources, below the nodes of their shards.
  *
- * <p>A node that is made again begins at version 0, so its version alone would say that a record is the same that is
- * another. Each record therefore has an incarnation: how many deletions its shard had seen when it was made, and a
- * random number, since somebody may delete a node by hand. A child of the node is named after it. Each write checks
- * that this child is there; a creation checks the number of deletions instead.
+ * <p>A node that is created again begins at version 0, so its version does not distinguish it from the earlier one.
+ * Each record therefore has an incarnation: the number of deletions in its shard when it was created, and a random
+ * number, because somebody may delete a node by hand. A child of the node has the incarnation as its name. Each write
+ * checks that this child exists; a creation checks the number of deletions instead.
  *
  * <p><b>Thread-safety:</b> safe.
  */
 final class Records {
 
-    /** Of a record that is not there. */
+    /** The change number of a missing record. */
     static final int MISSING = -1;
 
     /**
      * The state of a shard.
      *
-     * @param version of its node: how many records were deleted
-     * @param token no record that was deleted has given out a higher one
+     * @param version the version of its node: the number of deleted records
+     * @param token an upper bound of the tokens of deleted records
      */
     record Floor(int version, long token) {}
 
@@ -53,7 +53,7 @@ final class Records {
         this.clock = clock;
     }
 
-    /** What was last seen of a shard. */
+    /** The last known state of a shard. */
     Optional<Floor> knownFloor(ResourceName name) {
         return Optional.ofNullable(floors.get(NodeLayout.shardOf(name)));
     }
@@ -66,20 +66,20 @@ final class Records {
         return known == null || (fresh != null && fresh.version() > known.version()) ? fresh : known;
     }
 
-    /** That there is no record, most often true of a name that this client has not used. */
+    /** Guesses that there is no record, as for most names that this client has not used. */
     Optional<RegisterRecord> guess(ResourceName name) {
         return knownFloor(name).map(floor -> record(floor, Optional.empty()));
     }
 
-    /** Reads what every acknowledged write has left. */
+    /** Reads a record as of all acknowledged writes. */
     CompletableFuture<RegisterRecord> read(ResourceName name) {
         CompletableFuture<Boolean> synced = requests.sync(layout.root());
         return readHere(name).thenCombine(synced, (record, done) -> record);
     }
 
     /**
-     * Reads what the connected server knows, which includes the answers that this client has had. The shard is read
-     * first: if a record is deleted after that, the version that follows is one that no write compares with any more.
+     * Reads a record as the connected server knows it, which includes all answers to this client. The shard is read
+     * first: if the record is deleted after that, the resulting version matches in no later write.
      */
     CompletableFuture<RegisterRecord> readHere(ResourceName name) {
         CompletableFuture<Floor> floor = readFloor(name);
@@ -106,17 +106,17 @@ final class Records {
         return new RegisterRecord(Optional.of(content.state()), version, floor.token());
     }
 
-    /** The version of a record that is not there, in a shard that has seen so many deletions. */
+    /** The version of a missing record in a shard with a number of deletions. */
     static RecordVersion missing(int deletions) {
         return new RecordVersion((long) deletions << Integer.SIZE, MISSING);
     }
 
-    /** How many deletions a shard had seen when a record of it was made, or was not there. */
+    /** The number of deletions in a shard when a record of it was created or missing. */
     static int deletions(long incarnation) {
         return (int) (incarnation >> Integer.SIZE);
     }
 
-    /** An incarnation that is above all before, unless one was deleted by hand, and never the same. */
+    /** A unique incarnation, above all earlier ones unless a record was deleted by hand. */
     static long incarnation(int deletions) {
         return missing(deletions).incarnation() | (Randomness.nextLong() >>> Integer.SIZE);
     }
@@ -124,7 +124,7 @@ final class Records {
     /**
      * A page of the records, shard by shard.
      *
-     * @param cursor the number of a shard and the node after which to go on
+     * @param cursor the number of a shard, and the node after which to continue
      */
     CompletableFuture<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
         String from = cursor.orElse("0/");

@@ -34,7 +34,7 @@ final class SessionIndex {
             return CompletableFuture.completedFuture(Optional.empty());
         }
         String from = cursor.orElse("0");
-        // A transaction passes the leader as a sync does, and tells whether the session lives.
+        // A transaction passes the leader like a sync, and shows whether the session lives.
         return requests.multi(List.of(Op.check(layout.session(session), -1)))
                 .thenCompose(lives -> lives.isEmpty() || sessions.hasEnded(session)
                         ? CompletableFuture.completedFuture(Optional.empty())

@@ -17,23 +17,23 @@ import java.util.function.Function;
 import org.apache.zookeeper.Op;
 
 /**
- * Removes the nodes of sessions that have ended, and keeps at it until they are gone: the handle lives on, so ZooKeeper
- * would keep them.
+ * Removes the nodes of ended sessions, and retries until they are gone: the handle lives on, so ZooKeeper would keep
+ * them.
  *
  * <p><b>Thread-safety:</b> safe.
  */
 final class SessionRemovals {
 
-    /** How many nodes are removed by one write: with the longest paths, a third of a packet. */
+    /** How many nodes one write removes: with the longest paths, a third of a packet. */
     private static final int BATCH = 200;
 
     private final NodeLayout layout;
     private final Requests requests;
 
-    /** Sessions whose nodes may be there still. */
+    /** Sessions whose nodes may still exist. */
     private final Set<SessionId> pending = ConcurrentHashMap.newKeySet();
 
-    /** What hung on sessions that have ended, and is being removed. */
+    /** The removals of helper nodes that are in progress. */
     private final Map<SessionId, CompletableFuture<Boolean>> underWay = new ConcurrentHashMap<>();
 
     SessionRemovals(NodeLayout layout, Requests requests) {
@@ -53,16 +53,16 @@ final class SessionRemovals {
     CompletableFuture<Void> add(SessionId id) {
         pending.add(id);
         CompletableFuture<Void> removed = remove(id);
-        Requests.ignoreOutcome(removed); // tried again with the next connection, and by the timer
+        Requests.ignoreOutcome(removed); // repeated with the next connection, and by the timer
         return removed;
     }
 
-    /** Tries again what did not succeed. */
+    /** Repeats the removals that failed. */
     void retry() {
         Set.copyOf(pending).forEach(id -> Requests.ignoreOutcome(remove(id)));
     }
 
-    /** Ends a session for all: done when its node is gone. What hung on it goes after that. */
+    /** Ends a session for all clients; completes when its node is gone. Its helper nodes are removed after that. */
     CompletableFuture<Void> remove(SessionId id) {
         List<Op> both = List.of(Op.delete(layout.session(id), -1), Op.delete(layout.beat(id), -1));
         return requests.multi(both)
@@ -72,25 +72,25 @@ final class SessionRemovals {
                                 .thenCombine(requests.delete(layout.beat(id)), (s, b) -> s))
                 .thenAccept(done -> {
                     pending.remove(id);
-                    CompletableFuture<Boolean> rest = removeRest(id); // what is left is for a later turn to clean up
+                    CompletableFuture<Boolean> rest = removeRest(id); // a later turn to clean up removes the rest
                     underWay.put(id, rest);
                     Requests.ignoreOutcome(rest.whenComplete((all, failure) -> underWay.remove(id)));
                 });
     }
 
-    /** Waits until nothing is under way, but not for longer than this. */
+    /** Waits until no removal is in progress, or for this time. */
     void await(Duration most) {
         try {
             CompletableFuture.allOf(underWay.values().toArray(CompletableFuture[]::new))
                     .get(most.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            // What is left is for a later turn to clean up.
+            // A later turn to clean up removes the rest.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Removes what hung on a session that has ended; most often nothing has come to the nodes that it began with. */
+    /** Removes the helper nodes of an ended session: in most cases only those that were created with it. */
     private CompletableFuture<Boolean> removeRest(SessionId id) {
         List<String> nodes = new ArrayList<>(layout.helperNodes(id));
         Collections.reverse(nodes);
@@ -121,7 +121,7 @@ final class SessionRemovals {
         return requests.multi(paths.stream().map(path -> Op.delete(path, -1)).toList())
                 .thenCompose(done -> done.isPresent()
                         ? CompletableFuture.completedFuture(true)
-                        : eachInTurn(paths, requests::delete)); // another client is at it too
+                        : eachInTurn(paths, requests::delete)); // another client removes them too
     }
 
     private static <T> CompletableFuture<Boolean> eachInTurn(
@@ -133,9 +133,9 @@ final class SessionRemovals {
         return done;
     }
 
-    /** Removes what sessions left behind whose process died, in one shard. */
+    /** Removes the helper nodes of sessions of dead processes in one shard. */
     CompletableFuture<Boolean> clearLeftovers(int shard) {
-        // Who opens a session makes all of its nodes at once, so one that is listed first and not alive then has ended.
+        // All nodes of a session are created in one step, so one that is listed first and not alive then has ended.
         return requests.children(layout.helpers(shard), null)
                 .thenCompose(names -> eachInTurn(
                         names.orElse(List.of()).stream()

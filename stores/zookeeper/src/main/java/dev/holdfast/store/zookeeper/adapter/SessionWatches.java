@@ -11,8 +11,8 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 
 /**
- * Watches on the nodes of sessions, one for each: the client sets them again when it has another connection, and is
- * told then what changed meanwhile.
+ * Watches on the nodes of sessions, one for each. ZooKeeper's client sets them again after a reconnect, and reports the
+ * changes since.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -22,16 +22,16 @@ final class SessionWatches {
     private final Requests requests;
     private final Consumer<SessionId> gone;
 
-    /** One for all nodes, so that the client keeps one of each. */
+    /** One watcher for all nodes, so that the client keeps one watch of each. */
     private final Watcher watcher = this::changed;
 
-    /** Whose nodes are watched or to be watched. Those that could not be are armed again. */
+    /** The sessions whose nodes are to be watched. Failed watches are set again. */
     private final Set<SessionId> own = ConcurrentHashMap.newKeySet();
 
     private final Set<SessionId> foreign = ConcurrentHashMap.newKeySet();
     private final Set<SessionId> unarmed = ConcurrentHashMap.newKeySet();
 
-    /** Tells of each session once that it is gone. */
+    /** @param gone receives each ended session once */
     SessionWatches(NodeLayout layout, Requests requests, Consumer<SessionId> gone) {
         this.layout = layout;
         this.requests = requests;
@@ -51,7 +51,7 @@ final class SessionWatches {
         added.forEach(this::arm);
     }
 
-    /** Tells that a session has ended, unless that was told. */
+    /** Reports the end of a session, once. */
     void ended(SessionId id) {
         boolean wasOwn = own.remove(id);
         boolean wasForeign = foreign.remove(id);
@@ -61,13 +61,13 @@ final class SessionWatches {
         }
     }
 
-    /** The watches of the handle before are gone with it. */
+    /** Notes that the watches have ended with the old handle. */
     void handleReplaced() {
         unarmed.addAll(own);
         unarmed.addAll(foreign);
     }
 
-    /** Watches whom it could not watch: without a connection, or since no answer came in time. */
+    /** Sets the watches that failed: without a connection, or because no answer came in time. */
     void retry() {
         for (SessionId id : Set.copyOf(unarmed)) {
             if (unarmed.remove(id) && isWanted(id)) {

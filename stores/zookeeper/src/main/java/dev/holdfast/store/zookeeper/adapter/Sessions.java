@@ -37,10 +37,10 @@ import org.slf4j.LoggerFactory;
  * The sessions of this client: ephemeral nodes, so that they end with its session at ZooKeeper, and a timer that ends
  * them when they are not renewed.
  *
- * <p>A keep-alive is a write. ZooKeeper renews its own sessions by pings, but a follower answers these also while it is
- * cut off from its leader, which hears nothing of the client meanwhile. That a write was committed proves that the
- * leader had the client's session then, and has {@linkplain LeaderContact heard} of what came before it. If that was
- * too long ago the write is repeated after the time that a follower takes to report.
+ * <p>A keep-alive is a write. ZooKeeper renews its own sessions by pings, but a follower answers these even while it is
+ * cut off from its leader, which then does not know of them. A committed write proves that the leader had the client's
+ * session at that time, and {@linkplain LeaderContact knows} of earlier packets. If these are too old, the write is
+ * repeated after the time in which a follower reports.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -50,10 +50,10 @@ final class Sessions {
 
     private static final byte[] NOTHING = {};
 
-    /** How often a request is sent again that the server refused because of an epoch that was not known here. */
+    /** How often a request is repeated that the server refused because this client had an outdated epoch. */
     private static final int ATTEMPTS = 5;
 
-    /** The epochs of so many sessions of other clients are remembered. */
+    /** The most sessions of other clients whose epochs are remembered. */
     private static final int MOST_FOREIGN = 1_024;
 
     private static final OwnSession.Epoch NEVER_RAISED = new OwnSession.Epoch(0, 0);
@@ -69,7 +69,7 @@ final class Sessions {
     private final SessionRemovals removals;
     private final Map<SessionId, OwnSession> own = new ConcurrentHashMap<>();
 
-    /** Of sessions of other clients, as they were read last; the one that was used longest ago first. */
+    /** The last read epochs of sessions of other clients; the least recently used first. */
     @GuardedBy("foreign")
     private final Map<SessionId, OwnSession.Epoch> foreign = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -99,7 +99,7 @@ final class Sessions {
         this.removals = removals;
     }
 
-    /** The session of this id if this client opened it and knows of no end. */
+    /** The session with this id, if this client opened it and it is not known to have ended. */
     Optional<OwnSession> own(SessionId id) {
         return Optional.ofNullable(own.get(id));
     }
@@ -122,7 +122,7 @@ final class Sessions {
         }
     }
 
-    /** Whether this client ended it, though its nodes may be there still. */
+    /** Whether this client has ended it, though its nodes may still exist. */
     boolean hasEnded(SessionId id) {
         return removals.isPending(id);
     }
@@ -209,7 +209,7 @@ final class Sessions {
     /**
      * Forgets a session that has ended for this client.
      *
-     * @param removed ends when it has ended for others too, or can't be said to; then its end is told
+     * @param removed completes when it has ended for others too, or when that fails; then its end is reported
      */
     private void forget(SessionId id, CompletableFuture<Void> removed) {
         own.remove(id);
@@ -218,8 +218,8 @@ final class Sessions {
     }
 
     /**
-     * Ends the sessions for which the time-out of the connection is too short, which a server may shorten: the servers
-     * would end them while their holders count on them.
+     * Ends the sessions whose ttl exceeds the time-out of the connection, which a server may shorten. The servers would
+     * end them while holders rely on them.
      */
     void endLongerThan(Duration longest) {
         List<OwnSession> ended = own.values().stream()
@@ -238,28 +238,28 @@ final class Sessions {
         }
     }
 
-    /** Is told that a session's node is gone, whoever removed it. */
+    /** Notes that the node of a session is gone. */
     void gone(SessionId id) {
         OwnSession session = own.get(id);
         if (session != null && session.end()) {
-            var unused = removals.add(id); // its node is gone, but not all that hung on it
+            var unused = removals.add(id); // its node is gone, but perhaps not its mailbox and index
             forget(id, CompletableFuture.completedFuture(null));
         }
     }
 
-    /** Is told that the session at ZooKeeper has expired, and all ephemeral nodes with it. */
+    /** Notes that the ZooKeeper session has expired, with all ephemeral nodes. */
     void allGone() {
         List.copyOf(own.keySet()).forEach(this::gone);
     }
 
-    CompletableFuture<Optional<Long>> keepAlive(SessionId id, long epoch, Duration patience) {
+    CompletableFuture<Optional<Long>> keepAlive(SessionId id, long epoch, Duration responseTimeout) {
         OwnSession session = own.get(id);
         if (session == null) {
             return requests.sync(layout.root()).thenApply(done -> Optional.empty());
         }
         long now = ticks.getAsLong();
         session.renewing(now).ifPresent(oldest -> {
-            if (now - oldest >= patience.toNanos()) {
+            if (now - oldest >= responseTimeout.toNanos()) {
                 requests.reconnectIfSilentSince(oldest);
             }
         });
@@ -273,9 +273,9 @@ final class Sessions {
     }
 
     /**
-     * Renews a session until it is certain that it lasts for its ttl.
+     * Renews a session until it is certain to last for its ttl.
      *
-     * @param from when that time begins
+     * @param from the beginning of that time
      */
     private CompletableFuture<Optional<Long>> renewForTtl(OwnSession session, long epoch, long from, int attempt) {
         long written = ticks.getAsLong();
@@ -293,7 +293,7 @@ final class Sessions {
         });
     }
 
-    /** Renews a session when a follower has reported what it has heard by now. */
+    /** Renews a session after the time in which a follower reports. */
     private CompletableFuture<Optional<Long>> renewLater(OwnSession session, long epoch, long from, int attempt) {
         CompletableFuture<Optional<Long>> renewed = new CompletableFuture<>();
         try {
@@ -335,7 +335,7 @@ final class Sessions {
         });
     }
 
-    /** Reads a session, and notes what that says of one of this client's. */
+    /** Reads a session, and notes its epoch. */
     CompletableFuture<Optional<SessionRecord>> read(SessionId id) {
         return readVersion(id).thenApply(node -> node.map(Versioned::session));
     }
@@ -426,13 +426,13 @@ final class Sessions {
         return removed;
     }
 
-    /** What is left of an own session by the clock of this client; empty for others. */
+    /** The remaining time of an own session by the clock of this client; empty for others. */
     Optional<Duration> left(SessionId id) {
         long now = ticks.getAsLong();
         return own(id).map(session -> Duration.ofNanos(Math.max(0, session.leftNanos(now))));
     }
 
-    /** What is left of the sessions that are open. */
+    /** The remaining times of the open sessions. */
     Map<SessionId, Duration> left() {
         Map<SessionId, Duration> all = new HashMap<>();
         own.keySet().forEach(id -> left(id).ifPresent(time -> all.put(id, time)));

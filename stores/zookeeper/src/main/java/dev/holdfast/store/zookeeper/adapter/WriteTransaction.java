@@ -28,10 +28,9 @@ import org.apache.zookeeper.OpResult;
 /**
  * One conditional write as one {@code multi}.
  *
- * <p>ZooKeeper tells which operation failed first, which is not enough: a session that has ended is told before a stale
- * epoch, and that before a conflict. So what a refused write compared with is read, after it on the same connection and
- * so no older than the refusal. Each condition that fails does so for good, so one of them is found; if none is, this
- * client did not know the version of a session's node, and now does.
+ * <p>ZooKeeper reports only the first operation that failed. So after a refusal the nodes of all conditions are read,
+ * on the same connection and therefore no older than the refusal. A condition that has failed keeps failing, so it is
+ * found. If none is, this client had a wrong version of a session's node, and now knows the right one.
  *
  * <p><b>Thread-safety:</b> for one thread at a time; steps follow each other.
  */
@@ -39,10 +38,10 @@ final class WriteTransaction {
 
     private static final int ATTEMPTS = 5;
 
-    /** Near the end of the numbers of versions: a node is made anew before it, for -1 would match any. */
+    /** Close to the largest version: a node is replaced before that, because version -1 would match any. */
     static final int LAST_CHANGE = Integer.MAX_VALUE - 1;
 
-    /** What an operation takes beside its path and its data, with room. */
+    /** An upper bound of the size of an operation without its path and its data. */
     private static final int OVERHEAD = 64;
 
     /** Up to this many sessions are read together with the record when a condition has failed. */
@@ -64,13 +63,13 @@ final class WriteTransaction {
     /** The versions of the nodes of the writers. */
     private final Map<SessionId, Integer> epochs = new HashMap<>();
 
-    /** Index entries of living sessions that are not as the write supposes, because somebody meddled with them. */
+    /** The true states of index entries of living sessions, if somebody has changed them by hand. */
     private Map<ClaimRef, State> entries = Map.of();
 
-    /** Whether the node is not there by which the record is told from a later one of its name. */
+    /** Whether the guard node of the record is missing, which distinguishes it from a later record of its name. */
     private boolean isGuardGone;
 
-    /** The record as a write leaves it that is acknowledged. */
+    /** The version of the record after the write. */
     private RecordVersion after;
 
     private int size;
@@ -96,7 +95,7 @@ final class WriteTransaction {
 
     CompletableFuture<WriteResult> run() {
         boolean isFloorKnown = records.knownFloor(write.resource()).isPresent();
-        // What is to be known first is read as after a refusal, which tells as well if it is no use to send the write.
+        // Missing facts are read as after a refusal, which also shows whether the write would be refused.
         return areEpochsKnown() && (isFloorKnown || !replacesFloor()) ? attempt(1) : diagnose(1);
     }
 
@@ -148,7 +147,7 @@ final class WriteTransaction {
         });
     }
 
-    // What the write is made of.
+    // The operations.
 
     private void addSessions(List<Op> operations) {
         for (SessionId id : involved) {
@@ -170,7 +169,7 @@ final class WriteTransaction {
             State before = entries.getOrDefault(change.claim(), change.kind().before());
             State after = change.kind().after();
             if (before == after) {
-                continue; // somebody has meddled with it
+                continue; // somebody has changed it by hand
             }
             if (before != State.NONE) {
                 operations.add(Op.delete(sized(layout.entry(change.claim(), before)), -1));
@@ -182,7 +181,7 @@ final class WriteTransaction {
         }
     }
 
-    /** A path, of which note was taken that it is to be sent. */
+    /** Adds the size of a path to that of the write, and returns the path. */
     private String sized(String path) {
         size += path.length() + OVERHEAD;
         return path;
@@ -196,7 +195,7 @@ final class WriteTransaction {
         }
     }
 
-    /** Adds what becomes of the record. Empty, or the floor of its shard after a deletion. */
+    /** Adds the change of the record; returns the floor of its shard after a deletion, otherwise empty. */
     private Optional<Records.Floor> addRecord(List<Op> operations) {
         RecordVersion before = write.expected();
         if (before.change() == Records.MISSING) {
@@ -232,7 +231,7 @@ final class WriteTransaction {
         return Optional.of(raised);
     }
 
-    /** Makes the record, if there is to be one, in a shard that has seen so many deletions. */
+    /** Creates the record, if the write has one, in a shard with a number of deletions. */
     private void create(List<Op> operations, int deletions) {
         after = Records.missing(deletions);
         write.state().ifPresent(state -> {
@@ -247,13 +246,13 @@ final class WriteTransaction {
         });
     }
 
-    /** Whether the node of the record is deleted: for good, or to be made anew as its version has come to its end. */
+    /** Whether the node of the record is deleted, for good or to be replaced because of its large version. */
     private boolean replacesFloor() {
         long change = write.expected().change();
         return change >= 0 && (write.state().isEmpty() || change >= LAST_CHANGE);
     }
 
-    // What became of what it compares with.
+    // The diagnosis of a refusal.
 
     private CompletableFuture<WriteResult> diagnose(int attempt) {
         CompletableFuture<RegisterRecord> record = records.readHere(write.resource());
@@ -313,7 +312,7 @@ final class WriteTransaction {
         return new WriteResult.Refused(present, gone, raised);
     }
 
-    /** Reads which nodes are there that are not compared by their version, since somebody may have deleted them. */
+    /** Reads which nodes without a condition exist, because somebody may have deleted them by hand. */
     private CompletableFuture<Boolean> readMeddledWith() {
         Map<ClaimRef, CompletableFuture<State>> reads = new LinkedHashMap<>();
         write.index().forEach(change -> reads.put(change.claim(), readEntry(change.claim())));

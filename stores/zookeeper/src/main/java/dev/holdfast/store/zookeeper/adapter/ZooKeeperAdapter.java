@@ -48,22 +48,22 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-/** What a register store asks of a server, on ZooKeeper. */
+/** The register adapter for ZooKeeper. */
 public final class ZooKeeperAdapter implements RegisterAdapter {
 
     private static final Duration MIN_TTL = Duration.ofMillis(200);
     private static final Duration GRANULARITY = Duration.ofMillis(200);
 
-    /** How many entries and pieces of mail a write may have: with paths of a hundred bytes each, half of a packet. */
+    /** The most entries and pieces of mail in a write: with paths of a hundred bytes each, half of a packet. */
     private static final int MOST_CHANGES = 2_000;
 
-    /** The time of the leader is asked for anew if it is known less well than this. */
+    /** The time of the leader is read again if its bounds are further apart than this. */
     private static final long UNCERTAIN_MICROS = 20_000;
 
-    /** What a packet holds beside the operations of a write. */
+    /** The part of a packet that is not operations of a write. */
     private static final int PACKET_HEAD = 1_024;
 
-    /** For so long closing waits for what it has still to remove. */
+    /** The longest time that closing waits for removals. */
     private static final Duration LONGEST_END = Duration.ofSeconds(2);
 
     private static final byte[] NOTHING = {};
@@ -90,13 +90,13 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private volatile @Nullable RegisterListener listener;
 
     /**
-     * What differs between stores.
+     * The options of a store.
      *
      * @param root the path of the node below which all others are
-     * @param acl who may do what with them
-     * @param connectTimeout how long it may take until the store is open
-     * @param requestTimeout how long an answer is waited for
-     * @param tick as of {@link LeaderContact}
+     * @param acl the permissions of these nodes
+     * @param connectTimeout the time in which the store must open
+     * @param requestTimeout the longest time for an answer
+     * @param tick the tick for {@link LeaderContact}
      * @param maxRecord the largest record in bytes
      */
     public record Options(
@@ -147,7 +147,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         var unused = timer.scheduleWithFixedDelay(work, pause.toNanos(), pause.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Notes that a handle of the store's own makes its session; that of a lent one may be old. */
+    /** Notes that an own handle opens its session; that of a borrowed one may be older. */
     private void beginSession() {
         if (!source.isLent()) {
             contact.beginning(ticks.getAsLong());
@@ -155,10 +155,10 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     /**
-     * Connects, and makes the nodes that are not there.
+     * Connects, and creates the missing nodes.
      *
      * @param ticks the monotonic clock, in nanoseconds
-     * @param wallMillis the wall clock, which goes on while the machine sleeps
+     * @param wallMillis the wall clock, which continues while the machine sleeps
      * @throws StoreException if that is not possible
      */
     public static ZooKeeperAdapter open(
@@ -228,7 +228,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         return GRANULARITY.multipliedBy(Math.max(1, contact.longestTtl().dividedBy(GRANULARITY)));
     }
 
-    /** Sends a packet that is followed by the next keep-alive; what it answers does not matter. */
+    /** Sends a packet for the next keep-alive to follow; its answer is ignored. */
     private void stayInContact() {
         Requests.ignoreOutcome(requests.get(layout.clock(), null));
     }
@@ -258,7 +258,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         }
     }
 
-    /** The path of the root and the permissions, for what stands beside the store. */
+    /** The path of the root. */
     public String root() {
         return layout.root();
     }
@@ -336,8 +336,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
-        return answered(sessions.keepAlive(session, epoch, patience));
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration responseTimeout) {
+        return answered(sessions.keepAlive(session, epoch, responseTimeout));
     }
 
     @Override
@@ -358,7 +358,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> ids) {
-        // A write does for a sync, and tells the time as well.
+        // A write replaces a sync, and returns the time as well.
         ServerTime now = clock.time();
         CompletableFuture<Boolean> synced = now.latestMicros() - now.earliestMicros() > UNCERTAIN_MICROS
                 ? requests.set(layout.clock(), NOTHING)
@@ -430,7 +430,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         return requests.multi(List.of(take)).thenApply(done -> {
             if (done.isPresent()) {
                 int shard = Math.floorMod(turns.getAndIncrement(), NodeLayout.SESSION_SHARDS);
-                Requests.ignoreOutcome(removals.clearLeftovers(shard)); // what is left is for a later turn
+                Requests.ignoreOutcome(removals.clearLeftovers(shard)); // a later turn removes the rest
             }
             return done.map(taken -> new String(node.data(), StandardCharsets.UTF_8));
         });
@@ -442,7 +442,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
                 .thenAccept(done -> {});
     }
 
-    /** Ends with nothing but a {@link StoreException}. */
+    /** Converts each failure to a {@link StoreException}. */
     private static <T> CompletableFuture<T> answered(CompletableFuture<T> stage) {
         CompletableFuture<T> told = new CompletableFuture<>();
         Requests.ignoreOutcome(stage.whenComplete((answer, failure) -> {

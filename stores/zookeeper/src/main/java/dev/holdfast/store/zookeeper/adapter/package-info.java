@@ -1,4 +1,4 @@
-/** The nodes that a store on ZooKeeper keeps, and what it does with them. */
+/** The register adapter for ZooKeeper, and its nodes. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.store.zookeeper.adapter;

@@ -43,20 +43,20 @@ final class TlsDiagnosis {
     private final Optional<SSLContext> own;
     private final boolean checksHosts;
     private final Optional<String[]> protocols;
-    private final int patienceMillis;
+    private final int timeoutMillis;
 
     /**
      * Looks at no server yet.
      *
      * @param own what secures the connections of the client; empty if they are plain
-     * @param patience how long to wait for each answer, of all servers together
+     * @param timeout the time for the answers of all servers together
      */
-    TlsDiagnosis(String servers, Optional<SSLContext> own, ZKClientConfig config, Duration patience) {
+    TlsDiagnosis(String servers, Optional<SSLContext> own, ZKClientConfig config, Duration timeout) {
         this.servers = new ConnectStringParser(servers).getServerAddresses();
         this.own = own;
         this.checksHosts = own.isPresent() && checksHosts(config);
         this.protocols = own.isPresent() ? Tls.protocols(config) : Optional.empty();
-        this.patienceMillis = Math.max(1, Math.toIntExact(patience.toMillis() / this.servers.size()));
+        this.timeoutMillis = Math.max(1, Math.toIntExact(timeout.toMillis() / this.servers.size()));
     }
 
     private static boolean checksHosts(ZKClientConfig config) {
@@ -161,7 +161,7 @@ final class TlsDiagnosis {
             while (read >= 0 && size < most) {
                 size += read;
                 read = socket.getInputStream().read(answer, size, most - size);
-                socket.setSoTimeout(Math.min(patienceMillis, PAUSE_MILLIS));
+                socket.setSoTimeout(Math.min(timeoutMillis, PAUSE_MILLIS));
             }
         } catch (SocketTimeoutException | SocketException e) {
             // That was all.
@@ -172,8 +172,8 @@ final class TlsDiagnosis {
     private Socket connected(InetSocketAddress server) throws IOException {
         Socket socket = new Socket();
         try {
-            socket.connect(new InetSocketAddress(server.getHostString(), server.getPort()), patienceMillis);
-            socket.setSoTimeout(patienceMillis);
+            socket.connect(new InetSocketAddress(server.getHostString(), server.getPort()), timeoutMillis);
+            socket.setSoTimeout(timeoutMillis);
             return socket;
         } catch (IOException e) {
             socket.close();

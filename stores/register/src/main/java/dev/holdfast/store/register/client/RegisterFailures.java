@@ -6,15 +6,15 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.Stages;
 
 /** The failures of a register store. */
-final class Failures {
+final class RegisterFailures {
 
-    private Failures() {}
+    private RegisterFailures() {}
 
     static StoreException closed(Effect effect) {
         return new StoreException(Reason.CLOSED, effect, "the store was closed by this client", null);
     }
 
-    /** What ended a stage, as a store tells it. */
+    /** The failure that a store reports for a stage that failed. */
     static StoreException of(Throwable failure) {
         Throwable cause = Stages.causeOf(failure);
         if (cause instanceof StoreException known) {
@@ -24,14 +24,14 @@ final class Failures {
                 Reason.CORRUPT, Effect.UNKNOWN, "the store failed in a way that it does not know: " + cause, cause);
     }
 
-    /** The failure of a trip after others that may still have an effect. */
+    /** The failure of a request that follows others whose effect is unknown. */
     static StoreException withUnknownEffect(StoreException failure) {
         return failure.effect() == Effect.UNKNOWN
                 ? failure
                 : new StoreException(failure.reason(), Effect.UNKNOWN, String.valueOf(failure.getMessage()), failure);
     }
 
-    /** The failure of a trip that could not change anything, whatever became of it. */
+    /** The failure of a request that could not change anything. */
     static StoreException withoutEffect(Throwable failure) {
         StoreException known = of(failure);
         return known.effect() == Effect.NONE

@@ -13,22 +13,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * Something that is to be done on a resource, and who waits for the answer.
+ * A call of one caller on a resource, and the future of its reply.
  *
- * @param part what is done in a step
- * @param session the session whose claim is looked at, where that is all
- * @param mayGuess whether it is likely the first that this client does on the resource
- * @param queuing the claim that is made, if it may wait and so may be announced
+ * @param part what it does in a step
+ * @param session of a poll, the session of the claim
+ * @param mayGuess whether it is likely to be this client's first call on the resource
+ * @param queuing the claim that it makes, if that may wait and therefore be announced
  */
-record Call(
+record LaneCall(
         Function<Step, Answer> part,
         Optional<SessionId> session,
         boolean mayGuess,
         Optional<Acquire> queuing,
         CompletableFuture<Reply> reply) {
 
-    static Call of(Command.OnResource command) {
-        return new Call(
+    static LaneCall of(Command.OnResource command) {
+        return new LaneCall(
                 step -> step.execute(command),
                 Optional.empty(),
                 command instanceof Acquire,
@@ -38,8 +38,8 @@ record Call(
                 new CompletableFuture<>());
     }
 
-    static Call poll(ClaimRef claim) {
-        return new Call(
+    static LaneCall poll(ClaimRef claim) {
+        return new LaneCall(
                 step -> step.poll(claim),
                 Optional.of(claim.session()),
                 false,
@@ -47,19 +47,19 @@ record Call(
                 new CompletableFuture<>());
     }
 
-    /** Whether it only looks at a claim. */
+    /** Whether it only reads the state of a claim. */
     boolean isPoll() {
         return session.isPresent();
     }
 
-    /** Whether it is likely to write, and can't be left to others. */
+    /** Whether it is likely to write, and other clients can't do that for it. */
     boolean isUrgent() {
         return !isPoll() && queuing.isEmpty();
     }
 
-    /** Does nothing but what each step does: drops what is over, and admits who can go on. */
-    static Call look() {
-        return new Call(
+    /** Does only what each step does: drops claims that have ended, and grants those that now fit. */
+    static LaneCall maintain() {
+        return new LaneCall(
                 step -> Answer.of(new Reply.Done()),
                 Optional.empty(),
                 false,
