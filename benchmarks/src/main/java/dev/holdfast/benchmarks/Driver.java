@@ -2,8 +2,8 @@ package dev.holdfast.benchmarks;
 
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Jvm;
+import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.harness.Processors;
-import dev.holdfast.benchmarks.harness.Sheet;
 import dev.holdfast.benchmarks.report.Results;
 import dev.holdfast.benchmarks.server.Servers;
 import dev.holdfast.benchmarks.workload.Cell;
@@ -21,16 +21,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Runs the cells, each in a JVM of its own, round by round: A B C, A B C, so that a slow spell hits all alike. */
+/** Runs the cells, each in its own JVM, round by round: A B C, A B C, so that a slow spell affects all of them. */
 final class Driver {
 
-    /** How much longer than its windows and its warm-up a cell may take. */
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    /** How much longer than its windows a cell may take; most of it is for the warm-up. */
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
-    /** How often a cell is run at most that others disturb. */
+    /** How often a cell is run at most if other programs disturb it. */
     static final int TRIES = 10;
 
-    /** So many windows follow one another in the longest cell, and not more. */
+    /** The most windows of a cell. */
     private static final int MOST_WINDOWS = 20;
 
     private final Options options;
@@ -54,50 +54,50 @@ final class Driver {
         Results results = new Results();
         for (Workload workload : options.workloads()) {
             for (int round = 1; round <= options.rounds(); round++) {
-                Map<String, Sheet> sheets = new LinkedHashMap<>();
+                Map<String, Measurements> cells = new LinkedHashMap<>();
                 for (Cell cell : options.cells(workload)) {
                     progress.printf("round %d of %d: %s/%s%n", round, options.rounds(), workload.id(), cell.id());
-                    sheets.put(cell.id(), runUndisturbed(workload, cell, results));
+                    cells.put(cell.id(), runUndisturbed(workload, cell, results));
                 }
-                results.add(workload, new Figure.Round(sheets));
+                results.add(workload, new Figure.Round(cells));
             }
         }
         return results;
     }
 
-    /** Runs a cell until others leave it alone; the last try counts in any case. */
-    private Sheet runUndisturbed(Workload workload, Cell cell, Results results)
+    /** Runs a cell until other programs do not disturb it; the last attempt counts in any case. */
+    private Measurements runUndisturbed(Workload workload, Cell cell, Results results)
             throws IOException, InterruptedException {
         for (int tries = 1; ; tries++) {
             Processors before = Processors.now();
-            Sheet sheet = run(workload, cell);
+            Measurements measurements = run(workload, cell);
             double others = Processors.now().usedByOthersSince(before);
             if (others <= options.disturbance()
                     || tries == TRIES
-                    || !sheet.violations().isEmpty()) {
+                    || !measurements.violations().isEmpty()) {
                 results.noteOthers(others);
-                return sheet;
+                return measurements;
             }
             progress.printf("  again, since others used %.0f %% of the processors%n", others * 100);
         }
     }
 
-    private Sheet run(Workload workload, Cell cell) throws IOException, InterruptedException {
+    private Measurements run(Workload workload, Cell cell) throws IOException, InterruptedException {
         Path place = Files.createTempDirectory(options.work(), "holdfast-bench-");
         workload.server().ifPresent(kind -> servers.lend(kind, place));
-        Bench bench = Bench.after(Workload.WARM_UP, place, options.time(), 1);
-        try (Jvm jvm = CellMain.start(options.javaHome(), workload, cell, bench)) {
-            return jvm.sheet(
-                    PATIENCE.plus(cell.preparation()).plus(options.time().multipliedBy(MOST_WINDOWS)));
+        Bench bench = Bench.after(Duration.ZERO, place, options.time(), 1);
+        try (Jvm jvm = CellMain.start(options.javaHome(), List.of(), workload.id(), cell.id(), bench)) {
+            return jvm.measurements(
+                    TIMEOUT.plus(cell.preparation()).plus(options.time().multipliedBy(MOST_WINDOWS)));
         } catch (IllegalStateException failed) {
-            Sheet sheet = new Sheet();
+            Measurements measurements = new Measurements();
             String text = "did not run: " + failed.getMessage();
             if (cell.isOfPeer()) {
-                sheet.remark(text);
+                measurements.remark(text);
             } else {
-                sheet.violation(text);
+                measurements.violation(text);
             }
-            return sheet;
+            return measurements;
         } finally {
             delete(place);
         }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** The command: runs what is asked for, prints the table, and writes the page if that is asked for. */
+/** The command: runs workloads, prints the tables, and on request writes the pages. */
 final class Main {
 
     private Main() {}

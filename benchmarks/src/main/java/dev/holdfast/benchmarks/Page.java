@@ -1,11 +1,10 @@
 package dev.holdfast.benchmarks;
 
-import dev.holdfast.benchmarks.harness.Crew;
+import dev.holdfast.benchmarks.harness.Workers;
 import dev.holdfast.benchmarks.report.Machine;
 import dev.holdfast.benchmarks.report.Results;
 import dev.holdfast.benchmarks.report.Table;
 import dev.holdfast.benchmarks.server.Servers;
-import dev.holdfast.benchmarks.workload.Workload;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -27,7 +26,7 @@ final class Page {
 
     private Page() {}
 
-    /** Writes the pages of all that was run. */
+    /** Writes the pages of the workloads that were run. */
     static void write(Path directory, Options options, Results results) throws IOException {
         Files.createDirectories(directory);
         write(directory.resolve("benchmarks.md"), of("page.md", "", options, results.on(Optional.empty())));
@@ -43,7 +42,7 @@ final class Page {
         }
     }
 
-    /** Nothing if nothing of that was run. */
+    /** Empty if none of the workloads was run. */
     private static Optional<String> of(String template, String title, Options options, Results results)
             throws IOException {
         if (results.rounds().isEmpty()) {
@@ -52,9 +51,11 @@ final class Page {
         String page = template(template);
         Map<String, String> parts = Map.of(
                 "{title}", title,
-                "{warm-up}", Double.toString(Workload.WARM_UP.toMillis() / 1000.0),
-                "{timed}", String.format(Locale.ROOT, "%,d", Crew.TIMED_RATE),
-                "{gap}", Integer.toString(Crew.MEAN_GAP),
+                "{first}", String.format(Locale.ROOT, "%,d", Workers.FIRST_PAIRS),
+                "{warm-up}", String.format(Locale.ROOT, "%,d", Workers.WARM_UP_PAIRS),
+                "{longest}", Long.toString(Workers.LONGEST_WARM_UP.toSeconds()),
+                "{timed}", String.format(Locale.ROOT, "%,d", Workers.TIMED_RATE),
+                "{gap}", Integer.toString(Workers.MEAN_GAP),
                 "{where}", where(options, results),
                 "{workloads}", workloads(results),
                 "{table}", table(results));
@@ -64,7 +65,7 @@ final class Page {
         return Optional.of(page);
     }
 
-    /** The text of a page, with places for the results. */
+    /** The text of a page, with placeholders for the results. */
     private static String template(String name) throws IOException {
         try (InputStream resource = Page.class.getResourceAsStream(name)) {
             return new String(Objects.requireNonNull(resource).readAllBytes(), StandardCharsets.UTF_8);

@@ -3,7 +3,7 @@ package dev.holdfast.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.benchmarks.harness.Guarded;
-import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.report.Results;
 import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Unit;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 @DisplayName("What a measurement checks")
 class ChecksTest {
 
-    private final Sheet sheet = new Sheet();
+    private final Measurements measurements = new Measurements();
     private final Guarded guarded = Guarded.inMemory();
 
     @Test
@@ -25,8 +25,8 @@ class ChecksTest {
     void acceptsOwnersOneAfterAnother() {
         pass(1);
         pass(2);
-        guarded.check(2, sheet);
-        assertThat(sheet.violations()).isEmpty();
+        guarded.check(2, measurements);
+        assertThat(measurements.violations()).isEmpty();
     }
 
     @Test
@@ -36,16 +36,16 @@ class ChecksTest {
         guarded.enter(2);
         guarded.leave();
         guarded.leave();
-        guarded.check(2, sheet);
-        assertThat(sheet.violations()).containsExactly("1 owners met another one inside, in passes: 2");
+        guarded.check(2, measurements);
+        assertThat(measurements.violations()).containsExactly("1 owners met another one inside, in passes: 2");
     }
 
     @Test
     @DisplayName("finds a counter that two owners have torn")
     void findsLostCounts() {
         pass(1);
-        guarded.check(2, sheet);
-        assertThat(sheet.violations()).containsExactly("1 passes were counted under the lock, of 2");
+        guarded.check(2, measurements);
+        assertThat(measurements.violations()).containsExactly("1 passes were counted under the lock, of 2");
     }
 
     @Test
@@ -53,8 +53,8 @@ class ChecksTest {
     void findsStaleTokens() {
         pass(7);
         pass(7);
-        guarded.check(2, sheet);
-        assertThat(sheet.violations()).containsExactly("1 tokens were not above the one before, in passes: 2");
+        guarded.check(2, measurements);
+        assertThat(measurements.violations()).containsExactly("1 tokens were not above the one before, in passes: 2");
     }
 
     @Test
@@ -64,8 +64,8 @@ class ChecksTest {
         here.enter(3);
         Guarded there = Guarded.inFile(place);
         there.enter(3);
-        here.check(0, sheet);
-        assertThat(sheet.violations()).hasSize(2);
+        here.check(0, measurements);
+        assertThat(measurements.violations()).hasSize(2);
     }
 
     @Test
@@ -73,10 +73,10 @@ class ChecksTest {
     void isReadBack() {
         pass(7);
         pass(6);
-        guarded.check(2, sheet);
-        sheet.put("pairs/s", 12.5);
-        Sheet copy = new Sheet();
-        copy.read(sheet.lines());
+        guarded.check(2, measurements);
+        measurements.put("pairs/s", 12.5);
+        Measurements copy = new Measurements();
+        copy.read(measurements.lines());
         Results results = new Results();
         results.add(Workloads.ALL.get(0), new Figure.Round(Map.of("cell", copy)));
         assertThat(copy.get("pairs/s")).isEqualTo(12.5);
@@ -101,9 +101,9 @@ class ChecksTest {
     }
 
     private static Figure.Round round(double pairs) {
-        Sheet sheet = new Sheet();
-        sheet.put("pairs/s", pairs);
-        return new Figure.Round(Map.of("cell", sheet));
+        Measurements measurements = new Measurements();
+        measurements.put("pairs/s", pairs);
+        return new Figure.Round(Map.of("cell", measurements));
     }
 
     private void pass(long token) {

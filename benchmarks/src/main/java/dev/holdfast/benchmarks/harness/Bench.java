@@ -7,52 +7,41 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Where and when a cell measures. What runs before the window is the warm-up.
+ * Where and when a cell measures.
  *
  * @param place an empty directory on a disk, for this run of this cell alone
- * @param begin when the window begins, by {@link System#nanoTime()}, which on Linux is the same clock in all processes
- *     of a machine
- * @param time how long the window is
- * @param scale 1 for a measurement; less makes the large numbers of things smaller, to see that all runs
+ * @param begin the start of the window by {@link System#nanoTime()}, which on Linux is the same clock in all processes
+ *     of a machine; where the warm-up is counted in pairs, the window opens after those instead
+ * @param time the length of the window
+ * @param scale 1 for a measurement; less in a trial, which has fewer of everything and only shows that all runs
  */
 public record Bench(Path place, long begin, Duration time, double scale) {
 
-    /** A window that begins so much from now. */
-    public static Bench after(Duration warmUp, Path place, Duration time, double scale) {
-        return new Bench(place, System.nanoTime() + warmUp.toNanos(), time, scale);
+    /** A window that begins after a delay. */
+    public static Bench after(Duration delay, Path place, Duration time, double scale) {
+        return new Bench(place, System.nanoTime() + delay.toNanos(), time, scale);
     }
 
-    /** A later window, for processes that have yet to be started. */
-    public Bench later(Duration warmUp) {
-        return after(scaled(warmUp), place, time, scale);
+    /** The same window after another delay, which a trial shortens. */
+    public Bench after(Duration delay) {
+        return after(scaled(delay), place, time, scale);
     }
 
-    /** The same window, opened at another time. */
+    /** A shorter window after a delay. */
+    public Bench after(Duration delay, Duration window) {
+        return after(scaled(delay), place, isTrial() ? window.dividedBy(10) : window, scale);
+    }
+
+    /** The same window with another beginning. */
     public Bench from(long moment) {
         return new Bench(place, moment, time, scale);
     }
 
-    /** The same window, which does not open before so much has passed from now. */
-    public Bench notWithin(Duration warmUp) {
-        return from(Math.max(begin, System.nanoTime() + scaled(warmUp).toNanos()));
-    }
-
-    /** The same in a directory of its own. */
+    /** The same window in a directory below this one. */
     public Bench in(String directory) throws IOException {
         return new Bench(Files.createDirectory(place.resolve(directory)), begin, time, scale);
     }
 
-    /** A window that begins at once. */
-    public Bench now(Duration window) {
-        return after(Duration.ZERO, window);
-    }
-
-    /** A short window that begins so much from now. */
-    public Bench after(Duration leadIn, Duration window) {
-        return after(scaled(leadIn), place, isTrial() ? window.dividedBy(10) : window, scale);
-    }
-
-    /** Whether this is only to see that all runs. */
     public boolean isTrial() {
         return scale < 1;
     }
@@ -81,13 +70,12 @@ public record Bench(Path place, long begin, Duration time, double scale) {
         return (int) Math.max(1, Math.round(number * scale));
     }
 
-    /** As {@link #scaled(int)}, but one stays one, and more stay two at least. */
+    /** As {@link #scaled(int)}, but one stays one, and more than one stays at least two. */
     public int scaledOverOne(int number) {
         return Math.max(Math.min(number, 2), scaled(number));
     }
 
-    /** So long, or in a trial a part of it: what only has to run is soon there. */
-    public Duration scaled(Duration time) {
-        return isTrial() ? Duration.ofNanos(Math.round(time.toNanos() * scale)) : time;
+    public Duration scaled(Duration duration) {
+        return isTrial() ? Duration.ofNanos(Math.round(duration.toNanos() * scale)) : duration;
     }
 }

@@ -5,15 +5,15 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A way to lock that is measured. To add a store or a peer, implement this once and name it in the cells of the
+ * A kind of lock that is measured. To add a store or a peer, implement this once and name it in the cells of the
  * workloads that it can run.
  */
 public interface Contestant {
 
-    /** What the table calls it. */
+    /** The name in the tables. */
     String title();
 
-    /** Whether it is somebody else's: then it is told where it fails, and the run goes on. */
+    /** Whether it is a lock of others: its failures are reported, and the run continues. */
     default boolean isPeer() {
         return false;
     }
@@ -21,11 +21,11 @@ public interface Contestant {
     /**
      * Connects one client.
      *
-     * @param place a directory for what the clients of one cell share; clients of other processes are given the same
+     * @param place a directory for what the clients of one cell share; clients of other processes use the same one
      */
     Client connect(Path place);
 
-    /** One client: what one process has. */
+    /** The client of one process. */
     interface Client extends AutoCloseable {
 
         /**
@@ -34,10 +34,20 @@ public interface Contestant {
          * @param end closes what they use
          */
         static Client of(Function<String, Mutex> mutexes, Runnable end) {
+            return of(mutexes, Optional.empty(), end);
+        }
+
+        /** As {@link #of(Function, Runnable)}, with a ping. */
+        static Client of(Function<String, Mutex> mutexes, Optional<Runnable> ping, Runnable end) {
             return new Client() {
                 @Override
                 public Mutex mutex(String name) {
                     return mutexes.apply(name);
+                }
+
+                @Override
+                public Optional<Runnable> ping() {
+                    return ping;
                 }
 
                 @Override
@@ -50,12 +60,12 @@ public interface Contestant {
         /** The lock of a name, for the use of one thread. */
         Mutex mutex(String name);
 
-        /** Sends the least that there is to the server and waits for the answer, on the same threads; if it can. */
+        /** Sends the smallest request to the server on the same threads, and waits for the reply; if it can. */
         default Optional<Runnable> ping() {
             return Optional.empty();
         }
 
-        /** What it has sent up to now without anybody asking for it, if it can tell. */
+        /** What the client has sent without being asked, if it counts that. */
         default Housekeeping housekeeping() {
             return new Housekeeping(0, 0, 0);
         }
@@ -65,11 +75,11 @@ public interface Contestant {
     }
 
     /**
-     * What a client sends without anybody asking for it.
+     * Commands that a client sends without being asked.
      *
      * @param keepAlives to keep what is held
-     * @param polls to look after what waits
-     * @param audits to see whether all is still there that it holds
+     * @param polls to check claims that wait
+     * @param audits to compare what is held with the store
      */
     record Housekeeping(long keepAlives, long polls, long audits) {
 
@@ -82,13 +92,13 @@ public interface Contestant {
         }
     }
 
-    /** A lock in the hands of one thread. */
+    /** A lock used by one thread. */
     interface Mutex {
 
-        /** What {@link #acquire()} answers where there are no fencing tokens; no token, nor a default of anything. */
+        /** What {@link #acquire()} returns where there are no fencing tokens; never a token. */
         long NO_TOKEN = Long.MIN_VALUE;
 
-        /** Waits for the lock; answers the fencing token. */
+        /** Waits for the lock; returns the fencing token. */
         long acquire() throws InterruptedException;
 
         void release();

@@ -3,7 +3,7 @@ package dev.holdfast.benchmarks.harness;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Locks under one new name after another, in the hands of one thread. */
+/** Locks one new name after another, for the use of one thread. */
 public final class EachOnce implements Contestant.Mutex {
 
     private final Contestant.Client client;
@@ -11,16 +11,16 @@ public final class EachOnce implements Contestant.Mutex {
     private Contestant.@Nullable Mutex present;
 
     /**
-     * Of a client.
+     * Locks for one thread.
      *
-     * @param names how many have been used, by whatever thread
+     * @param names counts the names that all threads have used
      */
     public EachOnce(Contestant.Client client, AtomicLong names) {
         this.client = client;
         this.names = names;
     }
 
-    /** Tokens of different names are not compared. */
+    /** Returns no token: those of different names are not comparable. */
     @Override
     public long acquire() throws InterruptedException {
         Contestant.Mutex next = client.mutex("tenant-7/order-" + names.getAndIncrement());
@@ -31,10 +31,10 @@ public final class EachOnce implements Contestant.Mutex {
 
     @Override
     public void release() {
-        Contestant.Mutex held = present;
+        Contestant.Mutex mutex = present;
         present = null;
-        if (held != null) {
-            held.release();
+        if (mutex != null) {
+            mutex.release();
         }
     }
 }

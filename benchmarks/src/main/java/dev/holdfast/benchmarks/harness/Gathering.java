@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Processes that take part in one cell, and begin together, however long each takes to start: who has connected says
- * so, and when all have, the cell tells them when the window opens. By files in a directory that they share. How long
- * a start takes depends on the machine, so they wait for each other as long as a cell may take. Not thread-safe.
+ * The processes of one cell, which begin at the same time. Each creates a file when it is connected; once all have, the
+ * cell writes the time at which the window opens to another file. A start can be slow, so they wait for each other as
+ * long as a cell may take. Not thread-safe.
  */
 public final class Gathering implements AutoCloseable {
 
-    private static final Duration LOOK = Duration.ofMillis(10);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(10);
     private static final String HERE = "here-";
     private static final String BEGIN = "begin";
 
@@ -33,7 +33,7 @@ public final class Gathering implements AutoCloseable {
         Jvm start() throws IOException;
     }
 
-    /** Starts so many processes, each of which {@linkplain #join joins}. */
+    /** Starts processes that each {@linkplain #join join}. */
     public static Gathering of(int count, Bench bench, Starter starter) throws IOException {
         Gathering gathering = new Gathering(bench);
         try {
@@ -48,9 +48,9 @@ public final class Gathering implements AutoCloseable {
     }
 
     /**
-     * Says that this process is there, and waits for the others.
+     * Reports that this process is ready, and waits for the others.
      *
-     * @return the window for which all warm up from now on
+     * @return the window, which is the same for all
      * @throws IllegalStateException if the process that started this one has ended
      */
     public static Bench join(Bench bench) throws IOException, InterruptedException {
@@ -67,9 +67,9 @@ public final class Gathering implements AutoCloseable {
     }
 
     /**
-     * Waits until all processes are there, and tells them when the window opens.
+     * Waits until all processes are ready, and publishes when the window opens.
      *
-     * @throws IllegalStateException if one has ended before
+     * @throws IllegalStateException if one has ended already
      */
     public Bench open(Duration warmUp) throws IOException, InterruptedException {
         await(() -> {
@@ -82,25 +82,20 @@ public final class Gathering implements AutoCloseable {
                         == processes.size();
             }
         });
-        Bench opened = bench.later(warmUp);
+        Bench opened = bench.after(warmUp);
         Path part = bench.place().resolve(BEGIN + ".part");
         Files.writeString(part, Long.toString(opened.begin()));
         Files.move(part, bench.place().resolve(BEGIN), StandardCopyOption.ATOMIC_MOVE);
         return opened;
     }
 
-    /**
-     * Waits for the end of all.
-     *
-     * @return what each has printed
-     * @throws IllegalStateException if one failed
-     */
-    public List<Sheet> sheets() throws IOException, InterruptedException {
-        List<Sheet> sheets = new ArrayList<>();
+    /** Waits until all have ended; throws an {@link IllegalStateException} if one failed. */
+    public List<Measurements> measurements() throws IOException, InterruptedException {
+        List<Measurements> all = new ArrayList<>();
         for (Jvm process : processes) {
-            sheets.add(process.sheet());
+            all.add(process.measurements());
         }
-        return sheets;
+        return all;
     }
 
     private interface Condition {
@@ -113,11 +108,11 @@ public final class Gathering implements AutoCloseable {
             if (System.nanoTime() - deadline > 0) {
                 throw new IllegalStateException("the processes did not come together");
             }
-            TimeUnit.NANOSECONDS.sleep(LOOK.toNanos());
+            TimeUnit.NANOSECONDS.sleep(POLL_INTERVAL.toNanos());
         }
     }
 
-    /** Ends those that have not ended. */
+    /** Destroys those that still run. */
     @Override
     public void close() {
         processes.forEach(Jvm::close);

@@ -13,10 +13,10 @@ import java.util.List;
 
 /**
  * What a lock protects in a measurement: plain words in memory, or in a file that several processes map. Two owners at
- * once would tear the counter or meet inside, and no token may be as small as the one before. Entered and left by the
- * owner of the lock alone.
+ * once lose counts or meet inside, and a token that does not increase is stale. Entered and left by the owner of the
+ * lock alone.
  */
-public final class Guarded implements Crew.Inside {
+public final class Guarded implements Workers.Inside {
 
     private static final int INSIDE = 0;
     private static final int COUNT = 8;
@@ -38,7 +38,7 @@ public final class Guarded implements Crew.Inside {
         return new Guarded(ByteBuffer.allocateDirect(SIZE));
     }
 
-    /** For the processes that name the same directory. */
+    /** For the processes that use the same directory. */
     public static Guarded inFile(Path place) {
         try (FileChannel channel = FileChannel.open(
                 place.resolve("guarded"),
@@ -71,7 +71,7 @@ public final class Guarded implements Crew.Inside {
         words.putLong(INSIDE, 0);
     }
 
-    /** Notes who leaves, and when; for {@link #lastOwner()} and {@link #leftAt()}. */
+    /** Leaves, and records the owner and the time for {@link #lastOwner()} and {@link #leftAt()}. */
     public void leave(long owner) {
         leave();
         words.putLong(LAST_OWNER, owner);
@@ -90,21 +90,21 @@ public final class Guarded implements Crew.Inside {
         words.putLong(word, words.getLong(word) + 1);
     }
 
-    /** Tells what is wrong, once all threads and processes have ended that passed. */
-    public void check(long passes, Sheet sheet) {
-        check(List.of(this), passes, sheet);
+    /** Reports what is wrong, after all threads and processes have ended. */
+    public void check(long passes, Measurements measurements) {
+        check(List.of(this), passes, measurements);
     }
 
-    /** As {@link #check(long, Sheet)}, for things that have a lock each. */
-    public static void check(List<Guarded> all, long passes, Sheet sheet) {
-        expect(sum(all, COUNT), passes, " passes were counted under the lock, of ", passes, sheet);
-        expect(sum(all, MEETINGS), 0, " owners met another one inside, in passes: ", passes, sheet);
-        expect(sum(all, STALE), 0, " tokens were not above the one before, in passes: ", passes, sheet);
+    /** As {@link #check(long, Measurements)}, for several locks. */
+    public static void check(List<Guarded> all, long passes, Measurements measurements) {
+        expect(sum(all, COUNT), passes, " passes were counted under the lock, of ", passes, measurements);
+        expect(sum(all, MEETINGS), 0, " owners met another one inside, in passes: ", passes, measurements);
+        expect(sum(all, STALE), 0, " tokens were not above the one before, in passes: ", passes, measurements);
     }
 
-    private static void expect(long found, long right, String what, long passes, Sheet sheet) {
+    private static void expect(long found, long right, String what, long passes, Measurements measurements) {
         if (found != right) {
-            sheet.violation(found + what + passes);
+            measurements.violation(found + what + passes);
         }
     }
 

@@ -12,24 +12,24 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A JVM of its own for one main class of this module, with the class path of this one; what it prints is gathered. */
+/** A JVM that runs one main class of this module, with the class path of this one; its output is collected. */
 public final class Jvm implements AutoCloseable {
 
-    /** What it is started for. */
+    /** Why it is started. */
     public enum Purpose {
         MEASUREMENT,
         TRIAL;
 
         private List<String> options() {
             return this == MEASUREMENT
-                    // All memory at once, so that no measurement contains the growing of the heap.
+                    // The whole heap at once, so that no measurement includes its growth.
                     ? List.of("-Xms1g", "-Xmx1g")
-                    // Quick to start, and nothing else: it shows only that all runs.
+                    // Quick to start: a trial shows only that everything runs.
                     : List.of("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
         }
     }
 
-    /** For the processes of a cell: whoever runs the cell sees to it that it comes to an end, and they with it. */
+    /** For the processes of a cell: the driver ends the cell earlier, and its processes with it. */
     static final Duration UNTIL_THE_CELL_ENDS = Duration.ofHours(1);
 
     private final Process process;
@@ -40,18 +40,24 @@ public final class Jvm implements AutoCloseable {
 
     /** Starts it on the JDK that runs this. */
     public static Jvm start(Purpose purpose, Class<?> main, List<String> arguments) throws IOException {
-        return start(Path.of(System.getProperty("java.home")), purpose, main, arguments);
+        return start(purpose, List.of(), main, arguments);
     }
 
-    /** Starts it; what it prints to its standard error is shown. */
-    public static Jvm start(Path javaHome, Purpose purpose, Class<?> main, List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>();
+    /** As {@link #start(Purpose, Class, List)}, with a command that starts it, such as {@code taskset}. */
+    public static Jvm start(Purpose purpose, List<String> prefix, Class<?> main, List<String> arguments)
+            throws IOException {
+        return start(Path.of(System.getProperty("java.home")), purpose, prefix, main, arguments);
+    }
+
+    /** Starts it; its standard error is shown. */
+    public static Jvm start(Path javaHome, Purpose purpose, List<String> prefix, Class<?> main, List<String> arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(prefix);
         command.add(javaHome.resolve("bin").resolve("java").toString());
         command.addAll(purpose.options());
         // SQLite is native code.
         command.add("--enable-native-access=ALL-UNNAMED");
-        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-        command.add(main.getName());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(arguments);
         return new Jvm(new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -59,19 +65,19 @@ public final class Jvm implements AutoCloseable {
     }
 
     /**
-     * Waits for its end, and ends it if that takes longer than so much.
+     * Waits for its end, and destroys it after a time-out.
      *
      * @return the lines that it printed
      * @throws IllegalStateException if it failed
      */
-    public List<String> lines(Duration most) throws IOException, InterruptedException {
+    public List<String> lines(Duration timeout) throws IOException, InterruptedException {
         AtomicBoolean isLate = new AtomicBoolean();
         CompletableFuture<Void> deadline = CompletableFuture.runAsync(
                 () -> {
                     isLate.set(true);
                     close();
                 },
-                CompletableFuture.delayedExecutor(most.toMillis(), TimeUnit.MILLISECONDS));
+                CompletableFuture.delayedExecutor(timeout.toMillis(), TimeUnit.MILLISECONDS));
         List<String> lines;
         try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
             lines = reader.lines().toList();
@@ -84,39 +90,29 @@ public final class Jvm implements AutoCloseable {
         if (exit != 0) {
             throw new IllegalStateException(
                     isLate.get()
-                            ? "no end within " + most.toSeconds() + " s"
+                            ? "no end within " + timeout.toSeconds() + " s"
                             : "a JVM of the measurement ended with exit code " + exit);
         }
         return lines;
     }
 
-    /**
-     * Waits for the end of a process that takes part in a cell.
-     *
-     * @return the sheet that it printed
-     * @throws IllegalStateException if it failed
-     */
-    public Sheet sheet() throws IOException, InterruptedException {
-        return sheet(UNTIL_THE_CELL_ENDS);
+    /** The measurements of a process that takes part in a cell, once it has ended. */
+    public Measurements measurements() throws IOException, InterruptedException {
+        return measurements(UNTIL_THE_CELL_ENDS);
     }
 
-    /**
-     * Waits for the end of a cell, and ends it if that takes longer than so much.
-     *
-     * @return the sheet that it printed
-     * @throws IllegalStateException if it failed
-     */
-    public Sheet sheet(Duration most) throws IOException, InterruptedException {
-        Sheet sheet = new Sheet();
-        sheet.read(lines(most));
-        return sheet;
+    /** As {@link #lines}, for a process that prints measurements. */
+    public Measurements measurements(Duration timeout) throws IOException, InterruptedException {
+        Measurements measurements = new Measurements();
+        measurements.read(lines(timeout));
+        return measurements;
     }
 
     public boolean isAlive() {
         return process.isAlive();
     }
 
-    /** Ends it and those that it started, if they have not ended. */
+    /** Destroys it and the processes that it started. */
     @Override
     public void close() {
         process.descendants().forEach(ProcessHandle::destroyForcibly);

@@ -6,13 +6,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
-/** A thread that sends the least that there is to the server now and then, and waits for the answer. */
-public final class Pinger implements AutoCloseable {
+/** A thread that sends the smallest request to the server at intervals, and times the reply. */
+public final class Pinger {
 
-    /** Long enough for the pings to be no load of their own. */
+    /** Long enough that the pings are no load. */
     private static final Duration PAUSE = Duration.ofMillis(10);
 
-    private final Histogram trips = new Histogram(TimeUnit.MINUTES.toNanos(1), 3);
+    private final Histogram roundTrips = new Histogram(TimeUnit.MINUTES.toNanos(1), 3);
     private final Bench bench;
     private final Thread thread;
     private volatile boolean isOver;
@@ -23,7 +23,7 @@ public final class Pinger implements AutoCloseable {
         thread.setDaemon(true);
     }
 
-    /** Starts, if the client can do that. */
+    /** Starts, if the client can ping. */
     public static Optional<Pinger> start(Bench bench, Contestant.Client client) {
         Optional<Pinger> pinger = client.ping().map(ping -> new Pinger(bench, ping));
         pinger.ifPresent(started -> started.thread.start());
@@ -36,23 +36,17 @@ public final class Pinger implements AutoCloseable {
             ping.run();
             long end = System.nanoTime();
             if (begin - bench.begin() >= 0 && end - bench.end() <= 0) {
-                trips.recordValue(end - begin);
+                roundTrips.recordValue(end - begin);
             }
             LockSupport.parkNanos(PAUSE.toNanos());
         }
     }
 
-    /** Ends, and puts what it saw on a sheet; tells how many there were in the window. */
-    public long show(Sheet sheet) throws InterruptedException {
-        close();
-        thread.join();
-        sheet.put("ping p50", trips.getValueAtPercentile(50));
-        sheet.put("ping p99", trips.getValueAtPercentile(99));
-        return trips.getTotalCount();
-    }
-
-    @Override
-    public void close() {
+    /** Ends, reports the round trips, and returns how many there were in the window. */
+    public long show(Measurements measurements) throws InterruptedException {
         isOver = true;
+        thread.join();
+        measurements.putWaits("ping ", roundTrips);
+        return roundTrips.getTotalCount();
     }
 }

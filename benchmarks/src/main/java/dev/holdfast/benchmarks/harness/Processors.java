@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * What the processors of the machine have done since its start, by the kernel's count; in nanoseconds.
+ * The processor time used since the machine started, as the kernel counts it; in nanoseconds.
  *
- * @param all for all programs
- * @param ours for this process and for the children that it has waited for
- * @param at when that was, by {@link System#nanoTime()}
+ * @param all by all programs
+ * @param ours by this process and the children that it has waited for
+ * @param at the time of the reading, by {@link System#nanoTime()}
  */
 public record Processors(long all, long ours, long at) {
 
@@ -25,12 +25,12 @@ public record Processors(long all, long ours, long at) {
         return new Processors(allTicks() * TICK_NANOS, ourTicks() * TICK_NANOS, System.nanoTime());
     }
 
-    /** What this process has used up to now, exactly. */
+    /** The exact processor time of this process. */
     public static long ofThisProcess() {
         return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
-    /** What a process and all that it has started have used up to now. */
+    /** The processor time of a process and its descendants. */
     public static long ofProcess(long pid) {
         long ticks = ticks(pid);
         for (ProcessHandle child : ProcessHandle.of(pid)
@@ -42,7 +42,7 @@ public record Processors(long all, long ours, long at) {
         return ticks * TICK_NANOS;
     }
 
-    /** Which part of all processors others used since then. Zero where the kernel does not tell. */
+    /** The share of all processors that other programs used since then; zero where the kernel does not count. */
     public double usedByOthersSince(Processors before) {
         double others = (all - before.all) - (ours - before.ours);
         return Math.max(0, others / ((double) (at - before.at) * COUNT));

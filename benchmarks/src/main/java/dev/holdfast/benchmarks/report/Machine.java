@@ -6,8 +6,6 @@ import io.grpc.ManagedChannel;
 import io.lettuce.core.RedisClient;
 import io.netty.channel.Channel;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
@@ -17,12 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Properties;
-import java.util.jar.JarEntry;
-import java.util.jar.JarFile;
 import java.util.regex.Pattern;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -32,10 +25,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What the measurements ran on. */
+/** The machine and the libraries of a run. */
 public final class Machine {
 
-    /** The file of a library, as repositories name it. */
+    /** The file name of a library, as repositories form it. */
     private static final Pattern JAR = Pattern.compile("-(\\d+\\.\\d+[^/]*)\\.jar$");
 
     private Machine() {}
@@ -71,74 +64,37 @@ public final class Machine {
         }
     }
 
-    /** What is measured beside Holdfast, and what both use, by name, with its version. */
+    /** The peers and the drivers, by name, with their versions. */
     public static Map<String, String> libraries() {
-        Map<String, String> libraries = new LinkedHashMap<>();
-        libraries.put("Redisson", version(Redisson.class));
-        libraries.put("Spring Integration", version(RedisLockRegistry.class));
-        libraries.put("Spring Data Redis", version(LettuceConnectionFactory.class));
-        libraries.put("Lettuce", version(RedisClient.class));
-        libraries.put("Netty", version(Channel.class));
-        libraries.put("Spring JDBC", version(JdbcTemplate.class));
-        libraries.put("ShedLock", version(JdbcTemplateLockProvider.class));
-        libraries.put("HikariCP", version(HikariDataSource.class));
-        libraries.put("Curator", version(InterProcessMutex.class));
-        libraries.put("ZooKeeper's client", version(ZooKeeper.class));
-        libraries.put("jetcd", version(Client.class));
-        libraries.put("grpc-java", version(ManagedChannel.class));
-        return libraries;
+        Map<String, Class<?>> types = new LinkedHashMap<>();
+        types.put("Redisson", Redisson.class);
+        types.put("Spring Integration", RedisLockRegistry.class);
+        types.put("Spring Data Redis", LettuceConnectionFactory.class);
+        types.put("Lettuce", RedisClient.class);
+        types.put("Netty", Channel.class);
+        types.put("Spring JDBC", JdbcTemplate.class);
+        types.put("ShedLock", JdbcTemplateLockProvider.class);
+        types.put("HikariCP", HikariDataSource.class);
+        types.put("Curator", InterProcessMutex.class);
+        types.put("ZooKeeper's client", ZooKeeper.class);
+        types.put("jetcd", Client.class);
+        types.put("grpc-java", ManagedChannel.class);
+        Map<String, String> versions = new LinkedHashMap<>();
+        types.forEach((name, type) -> versions.put(name, version(type)));
+        return versions;
     }
 
-    /**
-     * As the manifest of its jar states it, or the only project of which the jar keeps the properties, or else the name
-     * of the jar.
-     */
-    public static String version(Class<?> ofLibrary) {
-        String version = ofLibrary.getPackage().getImplementationVersion();
-        if (version != null) {
-            return version;
-        }
-        Optional<Path> jar = jarOf(ofLibrary);
-        return jar.flatMap(Machine::ofProject)
-                .or(() -> jar.flatMap(Machine::ofName))
-                .orElse("unknown");
-    }
-
-    private static Optional<Path> jarOf(Class<?> type) {
+    /** The version of a library, from the name of its jar. */
+    public static String version(Class<?> type) {
         CodeSource source = type.getProtectionDomain().getCodeSource();
-        try {
-            return source == null
-                    ? Optional.empty()
-                    : Optional.of(Path.of(source.getLocation().toURI()));
-        } catch (URISyntaxException e) {
-            return Optional.empty();
+        if (source == null) {
+            return "unknown";
         }
-    }
-
-    private static Optional<String> ofName(Path jar) {
-        return JAR.matcher(jar.getFileName().toString())
+        return JAR.matcher(source.getLocation().getPath())
                 .results()
                 .map(name -> name.group(1))
-                .findFirst();
-    }
-
-    private static Optional<String> ofProject(Path file) {
-        try (JarFile jar = new JarFile(file.toFile())) {
-            List<JarEntry> projects = jar.stream()
-                    .filter(entry -> entry.getName().matches("META-INF/maven/[^/]+/[^/]+/pom\\.properties"))
-                    .toList();
-            if (projects.size() != 1) {
-                return Optional.empty();
-            }
-            Properties properties = new Properties();
-            try (InputStream content = jar.getInputStream(projects.get(0))) {
-                properties.load(content);
-            }
-            return Optional.ofNullable(properties.getProperty("version"));
-        } catch (IOException e) {
-            // Not from a jar.
-            return Optional.empty();
-        }
+                .findFirst()
+                .orElse("unknown");
     }
 
     /** The first value of a name in a file of lines such as {@code name = "value"}. */

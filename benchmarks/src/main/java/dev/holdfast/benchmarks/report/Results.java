@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** The rounds of all workloads that were run, in their order. Not thread-safe. */
+/** The rounds of the workloads that were run, in their order. Not thread-safe. */
 public final class Results {
 
     private final Map<Workload, List<Figure.Round>> rounds = new LinkedHashMap<>();
@@ -20,7 +20,7 @@ public final class Results {
     private final Map<String, String> servers = new LinkedHashMap<>();
     private final DoubleSummaryStatistics others = new DoubleSummaryStatistics();
 
-    /** Which part of the processors other programs used while a cell ran. */
+    /** Adds the share of the processors that other programs used while a cell ran. */
     public void noteOthers(double part) {
         others.accept(part);
     }
@@ -34,7 +34,7 @@ public final class Results {
                 others.getAverage() * 100);
     }
 
-    /** Which servers took part, by name, with their versions. */
+    /** Adds the servers that took part, by name, with their versions. */
     public void noteServers(Map<String, String> versions) {
         servers.putAll(versions);
     }
@@ -45,14 +45,14 @@ public final class Results {
 
     public void add(Workload workload, Figure.Round round) {
         rounds.computeIfAbsent(workload, unused -> new ArrayList<>()).add(round);
-        round.sheets().forEach((cell, sheet) -> {
+        round.cells().forEach((cell, measurements) -> {
             String where = workload.id() + "/" + cell + ": ";
-            sheet.violations().forEach(text -> violations.add(where + text));
-            sheet.remarks().forEach(text -> remarks.add(where + text));
+            measurements.violations().forEach(text -> violations.add(where + text));
+            measurements.remarks().forEach(text -> remarks.add(where + text));
         });
     }
 
-    /** Those of the workloads on a kind of server, or without any. */
+    /** The results on a kind of server, or without one. */
     public Results on(Optional<Servers.Kind> server) {
         Results part = new Results();
         rounds.forEach((workload, all) -> {

@@ -15,21 +15,20 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Arrays;
-import java.util.stream.Collectors;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The database of a cell.
  *
- * @param place of the cell
- * @param url for JDBC
+ * @param place the directory of the cell
  */
 public record Database(Servers.Kind kind, Path place, String url) {
 
-    /** Those who work with a pool have one of this size in each process. */
+    /** The size of the pool that contestants with a pool have in each process. */
     public static final int POOL = 32;
 
-    /** The database whose address was left in a place. */
+    /** The database that was lent to a directory. */
     public static Database at(Servers.Kind kind, Path place) {
         return new Database(kind, place, Servers.address(kind, place));
     }
@@ -43,7 +42,6 @@ public record Database(Servers.Kind kind, Path place, String url) {
         }
     }
 
-    /** A statement on a connection. */
     public static PreparedStatement prepare(Connection connection, String sql) {
         try {
             return connection.prepareStatement(sql);
@@ -52,7 +50,6 @@ public record Database(Servers.Kind kind, Path place, String url) {
         }
     }
 
-    /** Closes a connection. */
     public static void close(Connection connection) {
         try {
             connection.close();
@@ -69,26 +66,25 @@ public record Database(Servers.Kind kind, Path place, String url) {
         return new HikariDataSource(config);
     }
 
-    /** The address in the form that a store takes: the user stands before the host. */
+    /** The address as a store's URI, where the user stands before the host. */
     public String storeUri() {
         URI uri = URI.create(url.substring("jdbc:".length()));
-        String rest = Arrays.stream(uri.getQuery().split("&", -1))
-                .filter(parameter -> !parameter.startsWith("user="))
-                .collect(Collectors.joining("&"));
-        String user = Arrays.stream(uri.getQuery().split("&", -1))
+        List<String> others = new ArrayList<>(List.of(uri.getQuery().split("&", -1)));
+        String user = others.stream()
                 .filter(parameter -> parameter.startsWith("user="))
-                .map(parameter -> parameter.substring("user=".length()))
                 .findAny()
                 .orElseThrow();
-        return uri.getScheme() + "://" + user + "@" + uri.getHost() + ":" + uri.getPort() + uri.getPath() + "?" + rest;
+        others.remove(user);
+        return uri.getScheme() + "://" + user.substring("user=".length()) + "@" + uri.getHost() + ":" + uri.getPort()
+                + uri.getPath() + "?" + String.join("&", others);
     }
 
-    /** What is to be made in a new database. */
+    /** Creates something in a new database. */
     public interface Making {
         void make() throws SQLException;
     }
 
-    /** Makes something of a name once, whichever process of the cell comes first. */
+    /** Runs an action once, in the process of the cell that is first. */
     public void once(String name, Making making) {
         try (FileChannel done = FileChannel.open(
                         place.resolve(name + ".made"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -104,7 +100,7 @@ public record Database(Servers.Kind kind, Path place, String url) {
         }
     }
 
-    /** Does something, each statement in a transaction of its own. */
+    /** Executes statements, each in a transaction of its own. */
     public void execute(String... statements) throws SQLException {
         try (Connection connection = DriverManager.getConnection(url);
                 Statement statement = connection.createStatement()) {

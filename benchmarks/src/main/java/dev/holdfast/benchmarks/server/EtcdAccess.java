@@ -11,7 +11,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import java.util.concurrent.TimeUnit;
 
-/** A plain connection to an etcd, with the least that there is between. Thread-safe. */
+/** A plain connection to etcd over gRPC. Thread-safe. */
 public final class EtcdAccess implements AutoCloseable {
 
     private static final ByteString ALL = ByteString.copyFrom(new byte[] {0});
@@ -28,32 +28,36 @@ public final class EtcdAccess implements AutoCloseable {
         return channel;
     }
 
-    /** Puts a key if it is not there; tells whether it did. */
+    /** Puts a key if it is absent; returns whether it did. */
     public boolean putIfAbsent(ByteString key, ByteString value, long lease) {
-        return keys.txn(TxnRequest.newBuilder()
-                        .addCompare(Compare.newBuilder()
-                                .setKey(key)
-                                .setTarget(Compare.CompareTarget.CREATE)
-                                .setCreateRevision(0))
-                        .addSuccess(RequestOp.newBuilder()
-                                .setRequestPut(PutRequest.newBuilder()
-                                        .setKey(key)
-                                        .setValue(value)
-                                        .setLease(lease)))
-                        .build())
-                .getSucceeded();
+        PutRequest put = PutRequest.newBuilder()
+                .setKey(key)
+                .setValue(value)
+                .setLease(lease)
+                .build();
+        return transact(
+                Compare.newBuilder()
+                        .setKey(key)
+                        .setTarget(Compare.CompareTarget.CREATE)
+                        .setCreateRevision(0),
+                RequestOp.newBuilder().setRequestPut(put));
     }
 
-    /** Deletes a key if it has a value; tells whether it did. */
+    /** Deletes a key if it has a value; returns whether it did. */
     public boolean deleteIf(ByteString key, ByteString value) {
+        return transact(
+                Compare.newBuilder()
+                        .setKey(key)
+                        .setTarget(Compare.CompareTarget.VALUE)
+                        .setValue(value),
+                RequestOp.newBuilder()
+                        .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(key)));
+    }
+
+    private boolean transact(Compare.Builder condition, RequestOp.Builder operation) {
         return keys.txn(TxnRequest.newBuilder()
-                        .addCompare(Compare.newBuilder()
-                                .setKey(key)
-                                .setTarget(Compare.CompareTarget.VALUE)
-                                .setValue(value))
-                        .addSuccess(RequestOp.newBuilder()
-                                .setRequestDeleteRange(
-                                        DeleteRangeRequest.newBuilder().setKey(key)))
+                        .addCompare(condition)
+                        .addSuccess(operation)
                         .build())
                 .getSucceeded();
     }

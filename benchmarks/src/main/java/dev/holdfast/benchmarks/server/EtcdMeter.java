@@ -9,10 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/**
- * What etcd counts: requests that were answered, whatever stream they came on, and proposals, each of which is a quorum
- * write.
- */
+/** The counters of etcd: answered requests of all streams, and proposals, each of which is a quorum write. */
 final class EtcdMeter implements FlatMeter {
 
     private static final Pattern ANSWERED = Pattern.compile("(?m)^grpc_server_msg_received_total\\{[^}]*} (\\S+)$");
@@ -26,7 +23,7 @@ final class EtcdMeter implements FlatMeter {
         this.pid = Servers.pid(Servers.Kind.ETCD, place);
     }
 
-    /** It is asked by HTTP, and counts what came by gRPC. */
+    /** Uses HTTP, so it is not among the gRPC requests that etcd counts. */
     @Override
     public Reading read() {
         try (InputStream answer = metrics.toURL().openStream()) {

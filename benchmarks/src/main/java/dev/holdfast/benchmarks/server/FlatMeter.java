@@ -3,7 +3,7 @@ package dev.holdfast.benchmarks.server;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The meter of a server on which no operation runs inside of another: to look at it again is enough. */
+/** The meter of a server on which no operation runs inside another: two readings are enough for a sample. */
 interface FlatMeter extends Meter {
 
     @Override

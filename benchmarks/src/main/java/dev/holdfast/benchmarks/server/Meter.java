@@ -3,11 +3,11 @@ package dev.holdfast.benchmarks.server;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** What a server counts, asked on a connection of its own. */
+/** The counters of a server, read on a connection of its own. */
 public interface Meter extends AutoCloseable {
 
     /**
-     * What it has done since it was started.
+     * The counters since the server was started.
      *
      * @param operations commands and statements, also those that run inside of others, such as in scripts
      * @param commits transactions that wrote something, where there are any
@@ -21,19 +21,17 @@ public interface Meter extends AutoCloseable {
         }
     }
 
-    /** What it has done up to now, of what clients asked for; not what the meter asks. */
+    /** Reads the counters, without what the meter itself has sent. */
     Reading read();
 
-    /**
-     * Looks at everything that the server does for a while, but for what the meter asks; it may be slower meanwhile.
-     */
+    /** Observes what the server does for a while, without what the meter sends; this may slow the server down. */
     Sample sample(Duration time);
 
     /** Whether operations run inside of others, so that only a sample tells what clients sent. */
     boolean nests();
 
     /**
-     * What the server did for a while.
+     * What the server did meanwhile.
      *
      * @param commands what clients sent
      * @param inner what ran inside of that
@@ -43,7 +41,7 @@ public interface Meter extends AutoCloseable {
     @Override
     void close();
 
-    /** The meter of the server whose address was left in a place. */
+    /** The meter of the server that was lent to a directory. */
     static Meter of(Servers.Kind kind, Path place) {
         return switch (kind) {
             case REDIS -> new RedisMeter(Servers.address(kind, place));

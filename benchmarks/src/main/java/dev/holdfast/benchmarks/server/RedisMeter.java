@@ -14,27 +14,27 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /*
- * INFO counts an operation of a script like a command that a client sent, and no server before version 8 tells the two
- * apart. MONITOR does, but it slows the server down. So the total is that of INFO, over the window; and how it divides
- * is seen in a short while after the window, in which the load goes on.
+ * INFO counts operations of scripts like commands of clients; before version 8 nothing distinguishes them. MONITOR
+ * does, but slows the server down. So INFO provides the total over the window, and MONITOR its division, sampled for a
+ * short time after the window under the same load.
  */
 
-/** What Redis counts. */
+/** The counters of Redis. */
 final class RedisMeter implements Meter {
 
-    /** What one reading is to the server. */
+    /** The commands of one reading. */
     private static final int OWN_COMMANDS = 1;
 
     private static final int QUIET_MILLIS = 20;
 
-    /** So much of a line tells where it comes from. */
+    /** The length of the part of a line that names its source. */
     private static final int HEAD = 64;
 
     private final RedisURI uri;
     private final RedisClient client;
     private final StatefulRedisConnection<String, String> connection;
 
-    /** Where that comes from: what it asks is left out where it is seen, and not counted on to be seen. */
+    /** The address of this connection, whose commands are ignored in a sample. */
     private final String reader;
 
     private int readings;
@@ -58,7 +58,7 @@ final class RedisMeter implements Meter {
                 cpuSeconds += number(line, ":");
             }
         }
-        // This one is not among them yet.
+        // Without the earlier readings; this one is not counted yet.
         return new Reading(operations - (double) readings++ * OWN_COMMANDS, 0, cpuSeconds * 1e9);
     }
 
@@ -84,7 +84,7 @@ final class RedisMeter implements Meter {
         }
     }
 
-    /** Where a connection comes from, of a line such as {@code id=4 addr=127.0.0.1:5240 laddr=…}. */
+    /** The address of a client in a line such as {@code id=4 addr=127.0.0.1:5240 laddr=…}. */
     private static String addressOf(String client) {
         int from = client.indexOf("addr=") + "addr=".length();
         return client.substring(from, client.indexOf(' ', from));
@@ -115,7 +115,7 @@ final class RedisMeter implements Meter {
         return new Sample(commands, inner);
     }
 
-    /** Reads on to the end of the line, of which it keeps the head; false if there is nothing at present. */
+    /** Reads to the end of the line and keeps its head; returns false if nothing more has arrived. */
     private static boolean readLine(InputStream bytes, StringBuilder head) throws IOException {
         try {
             for (int next = bytes.read(); next != '\n'; next = bytes.read()) {

@@ -8,7 +8,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The real servers of a run. Each is started when a cell first needs it, and all cells share it. Not thread-safe. */
+/** The servers of a run. Each is started when a cell first needs it, and all cells share it. Not thread-safe. */
 public final class Servers implements AutoCloseable {
 
     /** A kind of server. */
@@ -40,23 +40,23 @@ public final class Servers implements AutoCloseable {
 
     private final Map<Kind, RunningServer> running = new EnumMap<>(Kind.class);
 
-    /** Empties the server of a kind, and leaves in a place where it is, for the cell that runs there. */
+    /** Empties the server of a kind, and writes its address to a directory, for the cell that runs there. */
     public void lend(Kind kind, Path place) {
         RunningServer server = running.computeIfAbsent(kind, RunningServer::start);
         try {
-            Files.writeString(kind.address(place), server.emptied());
-            Files.writeString(kind.process(place), Long.toString(server.pid()));
+            Files.writeString(kind.address(place), server.emptied().get());
+            Files.writeString(kind.process(place), Long.toString(server.pid().getAsLong()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** The address that was left in a place. */
+    /** The address of the server that was lent to a directory. */
     public static String address(Kind kind, Path place) {
         return read(kind.address(place));
     }
 
-    /** The first process of the server whose address was left in a place. */
+    /** The first process of the server that was lent to a directory. */
     public static long pid(Kind kind, Path place) {
         return Long.parseLong(read(kind.process(place)));
     }
@@ -69,16 +69,17 @@ public final class Servers implements AutoCloseable {
         }
     }
 
-    /** What ran, by name, with its version. */
+    /** The servers that ran, by name, with their versions. */
     public Map<String, String> versions() {
         Map<String, String> versions = new TreeMap<>();
-        running.forEach((kind, server) -> versions.put(kind.title(), server.description()));
+        running.forEach((kind, server) ->
+                versions.put(kind.title(), server.description().get()));
         return versions;
     }
 
     @Override
     public void close() {
-        running.values().forEach(RunningServer::close);
+        running.values().forEach(server -> server.end().run());
         running.clear();
     }
 }

@@ -8,17 +8,17 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /*
- * pg_stat_database knows commits, but is told of them by each connection once a second only, which is too rough for a
- * window of a few seconds. Numbers of transactions are given one after another to those that write, and to them alone.
+ * Each connection reports its commits to pg_stat_database only once per second, which is too coarse for a window of a
+ * few seconds. Transaction ids are consecutive, and only transactions that write get one.
  */
 
 /**
- * What a database server counts: statements, which no other runs inside of, and transactions that wrote. Nobody else
- * must use a MariaDB meanwhile; PostgreSQL does not count statements that fail.
+ * The counters of a database server: top-level statements, and transactions that wrote. On MariaDB they include all
+ * users of the server; PostgreSQL does not count failed statements.
  */
 final class SqlMeter implements FlatMeter {
 
-    /** MariaDB's counter of transactions that wrote; it has to be switched on when the server is started. */
+    /** MariaDB's counter of transactions that wrote; it must be enabled at the start of the server. */
     static final String MARIADB_COMMITS = "trx_commits_insert_update";
 
     private static final String ON_MARIADB =
@@ -34,7 +34,7 @@ final class SqlMeter implements FlatMeter {
     private final PreparedStatement query;
     private final long pid;
 
-    /** How many readings the server has counted when it answers to the next one; each is one statement. */
+    /** The readings, one statement each, that the server has counted when it replies to the next one. */
     private int counted;
 
     private SqlMeter(Servers.Kind kind, Path place, String query, int counted) {

@@ -1,18 +1,18 @@
 package dev.holdfast.benchmarks.server;
 
 import dev.holdfast.benchmarks.harness.Bench;
-import dev.holdfast.benchmarks.harness.Crew;
-import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.harness.Measurements;
+import dev.holdfast.benchmarks.harness.Workers;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** What a server did in a window. */
-public final class Usage implements Crew.Watch, AutoCloseable {
+public final class Usage implements Workers.WindowListener, AutoCloseable {
 
     private static final Duration SAMPLE = Duration.ofMillis(200);
     private static final Duration SAMPLE_OF_A_TRIAL = Duration.ofMillis(20);
 
-    /** So long at the most, if nothing is seen. */
+    /** When to give up if nothing is seen. */
     private static final Duration MOST_SAMPLES = Duration.ofSeconds(2);
 
     private final Meter meter;
@@ -43,10 +43,7 @@ public final class Usage implements Crew.Watch, AutoCloseable {
         used = begin == null ? null : meter.read().since(begin);
     }
 
-    /**
-     * Sees what the server is asked for, at a time at which it has as much to do as in the window; again, if nothing
-     * was seen.
-     */
+    /** Samples what the server is asked for, under the same load as in the window; repeats that if nothing is seen. */
     public void sample() {
         if (!meter.nests()) {
             return;
@@ -59,27 +56,27 @@ public final class Usage implements Crew.Watch, AutoCloseable {
         sample = seen;
     }
 
-    /** Puts what each of so many pairs cost the server on a sheet. */
-    public void show(long pairs, Sheet sheet) {
-        show(pairs, 0, sheet);
+    /** Reports the cost of each pair to the server. */
+    public void show(long pairs, Measurements measurements) {
+        show(pairs, 0, measurements);
     }
 
-    /** As {@link #show(long, Sheet)}, where so many commands did not belong to it. */
-    public void show(long pairs, double others, Sheet sheet) {
+    /** As {@link #show(long, Measurements)}, without some commands that did not belong to the pairs. */
+    public void show(long pairs, double others, Measurements measurements) {
         Meter.Reading all = used;
         if (all == null || pairs <= 0) {
             return;
         }
-        sheet.put("server cpu", all.cpuNanos() / pairs);
+        measurements.put("server cpu", all.cpuNanos() / pairs);
         Meter.Sample parts = sample;
         if (!meter.nests()) {
-            sheet.put("commands", Math.max(0, all.operations() - others) / pairs);
-            sheet.put("commits", Math.max(0, all.commits() - others) / pairs);
+            measurements.put("commands", Math.max(0, all.operations() - others) / pairs);
+            measurements.put("commits", Math.max(0, all.commits() - others) / pairs);
         } else if (parts != null && parts.commands() + parts.inner() > 0) {
             double seen = (double) parts.commands() + parts.inner();
             double commands = all.operations() * (parts.commands() / seen);
-            sheet.put("commands", Math.max(0, commands - others) / pairs);
-            sheet.put("in scripts", all.operations() * (parts.inner() / seen) / pairs);
+            measurements.put("commands", Math.max(0, commands - others) / pairs);
+            measurements.put("in scripts", all.operations() * (parts.inner() / seen) / pairs);
         }
     }
 

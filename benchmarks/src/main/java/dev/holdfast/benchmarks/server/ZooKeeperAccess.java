@@ -19,7 +19,7 @@ public final class ZooKeeperAccess implements AutoCloseable {
 
     private static final int SESSION_MILLIS = 30_000;
     private static final String ITS_OWN = "zookeeper";
-    /** ZooKeeper looks for null in it, which other lists forbid. */
+    /** A mutable list: ZooKeeper calls {@code contains(null)}, which immutable ones reject. */
     private static final List<ACL> OPEN = new ArrayList<>(List.of(new ACL(Perms.ALL, new Id("world", "anyone"))));
 
     private final ZooKeeper zooKeeper;
@@ -43,7 +43,7 @@ public final class ZooKeeperAccess implements AutoCloseable {
         }
     }
 
-    /** Creates an ephemeral node if it is not there; tells whether it did. */
+    /** Creates an ephemeral node if it is absent; returns whether it did. */
     public boolean createIfAbsent(String path) throws InterruptedException {
         try {
             var unused = zooKeeper.create(path, new byte[0], OPEN, CreateMode.EPHEMERAL);
@@ -55,7 +55,7 @@ public final class ZooKeeperAccess implements AutoCloseable {
         }
     }
 
-    /** As {@link #createIfAbsent}, for who need not know whether it did. */
+    /** Creates an ephemeral node if it is absent. */
     public void createOnce(String path) {
         quietly(() -> {
             var unused = createIfAbsent(path);
@@ -80,7 +80,7 @@ public final class ZooKeeperAccess implements AutoCloseable {
         });
     }
 
-    /** What ends by itself meanwhile, as containers and ephemeral nodes do, is deleted too. */
+    /** Ignores nodes that the server deletes meanwhile, such as containers and ephemeral nodes. */
     private void deleteTree(String path) throws InterruptedException, KeeperException {
         try {
             for (String child : zooKeeper.getChildren(path, false)) {
@@ -94,7 +94,6 @@ public final class ZooKeeperAccess implements AutoCloseable {
         }
     }
 
-    /** What can be interrupted, and fail. */
     private interface Action {
         void run() throws InterruptedException, KeeperException;
     }

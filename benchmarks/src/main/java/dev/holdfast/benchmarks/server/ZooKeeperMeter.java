@@ -7,13 +7,13 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** What ZooKeeper counts: packets that it received, pings of sessions included, and transactions, which are writes. */
+/** The counters of ZooKeeper: received packets, including pings of sessions, and transactions, which are writes. */
 final class ZooKeeperMeter implements FlatMeter {
 
     private static final String PACKETS = "Received: ";
     private static final String TRANSACTION = "Zxid: 0x";
 
-    /** The rest is the number of the leader's term. */
+    /** The other bits of a transaction id are the leader's epoch. */
     private static final long COUNT_IN_TERM = 0xffff_ffffL;
 
     private final String host;
@@ -27,7 +27,7 @@ final class ZooKeeperMeter implements FlatMeter {
         this.pid = Servers.pid(Servers.Kind.ZOOKEEPER, place);
     }
 
-    /** This is no packet. */
+    /** A four-letter command, which ZooKeeper does not count as a packet. */
     @Override
     public Reading read() {
         try (Socket socket = new Socket(host, port)) {

@@ -1,29 +1,35 @@
 package dev.holdfast.benchmarks.workload;
 
 import dev.holdfast.benchmarks.harness.Bench;
-import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.harness.Contestant;
+import dev.holdfast.benchmarks.harness.Measurements;
 import java.time.Duration;
 
 /**
- * One thing to measure, in a fresh JVM.
+ * One measurement, in a fresh JVM.
  *
- * @param id what the command line and the figures call it, within its workload
- * @param isOfPeer whether it measures somebody else's lock: if that fails, it is told, and the run goes on
- * @param preparation how long it may take to make ready what is measured, beside what every cell may take
+ * @param id its name within the workload
+ * @param isOfPeer whether it measures a lock of others: if that fails, it is reported, and the run continues
+ * @param preparation extra time that it may take before it measures
  */
 public record Cell(String id, boolean isOfPeer, Duration preparation, Body body) {
 
-    public Cell(String id, boolean isOfPeer, Body body) {
-        this(id, isOfPeer, Duration.ZERO, body);
+    public Cell(String id, Body body) {
+        this(id, false, Duration.ZERO, body);
     }
 
-    public Cell(String id, Body body) {
-        this(id, false, body);
+    /** The cell of a contestant. */
+    public static Cell of(Contestant contestant, String id, Body body) {
+        return new Cell(id, contestant.isPeer(), Duration.ZERO, body);
+    }
+
+    public Cell withPreparation(Duration extra) {
+        return new Cell(id, isOfPeer, extra, body);
     }
 
     /** Measures. */
     @FunctionalInterface
     public interface Body {
-        void run(Bench bench, Sheet sheet) throws Exception;
+        void run(Bench bench, Measurements measurements) throws Exception;
     }
 }

@@ -1,6 +1,6 @@
 package dev.holdfast.benchmarks.workload;
 
-import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.harness.Measurements;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -8,13 +8,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of the table: a number of a cell, or how many times it is that of another.
+ * A row of the table: a number of a cell, or its ratio to another.
  *
- * @param subject what it is about
- * @param label what it tells
- * @param unit how it is shown
- * @param term the number
- * @param base what it is divided by; null for the number itself
+ * @param subject the cell or lock that it describes
+ * @param base the divisor; null for the number itself
  * @param goal what it should reach, if anything
  */
 public record Figure(
@@ -25,7 +22,7 @@ public record Figure(
         @Nullable Term base,
         Optional<Goal> goal) {
 
-    /** A number on the sheet of a cell, or the highest of several cells. */
+    /** A number of a cell, or the highest of several cells. */
     public record Term(List<String> cells, String number) {
 
         public Term(String cell, String number) {
@@ -34,24 +31,24 @@ public record Figure(
 
         boolean isIn(Round round) {
             return cells.stream().allMatch(cell -> {
-                Sheet sheet = round.sheets().get(cell);
-                return sheet != null && sheet.has(number);
+                Measurements measurements = round.cells().get(cell);
+                return measurements != null && measurements.has(number);
             });
         }
 
         double in(Round round) {
             return cells.stream()
                     .mapToDouble(cell ->
-                            Objects.requireNonNull(round.sheets().get(cell)).get(number))
+                            Objects.requireNonNull(round.cells().get(cell)).get(number))
                     .max()
                     .orElseThrow();
         }
     }
 
-    /** One run of each cell of a workload: figures compare what ran close together. */
-    public record Round(Map<String, Sheet> sheets) {}
+    /** One run of each cell of a workload: ratios compare cells that ran at nearly the same time. */
+    public record Round(Map<String, Measurements> cells) {}
 
-    /** What a figure should reach; its median is judged. */
+    /** What the median of a figure should reach. */
     public record Goal(boolean isFloor, double bound) {
 
         public boolean isReached(double median) {
@@ -63,7 +60,7 @@ public record Figure(
         }
     }
 
-    /** A number of the cell that it is about. */
+    /** A number of a cell. */
     public static Figure of(String cell, String label, Unit unit, String number) {
         return new Figure(cell, label, unit, new Term(cell, number), null, Optional.empty());
     }
@@ -80,7 +77,7 @@ public record Figure(
         return new Figure(subject, label, unit, term, base, Optional.of(new Goal(false, bound)));
     }
 
-    /** Its values in the rounds in which what it needs was measured, in ascending order. */
+    /** Its values, in ascending order, in the rounds that measured what it needs. */
     public double[] sorted(List<Round> rounds) {
         return rounds.stream()
                 .filter(round -> term.isIn(round) && (base == null || base.isIn(round)))

@@ -1,18 +1,26 @@
 package dev.holdfast.benchmarks.workload;
 
 import dev.holdfast.benchmarks.harness.Bench;
+import dev.holdfast.benchmarks.harness.Gathering;
 import dev.holdfast.benchmarks.harness.Jvm;
 import java.io.IOException;
+import java.util.List;
 
-/** Starts a JVM of its own for a process that takes part in a cell. */
+/** Starts the JVM of a process that takes part in a cell. */
 @FunctionalInterface
 public interface Launcher {
 
     /**
      * Starts it.
      *
-     * @param part one of {@link Workload#parts()}
+     * @param prefix a command that starts the JVM, such as {@code taskset}; usually empty
+     * @param part the id of one of {@link Workload#parts()}
      * @throws IOException if the JVM can't be started
      */
-    Jvm start(Workload workload, Cell part, Bench bench) throws IOException;
+    Jvm start(List<String> prefix, String workload, String part, Bench bench) throws IOException;
+
+    /** Starts several JVMs, which begin at the same time. */
+    default Gathering gather(int count, String workload, String part, Bench bench) throws IOException {
+        return Gathering.of(count, bench, () -> start(List.of(), workload, part, bench));
+    }
 }

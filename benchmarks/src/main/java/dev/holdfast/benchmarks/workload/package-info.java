@@ -1,4 +1,4 @@
-/** What a workload is: a question, the cells that are run to answer it, and the figures read from their sheets. */
+/** Workloads: a question, the cells that are run to answer it, and the figures read from their measurements. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.benchmarks.workload;

@@ -32,9 +32,9 @@ class GatheringTest {
             } catch (IllegalStateException starterHasEnded) {
                 return;
             }
-            Sheet sheet = new Sheet();
-            sheet.put("begin", joined.begin());
-            sheet.lines().forEach(System.out::println);
+            Measurements measurements = new Measurements();
+            measurements.put("begin", joined.begin());
+            measurements.lines().forEach(System.out::println);
         }
     }
 
@@ -76,7 +76,8 @@ class GatheringTest {
     void beginTogether() throws Exception {
         try (Gathering processes = gather(3, Joining.class)) {
             double begin = processes.open(Duration.ofSeconds(1)).begin();
-            assertThat(Sheet.all(processes.sheets(), "begin").boxed()).containsExactly(begin, begin, begin);
+            assertThat(Measurements.all(processes.measurements(), "begin").boxed())
+                    .containsExactly(begin, begin, begin);
         }
     }
 
@@ -96,7 +97,7 @@ class GatheringTest {
         try (Gathering starter = gather(1, Leaving.class)) {
             Optional<Long> joined =
                     await().atMost(Duration.ofMinutes(2)).until(() -> joined(directory), Optional::isPresent);
-            assertThat(starter.sheets()).hasSize(1);
+            assertThat(starter.measurements()).hasSize(1);
             Optional<ProcessHandle> left = joined.flatMap(ProcessHandle::of);
             if (left.isPresent()) {
                 left.get().onExit().get(2, TimeUnit.MINUTES);

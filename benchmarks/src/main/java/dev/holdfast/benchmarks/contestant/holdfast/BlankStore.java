@@ -15,7 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** Grants everything and keeps nothing, so that what is on the heap is the client's. Locks nothing. */
+/** Grants everything and keeps nothing, so that the heap is that of the client. Locks nothing. */
 public final class BlankStore implements LockStore {
 
     private final StoreTraits traits;

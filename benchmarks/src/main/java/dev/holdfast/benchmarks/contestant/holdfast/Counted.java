@@ -8,17 +8,15 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /**
- * Holdfast with a look at what it sends.
+ * Holdfast on a store that counts commands.
  *
- * @param holdfast on which store
- * @param title what the table calls it
  * @param settings of the client
  */
 public record Counted(Holdfasts holdfast, String title, UnaryOperator<Holdfast.Builder> settings)
         implements Contestant {
 
-    /** As it comes. */
-    public static Counted asItComes(Holdfasts holdfast) {
+    /** With default settings. */
+    public static Counted withDefaults(Holdfasts holdfast) {
         return new Counted(holdfast, holdfast.title(), UnaryOperator.identity());
     }
 
@@ -27,7 +25,7 @@ public record Counted(Holdfasts holdfast, String title, UnaryOperator<Holdfast.B
         return new Counted(holdfast, holdfast.title(), builder -> builder.cohortBudget(Duration.ZERO));
     }
 
-    /** With so long a ttl that there is hardly an audit, of which there is one per ttl. */
+    /** With a ttl so long that there is hardly an audit: each ttl has one. */
     public static Counted withoutAudits(Holdfasts holdfast, Duration interval) {
         return new Counted(
                 holdfast,
@@ -42,7 +40,6 @@ public record Counted(Holdfasts holdfast, String title, UnaryOperator<Holdfast.B
         return new CountedClient(store, new Holdfasts.HoldfastClient(store, client));
     }
 
-    /** What is sent without anybody asking for it. */
     record CountedClient(CountingStore store, Holdfasts.HoldfastClient client) implements Client {
 
         @Override

@@ -55,9 +55,9 @@ public final class CountingStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration patience) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
         count(command);
-        return store.execute(command, caller, patience);
+        return store.execute(command, caller, timeout);
     }
 
     private void count(Command command) {

@@ -1,8 +1,6 @@
 package dev.holdfast.benchmarks.contestant.holdfast;
 
 import com.google.errorprone.annotations.Immutable;
-import dev.holdfast.DistributedLock;
-import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.server.Database;
@@ -17,7 +15,6 @@ import dev.holdfast.store.sqlite.SqliteStore;
 import dev.holdfast.store.zookeeper.ZooKeeperStore;
 import io.lettuce.core.RedisURI;
 import java.nio.file.Path;
-import org.jspecify.annotations.Nullable;
 
 /** Holdfast on its stores. */
 public enum Holdfasts implements Contestant {
@@ -27,25 +24,25 @@ public enum Holdfasts implements Contestant {
     REDIS(
             "holdfast",
             place -> RedisStore.builder(RedisURI.create(Servers.address(Servers.Kind.REDIS, place)))
-                    .connectTimeout(FairClient.PATIENCE)
+                    .connectTimeout(FairClients.CONNECT_TIMEOUT)
                     .open()),
-    REDIS_FAIR(REDIS, FairClient::onRedis),
+    REDIS_FAIR(REDIS, FairClients::onRedis),
     POSTGRESQL("holdfast", place -> onSql(Servers.Kind.POSTGRESQL, place)),
-    POSTGRESQL_FAIR(POSTGRESQL, place -> FairClient.onSql(POSTGRESQL.open(place), Servers.Kind.POSTGRESQL, place)),
+    POSTGRESQL_FAIR(POSTGRESQL, place -> FairClients.onSql(POSTGRESQL.open(place), Servers.Kind.POSTGRESQL, place)),
     MARIADB("holdfast", place -> onSql(Servers.Kind.MARIADB, place)),
-    MARIADB_FAIR(MARIADB, place -> FairClient.onSql(MARIADB.open(place), Servers.Kind.MARIADB, place)),
+    MARIADB_FAIR(MARIADB, place -> FairClients.onSql(MARIADB.open(place), Servers.Kind.MARIADB, place)),
     ETCD(
             "holdfast",
             place -> EtcdStore.builder(Servers.address(Servers.Kind.ETCD, place))
-                    .connectTimeout(FairClient.PATIENCE)
+                    .connectTimeout(FairClients.CONNECT_TIMEOUT)
                     .open()),
-    ETCD_FAIR(ETCD, FairClient::onEtcd),
+    ETCD_FAIR(ETCD, FairClients::onEtcd),
     ZOOKEEPER(
             "holdfast",
             place -> ZooKeeperStore.builder(Servers.address(Servers.Kind.ZOOKEEPER, place))
-                    .connectTimeout(FairClient.PATIENCE)
+                    .connectTimeout(FairClients.CONNECT_TIMEOUT)
                     .open()),
-    ZOOKEEPER_FAIR(ZOOKEEPER, place -> FairClient.onZooKeeper(ZOOKEEPER.open(place), place));
+    ZOOKEEPER_FAIR(ZOOKEEPER, place -> FairClients.onZooKeeper(ZOOKEEPER.open(place), place));
 
     @Immutable
     private interface Opening {
@@ -61,7 +58,7 @@ public enum Holdfasts implements Contestant {
     private final Opening opening;
     private final Connecting connecting;
 
-    /** As it comes. */
+    /** With default settings. */
     Holdfasts(String title, Opening opening) {
         this.title = title;
         this.opening = opening;
@@ -69,9 +66,9 @@ public enum Holdfasts implements Contestant {
     }
 
     /** In strict order, on the store of another. */
-    Holdfasts(Holdfasts asItComes, Connecting connecting) {
-        this.title = asItComes.title + "-fair";
-        this.opening = asItComes.opening;
+    Holdfasts(Holdfasts withDefaults, Connecting connecting) {
+        this.title = withDefaults.title + "-fair";
+        this.opening = withDefaults.opening;
         this.connecting = connecting;
     }
 
@@ -109,40 +106,13 @@ public enum Holdfasts implements Contestant {
 
         @Override
         public Mutex mutex(String name) {
-            return new HoldMutex(holdfast.lock(name));
+            return new HoldMutex(holdfast.lock(name)::acquire);
         }
 
         @Override
         public void close() {
             holdfast.close();
             store.close();
-        }
-    }
-
-    /** Takes the hold and its token each time, as a user does who sends the token along. */
-    private static final class HoldMutex implements Mutex {
-
-        private final DistributedLock lock;
-        private @Nullable Hold hold;
-
-        HoldMutex(DistributedLock lock) {
-            this.lock = lock;
-        }
-
-        @Override
-        public long acquire() throws InterruptedException {
-            Hold granted = lock.acquire();
-            hold = granted;
-            return granted.fencingToken();
-        }
-
-        @Override
-        public void release() {
-            Hold held = hold;
-            hold = null;
-            if (held != null) {
-                held.close();
-            }
         }
     }
 }

@@ -13,7 +13,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
-/** The recipes of Curator that exclude others, with the retry policy of its documentation. All of them are fair. */
+/** The locks of Curator, with the retry policy of its documentation. All of them are fair. */
 public final class CuratorLocks {
 
     public static final Contestant MUTEX =

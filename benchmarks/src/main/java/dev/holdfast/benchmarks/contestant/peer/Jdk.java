@@ -1,32 +1,23 @@
 package dev.holdfast.benchmarks.contestant.peer;
 
 import dev.holdfast.benchmarks.harness.Contestant;
-import java.nio.file.Path;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The JDK's lock, which holds in one process only: for orientation. */
-public enum Jdk implements Contestant {
-    FAIR("jdk-fair"),
-    UNFAIR("jdk-unfair");
+/** The JDK's lock, which excludes threads of one process only: for orientation. */
+public final class Jdk {
 
-    private final String title;
+    public static final Contestant FAIR = lock("jdk-fair", true);
+    public static final Contestant UNFAIR = lock("jdk-unfair", false);
 
-    Jdk(String title) {
-        this.title = title;
-    }
+    private Jdk() {}
 
-    @Override
-    public String title() {
-        return title;
-    }
-
-    @Override
-    public Client connect(Path place) {
-        ConcurrentMap<String, ReentrantLock> locks = new ConcurrentHashMap<>();
-        return Client.of(
-                name -> new LockMutex(locks.computeIfAbsent(name, unused -> new ReentrantLock(this == FAIR))),
-                () -> {});
+    private static Contestant lock(String title, boolean isFair) {
+        return new Peer(title, place -> {
+            ConcurrentMap<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+            return Contestant.Client.of(
+                    name -> PeerMutex.of(locks.computeIfAbsent(name, unused -> new ReentrantLock(isFair))), () -> {});
+        });
     }
 }

@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The lock of jetcd, which is the one of the server. Its owner is a lease, so that each thread has one, for as long as
- * it runs; they are kept alive.
+ * The lock of jetcd, which is the one of the server. Its owner is a lease, so each thread has a lease of its own, which
+ * is kept alive.
  */
 public final class JetcdLocks {
 

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * Somebody else's locks.
+ * The locks of others.
  *
  * @param connection how one client connects
  */

@@ -6,32 +6,30 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock of others, without tokens. What fails otherwise than by an interrupt is an {@link IllegalStateException}.
+ * A lock without tokens. Failures other than interrupts become an {@link IllegalStateException}.
  *
- * @param <H> what an owner has in its hands
+ * @param <H> what an owner needs to release it
  */
 final class PeerMutex<H> implements Contestant.Mutex {
 
-    /** Gives back what {@link #acquire()} has taken. */
+    /** Releases what {@link #acquire()} has acquired. */
     interface Release<H> {
-        void run(H held) throws Exception;
+        void run(H owned) throws Exception;
     }
 
-    private final Callable<? extends H> take;
-    private final Release<? super H> giveBack;
-    private @Nullable H held;
+    private final Callable<? extends H> acquisition;
+    private final Release<? super H> release;
+    private @Nullable H owned;
 
-    private PeerMutex(Callable<? extends H> take, Release<? super H> giveBack) {
-        this.take = take;
-        this.giveBack = giveBack;
+    private PeerMutex(Callable<? extends H> acquisition, Release<? super H> release) {
+        this.acquisition = acquisition;
+        this.release = release;
     }
 
-    /** Of one whose owners have to show something to release it. */
-    static <H> Contestant.Mutex of(Callable<? extends H> take, Release<? super H> giveBack) {
-        return new PeerMutex<H>(take, giveBack);
+    static <H> Contestant.Mutex of(Callable<? extends H> acquisition, Release<? super H> release) {
+        return new PeerMutex<H>(acquisition, release);
     }
 
-    /** Of one with the JDK's interface. */
     static Contestant.Mutex of(Lock lock) {
         return new PeerMutex<>(
                 () -> {
@@ -41,7 +39,7 @@ final class PeerMutex<H> implements Contestant.Mutex {
                 Lock::unlock);
     }
 
-    /** Asks again at once until there is a true answer. */
+    /** Retries at once until the attempt succeeds. */
     static void spin(Callable<Boolean> attempt) throws Exception {
         while (!attempt.call()) {
             if (Thread.interrupted()) {
@@ -50,10 +48,16 @@ final class PeerMutex<H> implements Contestant.Mutex {
         }
     }
 
+    static void requireOurs(boolean isOurs) {
+        if (!isOurs) {
+            throw new IllegalStateException("the lock is not ours");
+        }
+    }
+
     @Override
     public long acquire() throws InterruptedException {
         try {
-            held = take.call();
+            owned = acquisition.call();
             return NO_TOKEN;
         } catch (InterruptedException | RuntimeException e) {
             throw e;
@@ -64,13 +68,12 @@ final class PeerMutex<H> implements Contestant.Mutex {
 
     @Override
     public void release() {
-        H owned = held;
-        held = null;
-        if (owned == null) {
-            return;
-        }
+        H acquired = owned;
+        owned = null;
         try {
-            giveBack.run(owned);
+            if (acquired != null) {
+                release.run(acquired);
+            }
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {

@@ -10,15 +10,15 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * The locks of a database server itself. They belong to a connection, which the owner keeps as long as the lock, and
- * which waits with whoever waits; they write nothing, have no lease, and end with the connection.
+ * The locks of a database server itself. Each belongs to a connection, so every owner and every waiter needs one; they
+ * write nothing, have no lease, and end with the connection.
  */
 public final class SessionLocks {
 
     public static final Contestant ON_POSTGRESQL = peer(
             Servers.Kind.POSTGRESQL,
             "advisory",
-            // It answers nothing, which is not null.
+            // The function returns void, which is not null.
             "SELECT pg_advisory_lock(hashtextextended(?, 0)) IS NOT NULL",
             "SELECT pg_advisory_unlock(hashtextextended(?, 0))");
 
@@ -27,25 +27,20 @@ public final class SessionLocks {
 
     private SessionLocks() {}
 
-    /**
-     * Locks by two functions.
-     *
-     * @param take waits for the lock of a name, and answers true or 1 with it
-     * @param giveBack likewise
-     */
-    private static Contestant peer(Servers.Kind kind, String title, String take, String giveBack) {
+    /** Two queries, with the name as their parameter, that return true or 1. */
+    private static Contestant peer(Servers.Kind kind, String title, String acquire, String release) {
         return new Peer(title, place -> {
             HikariDataSource pool = Database.at(kind, place).pool();
             return Contestant.Client.of(
                     name -> PeerMutex.of(
                             () -> {
                                 Connection connection = pool.getConnection();
-                                ask(connection, take, name);
+                                ask(connection, acquire, name);
                                 return connection;
                             },
                             connection -> {
                                 try (connection) {
-                                    ask(connection, giveBack, name);
+                                    ask(connection, release, name);
                                 }
                             }),
                     pool::close);

@@ -16,14 +16,14 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * ShedLock with its provider for JdbcTemplate, by the database's clock, as its manual advises. It is made for jobs that
- * are left out if they run elsewhere, and does not wait; so whoever wants the lock asks again after a short pause.
+ * are skipped while they run elsewhere, and does not wait; here a thread retries after a short pause.
  */
 public final class ShedLocks {
 
     public static final Contestant ON_POSTGRESQL = peer(Servers.Kind.POSTGRESQL, "TIMESTAMP");
     public static final Contestant ON_MARIADB = peer(Servers.Kind.MARIADB, "TIMESTAMP(3)");
 
-    /** Between two tries; no wait for anything, but a caller who does not want to burn the processor. */
+    /** Between two attempts, so that waiting does not burn the processor. */
     public static final Duration PAUSE = Duration.ofMillis(1);
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -45,11 +45,11 @@ public final class ShedLocks {
                     .usingDbTime()
                     .build());
             return Contestant.Client.of(
-                    name -> PeerMutex.of(() -> take(provider, name), SimpleLock::unlock), pool::close);
+                    name -> PeerMutex.of(() -> acquire(provider, name), SimpleLock::unlock), pool::close);
         });
     }
 
-    private static SimpleLock take(LockProvider provider, String name) throws InterruptedException {
+    private static SimpleLock acquire(LockProvider provider, String name) throws InterruptedException {
         while (true) {
             Optional<SimpleLock> lock = provider.lock(new LockConfiguration(Instant.now(), name, LEASE, Duration.ZERO));
             if (lock.isPresent()) {

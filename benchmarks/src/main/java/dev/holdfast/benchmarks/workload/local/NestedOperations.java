@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What {@link Reentrancy} measures: operations of a thread on locks that it holds throughout. */
+/** The operations that {@link Reentrancy} measures, on locks that the thread holds throughout. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)

@@ -1,7 +1,7 @@
 package dev.holdfast.benchmarks.workload.local;
 
 import dev.holdfast.benchmarks.harness.Bench;
-import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Unit;
@@ -17,52 +17,51 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** What an owner does with a lock that it has already: nothing of it concerns the store. */
-public final class Reentrancy implements Workload {
+/** Operations of an owner on a lock that it holds already; none of them reaches the store. */
+public final class Reentrancy {
 
     private static final double PER_SECOND = 10_000_000;
 
     /** What the handle of a nested acquisition takes: a header, a reference and a flag, rounded up. */
     private static final int BYTES_OF_A_HOLD = 24;
 
-    /** Of an operation, as JMH calls it. */
+    /** JMH's name of the bytes per operation. */
     private static final String ALLOCATED = "gc.alloc.rate.norm";
 
     private static final int ITERATIONS = 4;
 
-    @Override
-    public String id() {
-        return "reentrant";
-    }
+    private Reentrancy() {}
 
-    @Override
-    public String title() {
-        return "A lock that the thread holds already";
-    }
-
-    @Override
-    public String method() {
-        return "One thread holds the lock throughout, and acquires and releases it once more, as a handle or in the "
-                + "manner of `Lock`, or asks whether it holds it. [JMH](https://github.com/openjdk/jmh) measures each"
-                + " of these in a JVM of its own, after as long a warm-up. *Allocated* is what is made for each; the"
-                + " handle is an object of " + BYTES_OF_A_HOLD + " bytes, and nothing else should be.";
-    }
-
-    @Override
-    public List<Cell> cells() {
-        return List.of(
-                cell("acquire-close", "acquireClose"),
-                cell("lock-unlock", "lockUnlock"),
-                cell("is-held", "isHeld"),
-                cell("jdk-lock-unlock", "jdkLockUnlock"));
+    public static Workload workload() {
+        return Workload.local(
+                "reentrant",
+                "A lock that the thread holds already",
+                "One thread holds the lock throughout, and acquires and releases it once more, as a handle or in the"
+                        + " manner of `Lock`, or asks whether it holds it. [JMH](https://github.com/openjdk/jmh)"
+                        + " measures each of these in a JVM of its own, after as long a warm-up. *Allocated* is what is"
+                        + " made for each; the handle is an object of " + BYTES_OF_A_HOLD + " bytes, and nothing else"
+                        + " should be.",
+                List.of(
+                        cell("acquire-close", "acquireClose"),
+                        cell("lock-unlock", "lockUnlock"),
+                        cell("is-held", "isHeld"),
+                        cell("jdk-lock-unlock", "jdkLockUnlock")),
+                List.of(
+                        speed("acquire-close").atLeast(PER_SECOND),
+                        bytes("acquire-close").atMost(BYTES_OF_A_HOLD + 0.5),
+                        speed("lock-unlock").atLeast(PER_SECOND),
+                        bytes("lock-unlock").atMost(0.5),
+                        speed("is-held").atLeast(PER_SECOND),
+                        bytes("is-held").atMost(0.5),
+                        speed("jdk-lock-unlock")));
     }
 
     private static Cell cell(String id, String operation) {
-        return new Cell(id, (bench, sheet) -> measure(operation, bench, sheet));
+        return new Cell(id, (bench, measurements) -> measure(operation, bench, measurements));
     }
 
-    private static void measure(String operation, Bench bench, Sheet sheet) throws RunnerException {
-        // It would be one file for all users of this machine; cells run one at a time anyway.
+    private static void measure(String operation, Bench bench, Measurements measurements) throws RunnerException {
+        // The lock file is shared by all users of the machine; cells run one at a time anyway.
         System.setProperty("jmh.ignoreLock", "true");
         int iterations = bench.isTrial() ? 1 : ITERATIONS;
         TimeValue time = TimeValue.nanoseconds(bench.time().toNanos() / iterations);
@@ -78,23 +77,11 @@ public final class Reentrancy implements Workload {
                         .verbosity(VerboseMode.SILENT)
                         .build())
                 .runSingle();
-        sheet.put("ops/s", result.getPrimaryResult().getScore());
-        sheet.put(
+        measurements.put("ops/s", result.getPrimaryResult().getScore());
+        measurements.put(
                 "bytes",
                 Objects.requireNonNull(result.getSecondaryResults().get(ALLOCATED))
                         .getScore());
-    }
-
-    @Override
-    public List<Figure> figures() {
-        return List.of(
-                speed("acquire-close").atLeast(PER_SECOND),
-                bytes("acquire-close").atMost(BYTES_OF_A_HOLD + 0.5),
-                speed("lock-unlock").atLeast(PER_SECOND),
-                bytes("lock-unlock").atMost(0.5),
-                speed("is-held").atLeast(PER_SECOND),
-                bytes("is-held").atMost(0.5),
-                speed("jdk-lock-unlock"));
     }
 
     private static Figure speed(String cell) {

@@ -2,11 +2,13 @@ package dev.holdfast.benchmarks.workload.server;
 
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
+import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.harness.Processors;
-import dev.holdfast.benchmarks.harness.Sheet;
-import dev.holdfast.benchmarks.server.Servers;
+import dev.holdfast.benchmarks.harness.Quota;
+import dev.holdfast.benchmarks.harness.Workers;
 import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
+import dev.holdfast.benchmarks.workload.Launcher;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.time.Duration;
@@ -14,15 +16,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What a fresh JVM pays for connecting, for its first lock and for the first thousands. */
-public final class Cold implements Workload {
+/** What a fresh JVM pays for connecting, for its first lock and for the first thousands; also with half a processor. */
+public final class Cold {
 
-    /** A part of a run that is timed, from the end of opening but for the opening itself. */
+    /** A part of a run that is timed: the opening from the start, everything else from the end of the opening. */
     private enum Part {
         OPENING("opening", 0),
         FIRST("first pair", 1),
         FEW("1,000 pairs", 1_000),
-        MANY("20,000 pairs", 20_000);
+        MANY("20,000 pairs", Workers.FIRST_PAIRS);
 
         final String title;
         final int pairs;
@@ -32,10 +34,6 @@ public final class Cold implements Workload {
             this.pairs = pairs;
         }
 
-        String elapsed() {
-            return title;
-        }
-
         String cpu() {
             return title + ", CPU";
         }
@@ -43,72 +41,143 @@ public final class Cold implements Workload {
 
     private static final int NAMES = 1_000;
 
-    /** At a hundred pairs a second. */
+    /** At a hundred pairs per second. */
     private static final Duration LONGEST = Duration.ofMinutes(4);
 
-    private final Field field;
-    private final double opening;
+    private static final String METHOD =
+            "A fresh JVM opens a client, and one thread acquires and releases locks under " + NAMES
+                    + " names in turn, without any warm-up. All times but that of opening count from its end; *CPU* is"
+                    + " the processor time of the process, its compiler included. ";
 
-    /** @param opening how many times the processor time of the driver alone opening may take */
-    public Cold(Field field, double opening) {
-        this.field = field;
-        this.opening = opening;
+    private Cold() {}
+
+    /**
+     * Measures fresh JVMs.
+     *
+     * @param opening the goal for the processor time of opening, divided by that of the driver alone
+     */
+    public static Workload on(Contestants on, double opening) {
+        List<Figure> figures = new ArrayList<>();
+        figures.add(times(on, Part.OPENING.cpu(), "raw", on.raw()).atMost(opening));
+        for (Contestant peer : on.peers()) {
+            for (Part part : List.of(Part.FEW, Part.MANY)) {
+                figures.add(times(on, part.title, peer.title(), peer).atMost(1.1));
+                figures.add(times(on, part.cpu(), peer.title(), peer).atMost(1));
+            }
+        }
+        return new Workload(
+                on.name() + "-cold",
+                on.title() + ", from the start of a JVM",
+                METHOD + on.texts().settings(),
+                Optional.of(on.server()),
+                on.withoutServersOwn().stream()
+                        .map(contestant -> Cell.of(
+                                        contestant,
+                                        contestant.title(),
+                                        (bench, measurements) -> measure(contestant, 0, bench, measurements))
+                                .withPreparation(LONGEST))
+                        .toList(),
+                List.of(),
+                columns(),
+                figures);
     }
 
-    @Override
-    public String id() {
-        return field.name() + "-cold";
+    /** The same, and the steady throughput after it, in a JVM with half a processor. */
+    public static Workload withQuota(Contestants on, Launcher launcher) {
+        String id = on.name() + "-quota";
+        List<Workload.Column> columns = columns();
+        columns.add(ClientWorkers.PAIRS);
+        List<Cell> cells = new ArrayList<>();
+        List<Cell> parts = new ArrayList<>();
+        for (Contestant contestant : on.withoutServersOwn()) {
+            String process = contestant.title() + "-process";
+            parts.add(new Cell(
+                    process,
+                    (bench, measurements) -> measure(contestant, bench.time().toNanos(), bench, measurements)));
+            cells.add(Cell.of(contestant, contestant.title(), (bench, measurements) -> {
+                        try (Quota quota = Quota.create();
+                                var jvm = launcher.start(quota.prefix(), id, process, bench)) {
+                            measurements.read(jvm.measurements().lines());
+                            measurements.remark(quota.description());
+                        }
+                    })
+                    .withPreparation(LONGEST.multipliedBy(2)));
+        }
+        return new Workload(
+                id,
+                on.title() + ", with half a processor",
+                METHOD + "Then that thread continues for one window, whose throughput is *pairs*. The JVM has half a"
+                        + " processor: it runs in a control group where one can be created, and is pinned to one"
+                        + " processor next to a busy thread elsewhere; the remarks below the tables say which. "
+                        + on.texts().settings(),
+                Optional.of(on.server()),
+                cells,
+                parts,
+                columns,
+                List.of(
+                        ClientWorkers.times(
+                                on.ours().title(), "raw", List.of(on.raw().title())),
+                        times(on, Part.MANY.cpu(), "raw", on.raw())));
     }
 
-    @Override
-    public String title() {
-        return field.title() + ", from the start of a JVM";
+    private static List<Workload.Column> columns() {
+        List<Workload.Column> columns = new ArrayList<>();
+        for (Part part : Part.values()) {
+            columns.add(new Workload.Column(part.title, Unit.NANOS, part.title));
+            columns.add(new Workload.Column("CPU", Unit.NANOS, part.cpu()));
+        }
+        return columns;
     }
 
-    @Override
-    public String method() {
-        return "A fresh JVM opens a client, and one thread acquires and releases locks under " + NAMES
-                + " names in turn, without any warm-up. All times but that of opening count from its end; *CPU* is the"
-                + " processor time of the process, its compiler included. "
-                + field.texts().settings();
+    private static Figure times(Contestants on, String number, String label, Contestant other) {
+        String ours = on.ours().title();
+        return Figure.ratio(
+                ours, number + ", × " + label, new Figure.Term(ours, number), new Figure.Term(other.title(), number));
     }
 
-    @Override
-    public Optional<Servers.Kind> server() {
-        return Optional.of(field.server());
-    }
-
-    @Override
-    public List<Cell> cells() {
-        List<Contestant> contestants = new ArrayList<>(List.of(field.raw(), field.ours()));
-        contestants.addAll(field.peers());
-        return contestants.stream()
-                .map(contestant -> new Cell(
-                        contestant.title(),
-                        contestant.isPeer(),
-                        LONGEST,
-                        (bench, sheet) -> measure(contestant, bench, sheet)))
-                .toList();
-    }
-
-    private static void measure(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
+    /** @param steadyNanos how long the thread continues after the last part */
+    private static void measure(Contestant contestant, long steadyNanos, Bench bench, Measurements measurements)
+            throws Exception {
         Clock clock = Clock.now();
         try (Contestant.Client client = contestant.connect(bench.place())) {
-            clock.put(Part.OPENING, sheet);
+            clock.put(Part.OPENING, measurements);
             clock = Clock.now();
-            Contestant.Mutex[] mutexes = new Contestant.Mutex[NAMES];
-            int pairs = 0;
+            Pairs pairs = new Pairs(client);
             for (Part part : List.of(Part.FIRST, Part.FEW, Part.MANY)) {
-                for (int most = bench.scaled(part.pairs); pairs < most; pairs++) {
-                    int name = pairs % NAMES;
-                    if (mutexes[name] == null) {
-                        mutexes[name] = client.mutex("name-" + name);
-                    }
-                    var unused = mutexes[name].acquire();
-                    mutexes[name].release();
+                while (pairs.count < bench.scaled(part.pairs)) {
+                    pairs.next();
                 }
-                clock.put(part, sheet);
+                clock.put(part, measurements);
             }
+            if (steadyNanos > 0) {
+                long before = pairs.count;
+                long begin = System.nanoTime();
+                do {
+                    pairs.next();
+                } while (System.nanoTime() - begin < steadyNanos);
+                measurements.put("pairs/s", (pairs.count - before) * 1e9 / (System.nanoTime() - begin));
+            }
+        }
+    }
+
+    /** Pairs of one thread under {@link #NAMES} names in turn. */
+    private static final class Pairs {
+        private final Contestant.Client client;
+        private final List<Contestant.Mutex> mutexes = new ArrayList<>();
+        private long count;
+
+        Pairs(Contestant.Client client) {
+            this.client = client;
+        }
+
+        void next() throws InterruptedException {
+            int name = (int) (count++ % NAMES);
+            if (name == mutexes.size()) {
+                mutexes.add(client.mutex("name-" + name));
+            }
+            Contestant.Mutex mutex = mutexes.get(name);
+            var unused = mutex.acquire();
+            mutex.release();
         }
     }
 
@@ -119,39 +188,10 @@ public final class Cold implements Workload {
             return new Clock(System.nanoTime(), Processors.ofThisProcess());
         }
 
-        void put(Part part, Sheet sheet) {
+        void put(Part part, Measurements measurements) {
             Clock end = now();
-            sheet.put(part.elapsed(), end.time - time);
-            sheet.put(part.cpu(), end.cpu - cpu);
+            measurements.put(part.title, end.time - time);
+            measurements.put(part.cpu(), end.cpu - cpu);
         }
-    }
-
-    @Override
-    public List<Column> columns() {
-        List<Column> columns = new ArrayList<>();
-        for (Part part : Part.values()) {
-            columns.add(new Column(part.title, Unit.NANOS, part.elapsed()));
-            columns.add(new Column("CPU", Unit.NANOS, part.cpu()));
-        }
-        return columns;
-    }
-
-    @Override
-    public List<Figure> figures() {
-        List<Figure> figures = new ArrayList<>();
-        figures.add(times(Part.OPENING.cpu(), "raw", field.raw()).atMost(opening));
-        for (Contestant peer : field.peers()) {
-            for (Part part : List.of(Part.FEW, Part.MANY)) {
-                figures.add(times(part.elapsed(), peer.title(), peer).atMost(1.1));
-                figures.add(times(part.cpu(), peer.title(), peer).atMost(1));
-            }
-        }
-        return figures;
-    }
-
-    private Figure times(String number, String what, Contestant other) {
-        String ours = field.ours().title();
-        return Figure.ratio(
-                ours, number + ", × " + what, new Figure.Term(ours, number), new Figure.Term(other.title(), number));
     }
 }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
-import dev.holdfast.benchmarks.harness.Crew;
 import dev.holdfast.benchmarks.harness.Guarded;
-import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.harness.Measurements;
+import dev.holdfast.benchmarks.harness.Workers;
 import dev.holdfast.benchmarks.server.Meter;
 import dev.holdfast.benchmarks.server.Servers;
 import dev.holdfast.servers.NeedsEtcd;
@@ -34,22 +34,22 @@ class ContestantsTest {
         SERVERS.close();
     }
 
-    static Stream<Field> fields() {
-        return Stream.of(Field.POSTGRESQL, Field.MARIADB, Field.ZOOKEEPER);
+    static Stream<Contestants> fields() {
+        return Stream.of(Contestants.POSTGRESQL, Contestants.MARIADB, Contestants.ZOOKEEPER);
     }
 
     @ParameterizedTest
     @MethodSource("fields")
     @DisplayName("lock, for one client after another")
-    void lock(Field field, @TempDir Path place) throws Exception {
-        SERVERS.lend(field.server(), place);
-        List<Contestant> contestants = new ArrayList<>(field.all());
-        contestants.addAll(field.fair());
+    void lock(Contestants on, @TempDir Path place) throws Exception {
+        SERVERS.lend(on.server(), place);
+        List<Contestant> contestants = new ArrayList<>(on.all());
+        contestants.addAll(on.fair());
         for (Contestant contestant : contestants) {
             for (int client = 0; client < 2; client++) {
-                Sheet sheet = new Sheet();
-                lock(contestant, place, sheet);
-                assertThat(sheet.violations()).as(contestant.title()).isEmpty();
+                Measurements measurements = new Measurements();
+                lock(contestant, place, measurements);
+                assertThat(measurements.violations()).as(contestant.title()).isEmpty();
             }
         }
     }
@@ -58,27 +58,28 @@ class ContestantsTest {
     @NeedsEtcd
     @DisplayName("lock on etcd, for one client after another, and can tell what a write takes")
     void onEtcd(@TempDir Path first, @TempDir Path second) throws Exception {
-        lock(Field.ETCD, first);
-        ping(Field.ETCD, second);
+        lock(Contestants.ETCD, first);
+        ping(Contestants.ETCD, second);
     }
 
-    private static void lock(Contestant contestant, Path place, Sheet sheet) throws Exception {
+    private static void lock(Contestant contestant, Path place, Measurements measurements) throws Exception {
         Guarded guarded = Guarded.inMemory();
         try (Contestant.Client client = contestant.connect(place)) {
             Bench bench = Bench.after(Duration.ZERO, place, Duration.ofMillis(50), 0.01);
-            Crew.Tally tally = Crew.run(bench, 2, unused -> new Crew.Post(client.mutex("name"), guarded));
+            Workers.Tally tally = Workers.of(bench, 2, unused -> new Workers.Post(client.mutex("name"), guarded))
+                    .run();
             assertThat(tally.passes()).as(contestant.title()).isPositive();
-            guarded.check(tally.passes(), sheet);
+            guarded.check(tally.passes(), measurements);
         }
     }
 
     @ParameterizedTest
     @MethodSource("fields")
     @DisplayName("can tell what a write takes, if they are in strict order")
-    void ping(Field field, @TempDir Path place) {
-        SERVERS.lend(field.server(), place);
-        try (Contestant.Client client = field.oursFair().connect(place);
-                Meter meter = Meter.of(field.server(), place)) {
+    void ping(Contestants on, @TempDir Path place) {
+        SERVERS.lend(on.server(), place);
+        try (Contestant.Client client = on.oursFair().connect(place);
+                Meter meter = Meter.of(on.server(), place)) {
             Meter.Reading before = meter.read();
             for (int i = 0; i < 20; i++) {
                 client.ping().orElseThrow().run();

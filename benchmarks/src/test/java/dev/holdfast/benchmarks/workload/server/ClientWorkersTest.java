@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
-import dev.holdfast.benchmarks.harness.Crew;
 import dev.holdfast.benchmarks.harness.Guarded;
-import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.harness.Measurements;
+import dev.holdfast.benchmarks.harness.Workers;
 import dev.holdfast.benchmarks.server.Servers;
 import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Unit;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("A contestant on a server")
 @Tag("server")
-class StageTest {
+class ClientWorkersTest {
 
     private static final Servers SERVERS = new Servers();
     private static final Duration TIME = Duration.ofMillis(50);
@@ -33,7 +33,7 @@ class StageTest {
     @TempDir
     private Path place;
 
-    private final Sheet sheet = new Sheet();
+    private final Measurements measurements = new Measurements();
 
     @BeforeEach
     void lendServer() {
@@ -45,7 +45,7 @@ class StageTest {
         SERVERS.close();
     }
 
-    /** Somebody's lock, with a token for everyone who comes. */
+    /** A lock of others, with tokens. */
     private record Somebody(boolean isPeer, Contestant.Mutex lock) implements Contestant {
         @Override
         public String title() {
@@ -82,8 +82,8 @@ class StageTest {
         };
     }
 
-    private void play(Contestant contestant) throws Exception {
-        Stage.play(Field.REDIS, contestant, 1, 1, bench(), sheet);
+    private void measure(Contestant contestant) throws Exception {
+        ClientWorkers.measure(Contestants.REDIS, contestant, 1, 1, bench(), measurements);
     }
 
     private Bench bench() {
@@ -93,35 +93,40 @@ class StageTest {
     @Test
     @DisplayName("whose lock is broken is found out, a peer too")
     void findsBrokenLocks() throws Exception {
-        // On a busy machine nobody may come twice in so short a time.
-        for (int attempt = 0; attempt < 100 && sheet.violations().isEmpty(); attempt++) {
-            play(new Somebody(true, lock(() -> 7)));
+        // On a busy machine there may not be two pairs in so short a time.
+        for (int attempt = 0; attempt < 100 && measurements.violations().isEmpty(); attempt++) {
+            measure(new Somebody(true, lock(() -> 7)));
         }
-        assertThat(sheet.violations()).singleElement().asString().contains("tokens were not above the one before");
+        assertThat(measurements.violations())
+                .singleElement()
+                .asString()
+                .contains("tokens were not above the one before");
     }
 
     @Test
     @DisplayName("that never comes to an end is left to itself and told of, if it is a peer")
     void leavesStuckPeers() throws Exception {
-        play(new Somebody(true, lock(StageTest::neverComes)));
-        assertThat(sheet.violations()).isEmpty();
-        assertThat(sheet.remarks()).singleElement().asString().startsWith("1 of 1 threads did not come to an end");
-        assertThat(Unit.PER_SECOND.show(sheet.get("pairs/s"))).isEqualTo("none finished");
+        measure(new Somebody(true, lock(ClientWorkersTest::neverComes)));
+        assertThat(measurements.violations()).isEmpty();
+        assertThat(measurements.remarks())
+                .singleElement()
+                .asString()
+                .startsWith("1 of 1 threads did not come to an end");
+        assertThat(Unit.PER_SECOND.show(measurements.get("pairs/s"))).isEqualTo("none finished");
     }
 
     @Test
     @DisplayName("that never comes to an end has failed, if it is ours")
     void failsIfOursIsStuck() {
-        Contestant.Mutex stuck = lock(StageTest::neverComes);
-        // A measurement has more patience, which would only take time here.
-        assertThatThrownBy(() -> Stage.work(
-                        new Somebody(false, stuck),
-                        bench(),
-                        1,
-                        Crew.Watch.NONE,
-                        Duration.ofMillis(200),
-                        unused -> new Crew.Post(stuck, Guarded.inMemory()),
-                        sheet))
+        Contestant.Mutex stuck = lock(ClientWorkersTest::neverComes);
+        // The time-out of a measurement would only take time here.
+        assertThatThrownBy(() -> Workers.of(
+                                new Somebody(false, stuck),
+                                bench(),
+                                1,
+                                unused -> new Workers.Post(stuck, Guarded.inMemory()))
+                        .timeout(Duration.ofMillis(200))
+                        .run())
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("1 threads failed");
     }
@@ -134,7 +139,7 @@ class StageTest {
     @Test
     @DisplayName("is ahead of peers of which none finished, and compared with the best")
     void comparesWithTheBest() {
-        Figure times = Stage.times("ours", "the best peer", List.of("one", "other"));
+        Figure times = ClientWorkers.times("ours", "the best peer", List.of("one", "other"));
         assertThat(times.sorted(List.of(round(20, 5, 10)))).containsExactly(2);
         assertThat(times.sorted(List.of(round(20, 0, 0)))).containsExactly(Double.POSITIVE_INFINITY);
         assertThat(Unit.TIMES.show(Double.POSITIVE_INFINITY)).isEqualTo("∞ ×");
@@ -144,9 +149,9 @@ class StageTest {
         return new Figure.Round(Map.of("ours", pairs(ours), "one", pairs(one), "other", pairs(other)));
     }
 
-    private static Sheet pairs(double pairs) {
-        Sheet sheet = new Sheet();
-        sheet.put("pairs/s", pairs);
-        return sheet;
+    private static Measurements pairs(double pairs) {
+        Measurements measurements = new Measurements();
+        measurements.put("pairs/s", pairs);
+        return measurements;
     }
 }

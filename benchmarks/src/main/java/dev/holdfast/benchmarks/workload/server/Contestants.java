@@ -4,7 +4,6 @@ import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
 import dev.holdfast.benchmarks.contestant.peer.CuratorLocks;
 import dev.holdfast.benchmarks.contestant.peer.JetcdLocks;
 import dev.holdfast.benchmarks.contestant.peer.RawLocks;
-import dev.holdfast.benchmarks.contestant.peer.RawRedis;
 import dev.holdfast.benchmarks.contestant.peer.Redissons;
 import dev.holdfast.benchmarks.contestant.peer.SessionLocks;
 import dev.holdfast.benchmarks.contestant.peer.ShedLocks;
@@ -18,21 +17,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Who meets on one kind of server.
+ * The locks that are compared on one kind of server.
  *
- * @param name what begins the names of workloads
- * @param raw what one would write by hand: the floor
- * @param ours Holdfast as it comes
+ * @param name the prefix of the workloads' ids
+ * @param raw the lock that one would write by hand: the floor
+ * @param ours Holdfast with its default settings
  * @param oursFair Holdfast in strict order
  * @param store the store of ours
- * @param peers the others, as they come: those whose locks end by themselves some time after their owner
- * @param fairPeers the others, in strict order
- * @param serversOwn locks that the server itself has, which end with a connection
+ * @param peers other libraries with their default settings, whose locks expire some time after their owner
+ * @param fairPeers other libraries in strict order
+ * @param serversOwn locks of the server itself, which end with a connection
  * @param keepers the peers that keep their locks alive
- * @param counts what the server has counted for each pair
+ * @param counts what the server counts for each pair
  * @param texts for the page
  */
-public record Field(
+public record Contestants(
         Servers.Kind server,
         String name,
         Contestant raw,
@@ -47,11 +46,11 @@ public record Field(
         Texts texts) {
 
     /**
-     * What the page says; Markdown.
+     * Text for the page; Markdown.
      *
-     * @param settings what there is to say of their settings
-     * @param counts what the server has counted
-     * @param ping what is sent to see how long the server takes to answer
+     * @param settings the settings of all contestants
+     * @param counts what the server counts
+     * @param ping the smallest request, which shows how long the server takes to reply
      */
     record Texts(String settings, String counts, String ping) {}
 
@@ -61,10 +60,10 @@ public record Field(
             new Workload.Column("statements", Unit.COUNT, "commands"),
             new Workload.Column("commits", Unit.COUNT, "commits"));
 
-    public static final Field REDIS = new Field(
+    public static final Contestants REDIS = new Contestants(
             Servers.Kind.REDIS,
             "redis",
-            new RawRedis(),
+            RawLocks.ON_REDIS,
             Holdfasts.REDIS,
             Holdfasts.REDIS_FAIR,
             Holdfasts.REDIS,
@@ -85,7 +84,7 @@ public record Field(
                             + " and run inside of scripts",
                     "a `PING`"));
 
-    public static final Field POSTGRESQL = new Field(
+    public static final Contestants POSTGRESQL = new Contestants(
             Servers.Kind.POSTGRESQL,
             "postgresql",
             RawLocks.ON_POSTGRESQL,
@@ -108,7 +107,7 @@ public record Field(
                             + " but not what failed, and *commits* how many transactions wrote something",
                     SQL_PING));
 
-    public static final Field MARIADB = new Field(
+    public static final Contestants MARIADB = new Contestants(
             Servers.Kind.MARIADB,
             "mariadb",
             RawLocks.ON_MARIADB,
@@ -132,7 +131,7 @@ public record Field(
             new Workload.Column("requests", Unit.COUNT, "commands"),
             new Workload.Column("writes", Unit.COUNT, "commits"));
 
-    public static final Field ETCD = new Field(
+    public static final Contestants ETCD = new Contestants(
             Servers.Kind.ETCD,
             "etcd",
             RawLocks.ON_ETCD,
@@ -155,7 +154,7 @@ public record Field(
                             + " many of its proposals were committed, each of which is a quorum write",
                     "a put of one small key"));
 
-    public static final Field ZOOKEEPER = new Field(
+    public static final Contestants ZOOKEEPER = new Contestants(
             Servers.Kind.ZOOKEEPER,
             "zookeeper",
             RawLocks.ON_ZOOKEEPER,
@@ -198,23 +197,27 @@ public record Field(
                 Database.POOL, insert, ShedLocks.PAUSE.toMillis(), own, function);
     }
 
-    /** What people call the server. */
     public String title() {
         return server.title();
     }
 
-    /** All that run as they come. */
-    public List<Contestant> all() {
-        List<Contestant> all = new ArrayList<>(List.of(raw, ours));
-        all.addAll(peers);
-        all.addAll(serversOwn);
+    private static List<Contestant> concat(List<Contestant> first, List<Contestant> second) {
+        List<Contestant> all = new ArrayList<>(first);
+        all.addAll(second);
         return all;
     }
 
-    /** All that run in strict order. */
+    List<Contestant> withoutServersOwn() {
+        return concat(List.of(raw, ours), peers);
+    }
+
+    /** All with their default settings. */
+    public List<Contestant> all() {
+        return concat(withoutServersOwn(), serversOwn);
+    }
+
+    /** All in strict order. */
     List<Contestant> fair() {
-        List<Contestant> fair = new ArrayList<>(List.of(oursFair));
-        fair.addAll(fairPeers);
-        return fair;
+        return concat(List.of(oursFair), fairPeers);
     }
 }

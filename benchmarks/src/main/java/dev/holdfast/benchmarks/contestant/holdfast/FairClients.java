@@ -21,31 +21,36 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A client in strict order, and beside it a probe of what the least answer of the server takes meanwhile: on the driver
- * that it uses, where that can be shared.
- *
- * @param probe what a ping sends
- * @param end closes what the probe uses
+ * Clients in strict order that can ping: a ping takes as long as the smallest reply of the server under that load. It
+ * uses the driver of the client where that can be shared.
  */
-record FairClient(Contestant.Client client, Runnable probe, Runnable end) implements Contestant.Client {
+final class FairClients {
 
-    /** How long to wait for a server on a busy machine, where several processes start at once. */
-    static final Duration PATIENCE = Duration.ofMinutes(1);
+    /** A server may be slow to accept on a busy machine, where several processes start at once. */
+    static final Duration CONNECT_TIMEOUT = Duration.ofMinutes(1);
 
-    private static Contestant.Client client(LockStore store) {
-        Holdfast holdfast = Holdfast.builder(store).cohortBudget(Duration.ZERO).build();
-        return new Holdfasts.HoldfastClient(store, holdfast);
+    private FairClients() {}
+
+    private static Contestant.Client client(LockStore store, Runnable ping, Runnable end) {
+        Contestant.Client client = new Holdfasts.HoldfastClient(
+                store, Holdfast.builder(store).cohortBudget(Duration.ZERO).build());
+        return Contestant.Client.of(client::mutex, Optional.of(ping), () -> {
+            client.close();
+            end.run();
+        });
     }
 
     /** Pings by {@code PING}. */
-    static FairClient onRedis(Path place) {
+    static Contestant.Client onRedis(Path place) {
         RedisURI uri = RedisURI.create(Servers.address(Servers.Kind.REDIS, place));
         RedisClient driver = RedisClient.create(uri);
-        RedisStore store =
-                RedisStore.builder(uri).client(driver).connectTimeout(PATIENCE).open();
+        RedisStore store = RedisStore.builder(uri)
+                .client(driver)
+                .connectTimeout(CONNECT_TIMEOUT)
+                .open();
         StatefulRedisConnection<String, String> connection = driver.connect();
-        return new FairClient(
-                client(store),
+        return client(
+                store,
                 () -> {
                     var unused = connection.sync().ping();
                 },
@@ -55,16 +60,16 @@ record FairClient(Contestant.Client client, Runnable probe, Runnable end) implem
                 });
     }
 
-    /** Pings by an update of a row that nobody else wants, which is committed by itself. */
-    static FairClient onSql(LockStore store, Servers.Kind kind, Path place) {
+    /** Pings by an update of a row of its own, in autocommit mode. */
+    static Contestant.Client onSql(LockStore store, Servers.Kind kind, Path place) {
         Database database = Database.at(kind, place);
         long id = ProcessHandle.current().pid();
         database.once("ping", () -> database.execute("CREATE TABLE ping (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)"));
         database.once("ping-" + id, () -> database.execute("INSERT INTO ping VALUES (" + id + ", 0)"));
         Connection connection = database.connect();
         PreparedStatement update = Database.prepare(connection, "UPDATE ping SET n = n + 1 WHERE id = " + id);
-        return new FairClient(
-                client(store),
+        return client(
+                store,
                 () -> {
                     try {
                         update.executeUpdate();
@@ -76,37 +81,22 @@ record FairClient(Contestant.Client client, Runnable probe, Runnable end) implem
     }
 
     /** Pings by a put of one small key. */
-    static FairClient onEtcd(Path place) {
+    static Contestant.Client onEtcd(Path place) {
         EtcdAccess etcd = new EtcdAccess(Servers.address(Servers.Kind.ETCD, place));
-        EtcdStore store =
-                EtcdStore.builder(etcd.channel()).connectTimeout(PATIENCE).open();
+        EtcdStore store = EtcdStore.builder(etcd.channel())
+                .connectTimeout(CONNECT_TIMEOUT)
+                .open();
         ByteString key =
                 ByteString.copyFromUtf8("ping-" + ProcessHandle.current().pid());
         ByteString value = ByteString.copyFromUtf8("x");
-        return new FairClient(client(store), () -> etcd.put(key, value), etcd::close);
+        return client(store, () -> etcd.put(key, value), etcd::close);
     }
 
     /** Pings by a write of one small node, in a session of its own. */
-    static FairClient onZooKeeper(LockStore store, Path place) {
+    static Contestant.Client onZooKeeper(LockStore store, Path place) {
         ZooKeeperAccess zooKeeper = new ZooKeeperAccess(Servers.address(Servers.Kind.ZOOKEEPER, place));
         String path = "/ping-" + ProcessHandle.current().pid();
         zooKeeper.createOnce(path);
-        return new FairClient(client(store), () -> zooKeeper.set(path), zooKeeper::close);
-    }
-
-    @Override
-    public Contestant.Mutex mutex(String name) {
-        return client.mutex(name);
-    }
-
-    @Override
-    public Optional<Runnable> ping() {
-        return Optional.of(probe);
-    }
-
-    @Override
-    public void close() {
-        client.close();
-        end.run();
+        return client(store, () -> zooKeeper.set(path), zooKeeper::close);
     }
 }

@@ -5,12 +5,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.DoubleStream;
+import org.HdrHistogram.Histogram;
 
 /**
- * What one run of one cell has shown: numbers by name, violations, and remarks. Written to the standard output of the
- * cell's JVM, line by line, and read back by the one that started it. Not thread-safe.
+ * The result of one run of a cell: numbers by name, violations, and remarks. The JVM of the cell prints it line by line
+ * to its standard output, and the JVM that started it reads it back. Not thread-safe.
  */
-public final class Sheet {
+public final class Measurements {
 
     private static final String NUMBER = "number";
     private static final String VIOLATION = "violation";
@@ -28,12 +29,20 @@ public final class Sheet {
         numbers.put(name, (double) value);
     }
 
-    /** What must never be was seen. */
+    /** Reports the percentiles of some waits, under names that begin with a prefix. */
+    public void putWaits(String prefix, Histogram waits) {
+        put(prefix + "p50", waits.getValueAtPercentile(50));
+        put(prefix + "p99", waits.getValueAtPercentile(99));
+        put(prefix + "p99.9", waits.getValueAtPercentile(99.9));
+        put(prefix + "max", waits.getMaxValue());
+    }
+
+    /** Reports that a lock failed. */
     public void violation(String text) {
         violations.add(text);
     }
 
-    /** Something that a reader of the numbers must know. */
+    /** Notes something that a reader of the numbers must know. */
     public void remark(String text) {
         remarks.add(text.lines().findFirst().orElse(""));
     }
@@ -50,9 +59,26 @@ public final class Sheet {
         return value;
     }
 
-    /** What each of them tells under this name. */
-    public static DoubleStream all(List<Sheet> sheets, String name) {
-        return sheets.stream().mapToDouble(sheet -> sheet.get(name));
+    /** The number of this name in each of them. */
+    public static DoubleStream all(List<Measurements> several, String name) {
+        return several.stream().mapToDouble(one -> one.get(name));
+    }
+
+    public static double sum(List<Measurements> several, String name) {
+        return all(several, name).sum();
+    }
+
+    /** Combines what processes measured at one lock: their pairs are added up, and the longest waits are kept. */
+    public void combine(List<Measurements> processes) {
+        processes.forEach(process -> process.remarks.forEach(this::remark));
+        put("pairs/s", sum(processes, "pairs/s"));
+        put(
+                "spread",
+                all(processes, "pairs/s").max().orElse(0)
+                        / all(processes, "pairs/s").min().orElse(0));
+        for (String wait : List.of("p50", "p99", "p99.9", "max")) {
+            put(wait, all(processes, wait).max().orElse(0));
+        }
     }
 
     public List<String> violations() {
@@ -63,7 +89,7 @@ public final class Sheet {
         return List.copyOf(remarks);
     }
 
-    /** The sheet as text, for {@link #read}. */
+    /** The text that {@link #read} understands. */
     public List<String> lines() {
         List<String> lines = new ArrayList<>();
         numbers.forEach((name, value) -> lines.add(NUMBER + "\t" + name + "\t" + value));
@@ -72,7 +98,7 @@ public final class Sheet {
         return lines;
     }
 
-    /** Takes lines in; what is not of its kind is passed over. */
+    /** Adds what the lines say; other lines are ignored. */
     public void read(List<String> lines) {
         for (String line : lines) {
             String[] parts = line.split("\t", 3);

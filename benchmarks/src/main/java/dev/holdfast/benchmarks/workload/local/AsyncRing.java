@@ -6,7 +6,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.benchmarks.contestant.holdfast.CountingStore;
 import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
 import dev.holdfast.benchmarks.harness.Guarded;
-import dev.holdfast.benchmarks.harness.Sheet;
+import dev.holdfast.benchmarks.harness.Measurements;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
-/** Stages that pass one lock round: whoever gets it asks again, and lets go. No thread waits. */
-final class Ring implements AutoCloseable {
+/** Stages that pass one lock around: each that gets it asks again, then releases it. No thread waits. */
+final class AsyncRing implements AutoCloseable {
 
     private static final String LOCK = "ring";
 
@@ -28,8 +28,8 @@ final class Ring implements AutoCloseable {
     private final CompletableFuture<Void> standstill = new CompletableFuture<>();
     private volatile boolean isOver;
 
-    /** Connects so many clients to one file. */
-    Ring(Holdfasts which, Path place, int clients, UnaryOperator<Holdfast.Builder> settings) {
+    /** Connects clients to one file. */
+    AsyncRing(Holdfasts which, Path place, int clients, UnaryOperator<Holdfast.Builder> settings) {
         for (int i = 0; i < clients; i++) {
             CountingStore store = new CountingStore(which.open(place));
             stores.add(store);
@@ -37,9 +37,9 @@ final class Ring implements AutoCloseable {
         }
     }
 
-    /** Lets so many stages in, the same number at each client. */
+    /** Starts stages, the same number at each client. */
     void start(int stages) {
-        // Until all are there: else the first would be done before the last has come.
+        // Counts this method too, so that the first stages do not end the ring before the last one starts.
         waiting.incrementAndGet();
         for (int i = 0; i < stages; i++) {
             await(clients.get(i % clients.size()).lock(LOCK));
@@ -87,11 +87,11 @@ final class Ring implements AutoCloseable {
         return stores.stream().mapToLong(CountingStore::total).sum();
     }
 
-    /** Waits until all who wait have had their turn, and checks what they did. */
-    void stop(Sheet sheet) {
+    /** Waits until all stages have had the lock, and checks them. */
+    void stop(Measurements measurements) {
         isOver = true;
         standstill.orTimeout(1, TimeUnit.MINUTES).join();
-        guarded.check(handOvers(), sheet);
+        guarded.check(handOvers(), measurements);
     }
 
     @Override

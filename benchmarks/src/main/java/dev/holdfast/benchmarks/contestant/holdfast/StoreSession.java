@@ -1,0 +1,66 @@
+package dev.holdfast.benchmarks.contestant.holdfast;
+
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import java.time.Duration;
+
+/** A session at a store without a client. Its ttl is longer than any cell runs, so it needs no keep-alive. */
+public final class StoreSession implements AutoCloseable {
+
+    private static final Duration TTL = Duration.ofHours(1);
+
+    private final LockStore store;
+    private final SessionId session;
+
+    private StoreSession(LockStore store, SessionId session) {
+        this.store = store;
+        this.session = session;
+    }
+
+    public static StoreSession open(LockStore store) {
+        store.subscribe(signal -> {});
+        return new StoreSession(
+                store, ((Reply.SessionOpened) send(store, new Command.OpenSession(TTL, "bare"))).session());
+    }
+
+    private static Reply send(LockStore store, Command command) {
+        return store.execute(command, CallerMode.BLOCKING).toCompletableFuture().join();
+    }
+
+    public ClaimRef claim(ResourceName name, long number) {
+        return new ClaimRef(name, session, number);
+    }
+
+    /** Claims a mutex; a claim that is not granted stays in the queue. */
+    public Reply acquire(ClaimRef claim) {
+        return send(
+                store,
+                new Command.Acquire(
+                        claim,
+                        0,
+                        Command.Sending.FIRST,
+                        ResourceSpec.MUTEX,
+                        1,
+                        Lease.SESSION,
+                        Command.Waiting.QUEUE,
+                        1));
+    }
+
+    /** Returns whether the claim was granted until now. */
+    public boolean release(ClaimRef claim) {
+        return send(store, new Command.Release(claim)) instanceof Reply.Released;
+    }
+
+    @Override
+    public void close() {
+        var unused = send(store, new Command.CloseSession(session));
+        store.close();
+    }
+}
