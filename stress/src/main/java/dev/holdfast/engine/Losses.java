@@ -3,9 +3,9 @@ package dev.holdfast.engine;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.engine.local.LocalHold;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -24,10 +24,10 @@ public final class Losses {
 
     /** A hold. */
     public abstract static class Holding {
-        final LocalHold hold = Client.holdOf(Client.lock());
+        final LocalHold hold = StressClient.holdOf(StressClient.lock());
 
         final void lose(Loss.Cause cause) {
-            Client.lose(hold, cause);
+            StressClient.lose(hold, cause);
         }
 
         final String release() {
@@ -77,7 +77,7 @@ public final class Losses {
         }
     }
 
-    /** A listener that comes while the hold is lost hears of it once. */
+    /** A listener added during the loss is notified once. */
     @JCStressTest
     @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Each was told once.")
     @Outcome(expect = FORBIDDEN, desc = "Not told, or again.")
@@ -108,19 +108,19 @@ public final class Losses {
         }
     }
 
-    /** Of two that find the loss one tells it. */
+    /** Of two threads that detect the loss, one reports it. */
     @JCStressTest
     @Outcome(id = "1, true", expect = ACCEPTABLE, desc = "Told once, with the cause that stays.")
     @Outcome(expect = FORBIDDEN, desc = "Not told, or again, or with another cause.")
     @State
     public static class FoundTwice extends Holding {
-        private final AtomicInteger told = new AtomicInteger();
+        private final AtomicInteger notifications = new AtomicInteger();
         private volatile Loss.Cause cause;
 
         public FoundTwice() {
             hold.onLost(loss -> {
                 cause = loss.cause();
-                told.incrementAndGet();
+                notifications.incrementAndGet();
             });
         }
 
@@ -136,24 +136,24 @@ public final class Losses {
 
         @Arbiter
         public void end(IZ_Result r) {
-            r.r1 = told.get();
+            r.r1 = notifications.get();
             Loss loss = hold.loss();
             r.r2 = loss != null && loss.cause() == cause;
             release();
         }
     }
 
-    /** A hold ends once: given back or lost. */
+    /** A hold ends once: released or lost. */
     @JCStressTest
     @Outcome(id = "RELEASED, 0", expect = ACCEPTABLE, desc = "Given back before it was lost.")
     @Outcome(id = "LOST, 1", expect = ACCEPTABLE, desc = "Lost before it was given back.")
     @Outcome(expect = FORBIDDEN, desc = "The release and the listener were told different things.")
     @State
     public static class ReleasedMeanwhile extends Holding {
-        private final AtomicInteger told = new AtomicInteger();
+        private final AtomicInteger notifications = new AtomicInteger();
 
         public ReleasedMeanwhile() {
-            hold.onLost(loss -> told.incrementAndGet());
+            hold.onLost(loss -> notifications.incrementAndGet());
         }
 
         @Actor
@@ -168,7 +168,7 @@ public final class Losses {
 
         @Arbiter
         public void after(LI_Result r) {
-            r.r2 = told.get();
+            r.r2 = notifications.get();
         }
     }
 }

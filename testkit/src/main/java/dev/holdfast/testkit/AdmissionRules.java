@@ -20,31 +20,31 @@ import org.junit.jupiter.api.Test;
 
 /** A: who is let in, and in which order. */
 @Tag("A")
-abstract class AdmissionRules extends Harness {
+abstract class AdmissionRules extends ConformanceRules {
 
     @Test
     @DisplayName("A1: a mutex has one holder, whoever asks")
     void mutexHasOneHolder() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
         bob.mutex("ledger").tried().expectRefused(Refusal.TAKEN);
         alice.mutex("ledger").tried().expectRefused(Refusal.TAKEN);
         Probe waits = bob.mutex("ledger").expectQueued();
         waits.expectWaiting();
-        held.expectHeld();
+        holder.expectHeld();
     }
 
     @Test
     @DisplayName("A1: elections and tasks admit one, as a mutex does")
     void otherKindsOfCapacityOne() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         for (Kind kind : List.of(Kind.ELECTION, Kind.TASK)) {
             ResourceSpec spec = new ResourceSpec(kind, 1, Order.FAIR);
-            Probe held = alice.probe("one-" + kind, spec, 1).expectGranted();
+            Probe holder = alice.probe("one-" + kind, spec, 1).expectGranted();
             bob.probe("one-" + kind, spec, 1).tried().expectRefused(Refusal.TAKEN);
-            held.release();
+            holder.release();
             bob.probe("one-" + kind, spec, 1).tried().expectGranted();
         }
     }
@@ -52,8 +52,8 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A1: resources don't stand in each other's way")
     void resourcesAreIndependent() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         alice.mutex("a").expectGranted();
         bob.mutex("b").tried().expectGranted();
         bob.mutex("a/b").tried().expectGranted();
@@ -62,9 +62,9 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A2: readers share, and a writer is alone")
     void readersShareAndWritersExclude() {
-        bench.needsAdmission(Admission.SHARED);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.SHARED);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe one = alice.reader("catalogue").expectGranted();
         Probe two = bob.reader("catalogue").expectGranted();
         bob.writer("catalogue").tried().expectRefused(Refusal.TAKEN);
@@ -81,10 +81,10 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A2: a waiting writer goes before the readers that come after it")
     void waitingWriterBlocksLaterReaders() {
-        bench.needsAdmission(Admission.SHARED);
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.SHARED);
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe reads = alice.reader("catalogue").expectGranted();
         Probe writer = bob.writer("catalogue").expectQueued();
         Probe later = alice.reader("catalogue").expectQueued();
@@ -99,9 +99,9 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A3: permits are given as long as the weights fit")
     void permitsAreCounted() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe two = alice.permits("gpu", 2, 4).expectGranted();
         Probe one = bob.permits("gpu", 1, 4).expectGranted();
         bob.permits("gpu", 2, 4).tried().expectRefused(Refusal.TAKEN);
@@ -117,10 +117,10 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A3: sums of large weights don't overflow")
     void weightsAreSummedInSixtyFourBits() {
-        bench.needsAdmission(Admission.COUNTED);
+        fixture.needsAdmission(Admission.COUNTED);
         int half = Integer.MAX_VALUE / 2 + 1;
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         alice.permits("wide", half, Integer.MAX_VALUE).expectGranted();
         bob.permits("wide", half, Integer.MAX_VALUE).tried().expectRefused(Refusal.TAKEN);
         bob.permits("wide", Integer.MAX_VALUE, Integer.MAX_VALUE).tried().expectRefused(Refusal.TAKEN);
@@ -131,9 +131,9 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A4: waiters are admitted in the order in which they queued")
     void queueIsFirstInFirstOut() {
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe holder = alice.mutex("ledger").expectGranted();
         List<Probe> queue = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
@@ -152,26 +152,26 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A4: who comes now does not go past those who wait, even when there is room")
     void newcomerDoesNotOvertake() {
-        bench.needsAdmission(Admission.COUNTED);
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.permits("gpu", 3, 4).expectGranted();
+        fixture.needsAdmission(Admission.COUNTED);
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.permits("gpu", 3, 4).expectGranted();
         Probe waits = bob.permits("gpu", 2, 4).expectQueued();
         alice.permits("gpu", 1, 4).tried().expectRefused(Refusal.TAKEN);
         Probe behind = alice.permits("gpu", 1, 4).expectQueued();
         waits.withdraw();
         behind.expectHeld();
-        held.expectHeld();
+        holder.expectHeld();
     }
 
     @Test
     @DisplayName("A5: a heavy claim at the head of the queue keeps those behind it waiting")
     void heavyHeadBlocks() {
-        bench.needsAdmission(Admission.COUNTED);
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.COUNTED);
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe two = alice.permits("gpu", 2, 4).expectGranted();
         Probe other = alice.permits("gpu", 2, 4).expectGranted();
         Probe heavy = bob.permits("gpu", 4, 4).expectQueued();
@@ -189,10 +189,10 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A6: all waiters that fit are admitted in one step")
     void allThatFitAreAdmitted() {
-        bench.needsAdmission(Admission.SHARED);
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.SHARED);
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe writes = alice.writer("catalogue").expectGranted();
         List<Probe> readers = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
@@ -212,20 +212,20 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A7: on a barging resource who comes may go past the queue, but never beyond the capacity")
     void bargingStaysWithinTheCapacity() {
-        bench.needsAdmission(Admission.COUNTED);
-        Bench.needs(bench.traits.has(Feature.BARGING), "the store has no barging resources");
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.permits("gpu", 3, 4).with(Order.BARGING).expectGranted();
+        fixture.needsAdmission(Admission.COUNTED);
+        ConformanceFixture.needs(fixture.traits.has(Feature.BARGING), "the store has no barging resources");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.permits("gpu", 3, 4).with(Order.BARGING).expectGranted();
         Probe waits = bob.permits("gpu", 2, 4).with(Order.BARGING).expectQueued();
         Probe barges = alice.permits("gpu", 1, 4).with(Order.BARGING).tried();
-        Reply answer = Bench.send(bench.first, barges.command());
+        Reply answer = ConformanceFixture.send(fixture.first, barges.command());
         assertThat(answer).isInstanceOfAny(Reply.Granted.class, Reply.Refused.class);
         alice.permits("gpu", 2, 4).with(Order.BARGING).tried().expectRefused(Refusal.TAKEN);
         waits.expectWaiting();
-        held.release();
+        holder.release();
         waits.expectHeld();
-        int heldNow = bench.info(held.ref().resource()).holders().stream()
+        int heldNow = fixture.info(holder.ref().resource()).holders().stream()
                 .mapToInt(ResourceInfo.Party::weight)
                 .sum();
         assertThat(heldNow).isEqualTo(answer instanceof Reply.Granted ? 3 : 2);
@@ -234,18 +234,18 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A8: a claim that declares another kind is refused while somebody holds")
     void otherKindIsRefused() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
         Probe election = bob.probe("ledger", new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1);
         election.expectRefused(Refusal.MISMATCH);
         election.tried().expectRefused(Refusal.MISMATCH);
         election.expectGone();
-        if (bench.traits.admissions().contains(Admission.COUNTED)) {
+        if (fixture.traits.admissions().contains(Admission.COUNTED)) {
             bob.permits("ledger", 1, 2).expectRefused(Refusal.MISMATCH);
         }
-        held.expectHeld();
-        held.release();
+        holder.expectHeld();
+        holder.release();
         election.expectGranted();
         alice.mutex("ledger").expectRefused(Refusal.MISMATCH);
     }
@@ -253,13 +253,13 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A8: a claim that declares another capacity is refused while somebody holds or waits")
     void otherCapacityIsRefused() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.permits("gpu", 2, 2).expectGranted();
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.permits("gpu", 2, 2).expectGranted();
         Probe waits = bob.permits("gpu", 1, 2).expectQueued();
         alice.permits("gpu", 1, 4).expectRefused(Refusal.MISMATCH);
-        held.release();
+        holder.release();
         waits.expectHeld();
         alice.permits("gpu", 1, 4).expectRefused(Refusal.MISMATCH);
         waits.release();
@@ -269,11 +269,11 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A8: a claim that declares another order is refused while somebody holds")
     void otherOrderIsRefused() {
-        Bench.needs(bench.traits.has(Feature.BARGING), "the store has no barging resources");
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").expectGranted();
+        ConformanceFixture.needs(fixture.traits.has(Feature.BARGING), "the store has no barging resources");
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").expectGranted();
         alice.mutex("ledger").with(Order.BARGING).expectRefused(Refusal.MISMATCH);
-        held.release();
+        holder.release();
         alice.mutex("ledger").with(Order.BARGING).expectGranted();
         alice.mutex("ledger").expectRefused(Refusal.MISMATCH);
     }
@@ -281,10 +281,10 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A8: holders whose session has ended bind nobody to what they declared")
     void deadHoldersDeclareNothing() {
-        Client alice = bench.shortLived("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
-        bench.until("the session has ended", held::isOver);
+        TestClient alice = fixture.shortLived("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        fixture.until("the session has ended", holder::isOver);
         bob.probe("ledger", new ResourceSpec(Kind.TASK, 1, Order.FAIR), 1)
                 .tried()
                 .expectGranted();
@@ -293,15 +293,15 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A9: dead waiters are passed over")
     void deadWaitersArePassedOver() {
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client dies = bench.shortLived("dies");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient dies = fixture.shortLived("dies");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
         Probe dead = dies.mutex("ledger").expectQueued();
         Probe lives = bob.mutex("ledger").expectQueued();
-        bench.until("the session has ended", dead::isOver);
-        held.release();
+        fixture.until("the session has ended", dead::isOver);
+        holder.release();
         lives.expectHeld();
         dead.expectGone();
     }
@@ -309,31 +309,31 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A9: a dead claim at the head of the queue keeps nobody out")
     void deadHeadBlocksNobody() {
-        bench.needsAdmission(Admission.COUNTED);
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client dies = bench.shortLived("dies");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.COUNTED);
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient dies = fixture.shortLived("dies");
+        TestClient bob = fixture.other("bob");
         alice.permits("gpu", 2, 4).expectGranted();
         dies.permits("gpu", 4, 4).expectQueued();
         Probe behind = bob.permits("gpu", 2, 4).expectQueued();
         behind.expectWaiting();
-        bench.until("the claim behind the dead one holds", behind::holds);
+        fixture.until("the claim behind the dead one holds", behind::holds);
     }
 
     @Test
     @DisplayName("A10: a claim that is only tried leaves nothing behind when it is refused")
     void refusedTryLeavesNothing() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
         Probe tried = bob.mutex("ledger").tried();
         for (int i = 0; i < 3; i++) {
             tried.expectRefused(Refusal.TAKEN);
         }
         tried.expectGone();
         assertThat(bob.waiting()).isEmpty();
-        held.release();
+        holder.release();
         tried.expectGone();
         tried.expectGranted();
     }
@@ -341,10 +341,10 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A11: more capacity admits waiters, less ends waiting claims that can never fit, and grants stay")
     void resizing() {
-        bench.needsAdmission(Admission.COUNTED);
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.COUNTED);
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe two = alice.permits("gpu", 2, 4).expectGranted();
         Probe one = alice.permits("gpu", 2, 4).expectGranted();
         Probe heavy = bob.permits("gpu", 4, 4).expectQueued();
@@ -358,8 +358,8 @@ abstract class AdmissionRules extends Harness {
         one.expectHeld();
         light.expectWaiting();
         bob.permits("gpu", 1, 3).expectRefused(Refusal.MISMATCH);
-        assertThat(bench.info(gpu).spec().capacity()).isEqualTo(3);
-        assertThat(bench.info(gpu).declared()).isEqualTo(light.spec());
+        assertThat(fixture.info(gpu).spec().capacity()).isEqualTo(3);
+        assertThat(fixture.info(gpu).declared()).isEqualTo(light.spec());
         alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 6), Reply.Done.class);
         light.expectHeld();
         alice.permits("gpu", 1, 4).tried().expectRefused(Refusal.TAKEN);
@@ -369,15 +369,15 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A11: an ended waiter makes way for those behind it when the capacity shrinks")
     void resizingAdmitsBehindTheRefused() {
-        bench.needsAdmission(Admission.COUNTED);
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Probe held = alice.permits("gpu", 1, 4).expectGranted();
+        fixture.needsAdmission(Admission.COUNTED);
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.permits("gpu", 1, 4).expectGranted();
         Probe heavy = alice.permits("gpu", 4, 4).expectQueued();
         Probe behind = alice.permits("gpu", 2, 4).expectQueued();
         alice.send(
                 new Command.Resize(
-                        held.ref().resource(), alice.sessionOf(held.ref().resource()), 0, 3),
+                        holder.ref().resource(), alice.sessionOf(holder.ref().resource()), 0, 3),
                 Reply.Done.class);
         heavy.expectGone();
         behind.expectHeld();
@@ -386,12 +386,12 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A11: a changed capacity is forgotten with the last hold, and only semaphores have one")
     void resizingIsForTheUse() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice");
-        Probe held = alice.permits("gpu", 1, 1).expectGranted();
-        ResourceName gpu = held.ref().resource();
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.permits("gpu", 1, 1).expectGranted();
+        ResourceName gpu = holder.ref().resource();
         alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 2), Reply.Done.class);
-        held.release();
+        holder.release();
         alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 2), Reply.Absent.class);
         alice.permits("gpu", 1, 1).expectGranted();
         alice.permits("gpu", 1, 1).tried().expectRefused(Refusal.TAKEN);
@@ -401,6 +401,6 @@ abstract class AdmissionRules extends Harness {
                         mutex.ref().resource(), alice.sessionOf(mutex.ref().resource()), 0, 2),
                 Reply.Refused.class);
         assertThat(refused.reason()).isEqualTo(Refusal.MISMATCH);
-        bench.other("bob").mutex("ledger").tried().expectRefused(Refusal.TAKEN);
+        fixture.other("bob").mutex("ledger").tried().expectRefused(Refusal.TAKEN);
     }
 }

@@ -17,9 +17,8 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
- * Whether two answers, one of the store under test and one of the reference, say the same. Where a store is free they
- * need not be equal: tokens must stand in the same relation to each other, durations may be a little apart, and who is
- * to look again may be told to do so earlier.
+ * Whether an answer of the store under test agrees with that of the reference. Where a store is free they need not be
+ * equal: tokens must have the same order, durations may differ a little, and a recheck may be requested earlier.
  */
 final class Agreement {
 
@@ -29,16 +28,16 @@ final class Agreement {
     private final boolean sameClock;
     private final boolean waitersKnown;
 
-    /** Whether a grant may be told again with later tokens. */
+    /** Whether a repeated grant may have later tokens. */
     private final boolean retells;
 
     /** Turns a claim of the store under test into the same claim of the reference. */
     private final UnaryOperator<ClaimRef> toReference;
 
-    /** The blocks of the reference that were seen, in their order, with what the store under test has told of them. */
+    /** The blocks of the reference in their order, with what the store under test has returned for each. */
     private final Map<ResourceName, TreeMap<Long, Told>> seen = new HashMap<>();
 
-    /** All that was told of a block begins there, and ends where the newest of it does. */
+    /** The lowest token returned for a block, and the end of the newest. */
     private record Told(long begin, TokenBlock newest) {}
 
     Agreement(

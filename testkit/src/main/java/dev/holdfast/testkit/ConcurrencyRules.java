@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** X: many at once. What these tests see depends on chance; what they must never see does not. */
 @Tag("X")
-abstract class ConcurrencyRules extends Harness {
+abstract class ConcurrencyRules extends ConformanceRules {
 
     private static final int THREADS = 4;
 
@@ -43,7 +43,7 @@ abstract class ConcurrencyRules extends Harness {
 
     /** What one thread does, from a start that all have in common; its client has a connection that others share. */
     private interface Work {
-        void run(Client client, int thread, long start) throws Exception;
+        void run(TestClient client, int thread, long start) throws Exception;
     }
 
     /** Sees holders whose holds overlap though they must not, and tokens that don't rise from one to the next. */
@@ -77,7 +77,7 @@ abstract class ConcurrencyRules extends Harness {
     void mutexUnderLoad() throws Exception {
         OverlapDetector detector = new OverlapDetector(1);
         hammer((client, thread, start) -> {
-            for (int i = 0; goesOn(i, start); i++) {
+            for (int i = 0; shouldContinue(i, start); i++) {
                 Probe claim = client.mutex("hot").wanting(1 + i % 3);
                 TokenBlock block = await(claim);
                 detector.enter(1);
@@ -87,16 +87,16 @@ abstract class ConcurrencyRules extends Harness {
                 claim.release();
             }
         });
-        assertThat(bench.inspect("")).isEmpty();
+        assertThat(fixture.inspect("")).isEmpty();
     }
 
     @Test
     @DisplayName("X2: of readers and writers who hammer a resource, no writer meets anybody")
     void readWriteUnderLoad() throws Exception {
-        bench.needsAdmission(Admission.SHARED);
+        fixture.needsAdmission(Admission.SHARED);
         OverlapDetector detector = new OverlapDetector(1_000);
         hammer((client, thread, start) -> {
-            for (int i = 0; goesOn(i, start); i++) {
+            for (int i = 0; shouldContinue(i, start); i++) {
                 boolean writes = (i + thread) % 4 == 0;
                 Probe claim = writes ? client.writer("hot") : client.reader("hot");
                 TokenBlock block = await(claim);
@@ -109,16 +109,16 @@ abstract class ConcurrencyRules extends Harness {
                 claim.release();
             }
         });
-        assertThat(bench.inspect("")).isEmpty();
+        assertThat(fixture.inspect("")).isEmpty();
     }
 
     @Test
     @DisplayName("X3: of many who hammer a semaphore, those inside never weigh more than its capacity")
     void permitsUnderLoad() throws Exception {
-        bench.needsAdmission(Admission.COUNTED);
+        fixture.needsAdmission(Admission.COUNTED);
         OverlapDetector detector = new OverlapDetector(5);
         hammer((client, thread, start) -> {
-            for (int i = 0; goesOn(i, start); i++) {
+            for (int i = 0; shouldContinue(i, start); i++) {
                 int weight = 1 + (i + thread) % 3;
                 Probe claim = client.permits("hot", weight, 5);
                 assertThat(await(claim).size()).isPositive();
@@ -128,7 +128,7 @@ abstract class ConcurrencyRules extends Harness {
                 claim.release();
             }
         });
-        assertThat(bench.inspect("")).isEmpty();
+        assertThat(fixture.inspect("")).isEmpty();
     }
 
     @Test
@@ -136,9 +136,9 @@ abstract class ConcurrencyRules extends Harness {
     void withdrawalsUnderLoad() throws Exception {
         OverlapDetector detector = new OverlapDetector(1);
         hammer((client, thread, start) -> {
-            for (int i = 0; goesOn(i, start); i++) {
+            for (int i = 0; shouldContinue(i, start); i++) {
                 Probe claim = client.mutex("hot");
-                Reply answer = Bench.send(client.store, claim.command());
+                Reply answer = ConformanceFixture.send(client.store, claim.command());
                 if (thread % 2 == 0) {
                     claim.withdraw();
                     claim.expectGone();
@@ -152,11 +152,11 @@ abstract class ConcurrencyRules extends Harness {
                     claim.release();
                 }
             }
-            assertThat(client.held()).isEmpty();
+            assertThat(client.claims()).isEmpty();
             assertThat(client.waiting()).isEmpty();
         });
-        assertThat(bench.inspect("")).isEmpty();
-        bench.client("last").mutex("hot").tried().expectGranted();
+        assertThat(fixture.inspect("")).isEmpty();
+        fixture.client("last").mutex("hot").tried().expectGranted();
     }
 
     @Test
@@ -164,8 +164,8 @@ abstract class ConcurrencyRules extends Harness {
     void closingUnderLoad() throws Exception {
         OverlapDetector detector = new OverlapDetector(1);
         hammer((unused, thread, start) -> {
-            for (int i = 0; goesOn(4 * i, start); i++) {
-                Client client = thread % 2 == 0 ? bench.client("passing") : bench.other("passing");
+            for (int i = 0; shouldContinue(4 * i, start); i++) {
+                TestClient client = thread % 2 == 0 ? fixture.client("passing") : fixture.other("passing");
                 Probe claim = client.mutex("hot");
                 Probe second = client.mutex("hot");
                 TokenBlock block = await(claim);
@@ -179,17 +179,17 @@ abstract class ConcurrencyRules extends Harness {
                 second.expectGone();
             }
         });
-        assertThat(bench.inspect("")).isEmpty();
+        assertThat(fixture.inspect("")).isEmpty();
     }
 
     @Test
     @DisplayName("X6: one Acquire that arrives twice at the same time makes one claim")
     void duplicatesAtTheSameTime() throws Exception {
-        Bench.needs(
-                bench.traits.tokenSource() != TokenSource.QUORUM,
+        ConformanceFixture.needs(
+                fixture.traits.tokenSource() != TokenSource.QUORUM,
                 "each connection joins what the members of a quorum answer by itself");
-        Client alice = bench.client("alice");
-        CyclicBarrier together = new CyclicBarrier(2);
+        TestClient alice = fixture.client("alice");
+        CyclicBarrier barrier = new CyclicBarrier(2);
         List<Probe> claims = new ArrayList<>();
         for (int i = 0; i < ROUNDS; i++) {
             claims.add(alice.mutex("hot-" + i));
@@ -200,16 +200,16 @@ abstract class ConcurrencyRules extends Harness {
                 return;
             }
             for (Probe claim : claims) {
-                together.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
-                LockStore store = thread == 0 ? bench.first : bench.second;
-                Reply.Granted granted = Bench.send(store, claim.command(), Reply.Granted.class);
+                barrier.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
+                LockStore store = thread == 0 ? fixture.first : fixture.second;
+                Reply.Granted granted = ConformanceFixture.send(store, claim.command(), Reply.Granted.class);
                 seen.get(thread).add(granted.tokens());
             }
         });
         assertThat(seen.get(0)).isEqualTo(seen.get(1));
-        assertThat(alice.held()).hasSize(ROUNDS).doesNotHaveDuplicates();
+        assertThat(alice.claims()).hasSize(ROUNDS).doesNotHaveDuplicates();
         claims.forEach(Probe::release);
-        assertThat(alice.held()).isEmpty();
+        assertThat(alice.claims()).isEmpty();
     }
 
     @Test
@@ -228,15 +228,15 @@ abstract class ConcurrencyRules extends Harness {
                 assertThat(answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
                         .isInstanceOfAny(Reply.Granted.class, Reply.Queued.class);
             }
-            assertThat(client.held()).hasSize(10);
+            assertThat(client.claims()).hasSize(10);
             assertThat(client.waiting()).hasSize(ROUNDS - 10);
             claims.forEach(
                     claim -> client.send(new Command.Withdraw(claim.ref(), Command.Sending.FIRST), Reply.Done.class));
         });
-        assertThat(bench.inspect("")).isEmpty();
+        assertThat(fixture.inspect("")).isEmpty();
     }
 
-    private static boolean goesOn(int round, long start) {
+    private static boolean shouldContinue(int round, long start) {
         return round < ROUNDS || (round < MOST_ROUNDS && System.nanoTime() - start < WHILE.toNanos());
     }
 
@@ -248,7 +248,7 @@ abstract class ConcurrencyRules extends Harness {
 
     private static TokenBlock await(Probe claim) {
         long deadline = System.nanoTime() + LIMIT.toNanos();
-        Reply state = Bench.send(claim.client().store, claim.command());
+        Reply state = ConformanceFixture.send(claim.client().store, claim.command());
         while (state instanceof Reply.Queued && System.nanoTime() - deadline < 0) {
             LockSupport.parkNanos(200_000);
             state = claim.state();
@@ -261,18 +261,18 @@ abstract class ConcurrencyRules extends Harness {
     }
 
     private void hammer(Work work) throws Exception {
-        List<Client> clients = new ArrayList<>();
+        List<TestClient> clients = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
-            clients.add(i % 2 == 0 ? bench.client("thread-" + i) : bench.other("thread-" + i));
+            clients.add(i % 2 == 0 ? fixture.client("thread-" + i) : fixture.other("thread-" + i));
         }
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {
             List<Future<?>> running = new ArrayList<>();
-            CyclicBarrier together = new CyclicBarrier(THREADS);
+            CyclicBarrier barrier = new CyclicBarrier(THREADS);
             for (int i = 0; i < THREADS; i++) {
                 int thread = i;
                 running.add(threads.submit(() -> {
-                    together.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
+                    barrier.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
                     work.run(clients.get(thread), thread, System.nanoTime());
                     return null;
                 }));

@@ -4,9 +4,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Throws what nothing should at one call of a kind. Calls are counted; each number has its kind of throwable. A test
- * that tells the same story again and again, with the next number each time, so throws at each call in its turn.
- * Thread-safe.
+ * Throws unexpected failures at one call of a kind. Calls are counted, and the number selects the kind of throwable. A
+ * test that repeats one scenario with the next number each time covers every call. Thread-safe.
  *
  * @param <P> the kinds of calls
  */
@@ -20,12 +19,12 @@ public final class FaultInTurn<P extends Enum<P>> {
     private volatile String text = "";
     private volatile boolean wasThrown;
 
-    /** Something is thrown at calls of this kind, and at no others. */
+    /** Throws at calls of this kind only. */
     public FaultInTurn(P place) {
         this.place = place;
     }
 
-    /** From here on something is thrown at the call of that number, counted from one. */
+    /** Throws at the call of that number from now on, counted from one. */
     public void at(int turn) {
         wasThrown = false;
         number = turn;
@@ -33,13 +32,13 @@ public final class FaultInTurn<P extends Enum<P>> {
         left.set(turn);
     }
 
-    /** From here on nothing is thrown any more; tells whether it was. */
+    /** Stops throwing; returns whether something was thrown. */
     public boolean isOver() {
         left.set(0);
         return wasThrown;
     }
 
-    /** A call of a kind: throws if it is its turn. */
+    /** Reports a call; throws if its number has come. */
     public void come(P here) {
         if (isTurnOf(here)) {
             switch (number % 4) {
@@ -51,7 +50,7 @@ public final class FaultInTurn<P extends Enum<P>> {
         }
     }
 
-    /** A call of a kind, where what is thrown is the caller's affair: whether it is its turn. */
+    /** Reports a call and returns whether its number has come; the caller throws. */
     public boolean isTurnOf(P here) {
         boolean isTurn = here == place && left.get() > 0 && left.decrementAndGet() == 0;
         if (isTurn) {
@@ -60,7 +59,7 @@ public final class FaultInTurn<P extends Enum<P>> {
         return isTurn;
     }
 
-    /** What the present one is known by: the message of what is thrown. */
+    /** The message of the current throwable. */
     public String text() {
         return text;
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** B: input that breaks stores, and the edges of a connection's life. */
 @Tag("B")
-abstract class InputRules extends Harness {
+abstract class InputRules extends ConformanceRules {
 
     /** Names that must not be taken for each other, or for anything but a name. */
     private static final List<String> NAMES = List.of(
@@ -98,34 +98,34 @@ abstract class InputRules extends Harness {
     @Test
     @DisplayName("B1: names are compared byte for byte, and what looks like a command is a name")
     void namesAreByteExact() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        List<Probe> held = new ArrayList<>();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        List<Probe> holders = new ArrayList<>();
         for (String name : NAMES) {
-            held.add(alice.mutex(name).tried().expectGranted());
+            holders.add(alice.mutex(name).tried().expectGranted());
         }
         for (String name : NAMES) {
             bob.mutex(name).tried().expectRefused(Refusal.TAKEN);
         }
-        assertThat(bench.inspect(""))
+        assertThat(fixture.inspect(""))
                 .extracting(info -> info.name().value())
                 .containsExactlyInAnyOrderElementsOf(NAMES);
-        assertThat(alice.held())
+        assertThat(alice.claims())
                 .containsExactlyInAnyOrderElementsOf(
-                        held.stream().map(Probe::ref).toList());
-        held.forEach(Probe::release);
-        assertThat(bench.inspect("")).isEmpty();
+                        holders.stream().map(Probe::ref).toList());
+        holders.forEach(Probe::release);
+        assertThat(fixture.inspect("")).isEmpty();
     }
 
     @Test
     @DisplayName("B1: a waiter of a strange name is served as any other")
     void strangeNamesAreWaitedFor() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         for (String name : List.of("a\u0000b", "😀".repeat(128), "'; --", "%", "\uffff", "a\r\nb")) {
-            Probe held = alice.mutex(name).expectGranted();
+            Probe holder = alice.mutex(name).expectGranted();
             Probe waits = bob.mutex(name).expectQueued();
-            held.release();
+            holder.release();
             waits.expectHeld();
         }
     }
@@ -135,34 +135,34 @@ abstract class InputRules extends Harness {
     void labelsAreKept() {
         for (String label :
                 List.of("", "'; DROP TABLE x; --", "😀".repeat(64), "x".repeat(256), "a\u0000b\r\n", "null")) {
-            Client client = Client.open(bench.first, Duration.ofHours(1), label);
-            Probe held = client.mutex("label").expectGranted();
-            assertThat(bench.info(held.ref().resource()).holders())
+            TestClient client = TestClient.open(fixture.first, Duration.ofHours(1), label);
+            Probe holder = client.mutex("label").expectGranted();
+            assertThat(fixture.info(holder.ref().resource()).holders())
                     .singleElement()
                     .satisfies(party -> assertThat(party.label()).isEqualTo(label));
-            held.release();
+            holder.release();
         }
     }
 
     @Test
     @DisplayName("B3: the greatest numbers of claims, epochs and weights are kept exactly")
     void greatestNumbers() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         long greatest = Long.MAX_VALUE;
-        Probe held = alice.mutex("ledger").numbered(greatest).expectGranted();
+        Probe holder = alice.mutex("ledger").numbered(greatest).expectGranted();
         Probe near = bob.mutex("ledger").numbered(greatest - 1).expectQueued();
-        assertThat(alice.held()).containsExactly(held.ref());
+        assertThat(alice.claims()).containsExactly(holder.ref());
         long epoch = Long.MAX_VALUE - 1;
         assertThat(alice.keepAlive(epoch)).isInstanceOf(Reply.SessionAlive.class);
         alice.mutex("other").under(epoch - 1).expectStale();
         alice.mutex("other").under(epoch).expectGranted();
-        held.release();
+        holder.release();
         near.expectHeld();
-        if (bench.traits.admissions().contains(Admission.COUNTED)) {
+        if (fixture.traits.admissions().contains(Admission.COUNTED)) {
             int most = Integer.MAX_VALUE;
             Probe all = alice.permits("wide", most, most).under(epoch).expectGranted();
-            assertThat(bench.info(all.ref().resource()).holders().get(0).weight())
+            assertThat(fixture.info(all.ref().resource()).holders().get(0).weight())
                     .isEqualTo(most);
         }
     }
@@ -170,15 +170,15 @@ abstract class InputRules extends Harness {
     @Test
     @DisplayName("B4: a closed connection refuses, and says that nothing came of it; others go on")
     void closedConnectionRefuses() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
-        bench.first.close();
-        bench.first.close();
-        CompletableFuture<Reply> answer = bench.first
-                .execute(new Command.Release(held.ref()), CallerMode.BLOCKING)
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        fixture.first.close();
+        fixture.first.close();
+        CompletableFuture<Reply> answer = fixture.first
+                .execute(new Command.Release(holder.ref()), CallerMode.BLOCKING)
                 .toCompletableFuture();
-        bench.soon("a closed connection answers", answer::isDone);
+        fixture.soon("a closed connection answers", answer::isDone);
         assertThat(answer.handle((reply, failure) -> failure == null ? (Object) reply : unwrapped(failure))
                         .join())
                 .isInstanceOfSatisfying(StoreException.class, failure -> {
@@ -186,24 +186,24 @@ abstract class InputRules extends Harness {
                     assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
                 });
         bob.mutex("ledger").tried().expectRefused(Refusal.TAKEN);
-        bench.needsPortableSessions();
-        assertThat(held.stateThrough(bench.second)).isInstanceOf(Reply.Granted.class);
-        assertThat(Bench.send(bench.second, new Command.KeepAlive(alice.sessionOf(held), 0)))
+        fixture.needsPortableSessions();
+        assertThat(holder.stateThrough(fixture.second)).isInstanceOf(Reply.Granted.class);
+        assertThat(ConformanceFixture.send(fixture.second, new Command.KeepAlive(alice.sessionOf(holder), 0)))
                 .isInstanceOf(Reply.SessionAlive.class);
     }
 
     @Test
     @DisplayName("B5: an interrupt changes nothing and stays pending")
     void interruptStaysPending() {
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger");
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger");
         for (CallerMode caller : CallerMode.values()) {
             Thread.currentThread().interrupt();
             CompletableFuture<Reply> answer;
             boolean pending;
             try {
-                answer = bench.first
-                        .execute(held.command(), caller, Bench.ANSWER)
+                answer = fixture.first
+                        .execute(holder.command(), caller, ConformanceFixture.ANSWER)
                         .toCompletableFuture();
             } finally {
                 pending = Thread.interrupted();
@@ -213,41 +213,41 @@ abstract class InputRules extends Harness {
                     .isTrue();
             assertThat(answer.join()).isInstanceOf(Reply.Granted.class);
         }
-        held.expectHeld();
-        held.release();
-        bench.other("bob").mutex("ledger").tried().expectGranted();
+        holder.expectHeld();
+        holder.release();
+        fixture.other("bob").mutex("ledger").tried().expectGranted();
     }
 
     @Test
     @DisplayName("B6: the traits are the same for all connections, and make sense")
     void traitsMakeSense() {
-        assertThat(bench.second.traits()).isEqualTo(bench.traits);
-        assertThat(bench.traits.product()).isNotBlank();
-        assertThat(bench.traits.system())
+        assertThat(fixture.second.traits()).isEqualTo(fixture.traits);
+        assertThat(fixture.traits.product()).isNotBlank();
+        assertThat(fixture.traits.system())
                 .as("the system, without a version")
                 .isNotBlank()
                 .doesNotMatch(".*\\d.*");
-        assertThat(bench.traits.admissions()).contains(Admission.EXCLUSIVE);
-        assertThat(bench.traits.minSessionTtl()).isPositive().isLessThanOrEqualTo(bench.traits.maxSessionTtl());
-        assertThat(bench.traits.ttlGranularity()).isPositive();
-        assertThat(bench.traits.pollEvery()).isPositive();
+        assertThat(fixture.traits.admissions()).contains(Admission.EXCLUSIVE);
+        assertThat(fixture.traits.minSessionTtl()).isPositive().isLessThanOrEqualTo(fixture.traits.maxSessionTtl());
+        assertThat(fixture.traits.ttlGranularity()).isPositive();
+        assertThat(fixture.traits.pollEvery()).isPositive();
     }
 
     @Test
     @DisplayName("B7: a store keeps many names at once apart")
     void manyNames() {
-        Client alice = bench.client("alice");
-        List<Probe> held = new ArrayList<>();
+        TestClient alice = fixture.client("alice");
+        List<Probe> holders = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
-            held.add(alice.mutex("name/" + i).expectGranted());
+            holders.add(alice.mutex("name/" + i).expectGranted());
         }
-        assertThat(alice.held()).hasSize(1_000);
-        assertThat(bench.inspect("name/").stream().map(info -> info.name()).distinct())
+        assertThat(alice.claims()).hasSize(1_000);
+        assertThat(fixture.inspect("name/").stream().map(info -> info.name()).distinct())
                 .hasSize(1_000);
-        assertThat(bench.info(new ResourceName("name/517")).holders().get(0).claim())
-                .isEqualTo(held.get(517).ref());
+        assertThat(fixture.info(new ResourceName("name/517")).holders().get(0).claim())
+                .isEqualTo(holders.get(517).ref());
         alice.close();
-        assertThat(bench.inspect("")).isEmpty();
+        assertThat(fixture.inspect("")).isEmpty();
     }
 
     private static Throwable unwrapped(Throwable failure) {

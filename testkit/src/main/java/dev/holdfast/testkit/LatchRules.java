@@ -16,28 +16,28 @@ import org.junit.jupiter.api.Test;
 
 /** K: latches, which count down. */
 @Tag("K")
-abstract class LatchRules extends Harness {
+abstract class LatchRules extends ConformanceRules {
 
     private static final ResourceName START = new ResourceName("start");
 
     @CanIgnoreReturnValue
-    private Reply.Count set(Client client, long generation, long count) {
+    private Reply.Count set(TestClient client, long generation, long count) {
         return client.send(
                 new Command.SetCount(START, client.sessionOf(START), client.epoch, generation, count),
                 Reply.Count.class);
     }
 
     @CanIgnoreReturnValue
-    private Reply.Count countDown(Client client, long generation, String id, long n) {
+    private Reply.Count countDown(TestClient client, long generation, String id, long n) {
         return client.send(new Command.CountDown(START, generation, id, n), Reply.Count.class);
     }
 
     @Test
     @DisplayName("K1: a count is set once, and who comes later learns the one that is set")
     void countIsSetOnce() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         assertThat(set(alice, 1, 3)).isEqualTo(new Reply.Count(1, 3));
         assertThat(set(alice, 1, 3)).isEqualTo(new Reply.Count(1, 3));
         assertThat(set(bob, 1, 5)).isEqualTo(new Reply.Count(1, 3));
@@ -49,21 +49,21 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K2: a latch counts to zero and not below, and stays open")
     void countEndsAtZero() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
         set(alice, 1, 5);
         assertThat(countDown(alice, 1, "a", 2)).isEqualTo(new Reply.Count(1, 3));
         assertThat(countDown(alice, 1, "b", 7)).isEqualTo(new Reply.Count(1, 0));
         assertThat(countDown(alice, 1, "c", 1)).isEqualTo(new Reply.Count(1, 0));
         assertThat(set(alice, 1, 5)).isEqualTo(new Reply.Count(1, 0));
-        bench.other("bob").pass("start").tried().expectGranted();
+        fixture.other("bob").pass("start").tried().expectGranted();
     }
 
     @Test
     @DisplayName("K3: a count-down that is sent again counts once")
     void countDownCountsOnce() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
         set(alice, 1, 5);
         for (int i = 0; i < 3; i++) {
             assertThat(countDown(alice, 1, "same", 1)).isEqualTo(new Reply.Count(1, 4));
@@ -76,8 +76,8 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K4: a count-down of another generation does nothing")
     void countDownOfAnotherGeneration() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
         assertThat(countDown(alice, 0, "question", 1)).isEqualTo(new Reply.Count(0, 0));
         assertThat(countDown(alice, 1, "early", 1)).isEqualTo(new Reply.Count(0, 0));
         set(alice, 1, 1);
@@ -93,9 +93,9 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K5: when a latch opens, all who wait pass together")
     void allPassTogether() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         set(alice, 1, 2);
         List<Probe> waiting = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
@@ -111,9 +111,9 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K5: who passed learns it also if the latch has been set anew since")
     void passedStaysPassed() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         set(alice, 1, 1);
         Probe waits = bob.pass("start").expectQueued();
         countDown(alice, 1, "a", 1);
@@ -130,9 +130,9 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K6: a latch that is not set or is open lets everybody pass at once")
     void openLatchLetsPass() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe unset = bob.pass("start").tried().expectGranted();
         assertThat(set(alice, 1, 1)).isEqualTo(new Reply.Count(1, 1));
         unset.expectHeld();
@@ -147,28 +147,28 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K6: a pass keeps nobody out, and leaves nothing behind once it is released")
     void passLeavesNothing() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe one = alice.pass("start").expectGranted();
         Probe two = bob.pass("start").tried().expectGranted();
         one.release();
         two.withdraw();
-        assertThat(bench.inspect("")).isEmpty();
-        assertThat(alice.held()).isEmpty();
+        assertThat(fixture.inspect("")).isEmpty();
+        assertThat(alice.claims()).isEmpty();
         bob.mutex("start").tried().expectGranted();
     }
 
     @Test
     @DisplayName("K7: a latch that counts is in use, also when nobody waits; afterwards the name is free")
     void countingLatchIsInUse() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         set(alice, 1, 1);
         alice.close();
         bob.mutex("start").tried().expectRefused(Refusal.MISMATCH);
-        assertThat(bench.inspect("")).hasSize(1);
+        assertThat(fixture.inspect("")).hasSize(1);
         countDown(bob, 1, "a", 1);
         Probe mutex = bob.mutex("start").tried().expectGranted();
         assertThat(bob.send(new Command.SetCount(START, bob.sessionOf(START), 0, 2, 1), Reply.Refused.class)
@@ -184,10 +184,10 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K8: who waits for a latch can leave, and a session that ends leaves with all its claims")
     void leavingALatch() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Client carol = bench.other("carol");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        TestClient carol = fixture.other("carol");
         set(alice, 1, 1);
         Probe leaves = bob.pass("start").expectQueued();
         Probe closes = carol.pass("start").expectQueued();
@@ -203,8 +203,8 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K9: large counts are kept exactly")
     void largeCounts() {
-        bench.needsAdmission(Admission.LATCH);
-        Client alice = bench.client("alice");
+        fixture.needsAdmission(Admission.LATCH);
+        TestClient alice = fixture.client("alice");
         long large = (1L << 53) + 1;
         assertThat(set(alice, 1, large)).isEqualTo(new Reply.Count(1, large));
         assertThat(countDown(alice, 1, "a", 1)).isEqualTo(new Reply.Count(1, large - 1));
@@ -216,8 +216,8 @@ abstract class LatchRules extends Harness {
     @Test
     @DisplayName("K10: a store without latches refuses them, and makes none")
     void latchesMayBeUnsupported() {
-        Bench.needs(!bench.traits.admissions().contains(Admission.LATCH), "the store has latches");
-        Client alice = bench.client("alice");
+        ConformanceFixture.needs(!fixture.traits.admissions().contains(Admission.LATCH), "the store has latches");
+        TestClient alice = fixture.client("alice");
         alice.send(new Command.SetCount(START, alice.sessionOf(START), 0, 1, 1), Reply.Unsupported.class);
         alice.send(new Command.CountDown(START, 1, "a", 1), Reply.Unsupported.class);
         alice.send(alice.pass("start").command(), Reply.Unsupported.class);

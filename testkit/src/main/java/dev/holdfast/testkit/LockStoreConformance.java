@@ -3,8 +3,7 @@ package dev.holdfast.testkit;
 import org.junit.jupiter.api.Nested;
 
 /**
- * The rules that every store keeps, as tests: extend this class, say how a fresh store is opened, and run it with
- * JUnit.
+ * The rules for every store, as tests: extend this class, open a fresh store, and run it with JUnit.
  *
  * <pre>{@code
  * class OurStoreTest extends LockStoreConformance {
@@ -15,10 +14,9 @@ import org.junit.jupiter.api.Nested;
  * }
  * }</pre>
  *
- * <p>Each group of rules is a nested class and has its letter as a tag, so that it runs alone, too. The name of each
- * test begins with the number of the guarantee that it looks at; they are listed and explained in
- * {@code docs/guarantees.md}. What a store's {@linkplain dev.holdfast.spi.StoreTraits traits} say that it can't do is
- * skipped, with the reason.
+ * <p>Each group of rules is a nested class and has its letter as a tag, so that it can run alone. The name of each
+ * test begins with the number of its guarantee; {@code docs/guarantees.md} lists and explains them. Rules that a
+ * store's {@linkplain dev.holdfast.spi.StoreTraits traits} exclude are skipped, with the reason.
  */
 public abstract class LockStoreConformance {
 
@@ -26,113 +24,48 @@ public abstract class LockStoreConformance {
     protected LockStoreConformance() {}
 
     /**
-     * Opens a store that is empty and that nobody else uses; called before each test, and closed after it.
+     * Opens an empty store that nothing else uses; called before each test, and closed after it.
      *
-     * @throws Exception if there is none to be had; the test fails then
+     * @throws Exception if it can't be opened; the test fails then
      */
     protected abstract StoreUnderTest open() throws Exception;
 
     @Nested
-    final class Sessions extends SessionRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Sessions extends SessionRules {}
 
     @Nested
-    final class Admission extends AdmissionRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Admission extends AdmissionRules {}
 
     @Nested
-    final class Identity extends IdentityRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Identity extends IdentityRules {}
 
     @Nested
-    final class Tokens extends TokenRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Tokens extends TokenRules {}
 
     @Nested
-    final class Leases extends LeaseRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Leases extends LeaseRules {}
 
     @Nested
-    final class Waiting extends WaitingRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Waiting extends WaitingRules {}
 
     @Nested
-    final class Releases extends ReleaseRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Releases extends ReleaseRules {}
 
     @Nested
-    final class Views extends ViewRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Views extends ViewRules {}
 
     @Nested
-    final class Latches extends LatchRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Latches extends LatchRules {}
 
     @Nested
-    final class Inputs extends InputRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Inputs extends InputRules {}
 
     @Nested
-    final class Concurrency extends ConcurrencyRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Concurrency extends ConcurrencyRules {}
 
     @Nested
-    final class Model extends ModelRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Model extends ModelRules {}
 
     @Nested
-    final class Partitions extends PartitionRules {
-        @Override
-        StoreUnderTest openSubject() throws Exception {
-            return open();
-        }
-    }
+    final class Partitions extends PartitionRules {}
 }

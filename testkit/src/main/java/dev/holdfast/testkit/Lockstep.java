@@ -31,7 +31,7 @@ import java.util.function.Function;
 /** One run of steps against the store under test and the reference, which must answer the same. */
 final class Lockstep {
 
-    private final Bench bench;
+    private final ConformanceFixture fixture;
     private final String prefix;
     private final ReferenceMachine reference = new ReferenceMachine();
     private final Agreement agreement;
@@ -39,8 +39,8 @@ final class Lockstep {
     private final List<Step.Thing> things;
 
     /**
-     * How far the end of a block that was never given is above the one that was: of a store that tells later tokens, so
-     * far that it can't be one of these.
+     * How far the end of an invented block is above that of the given one: for a store that may return later tokens,
+     * too far to be one of those.
      */
     private final long wrongBy;
 
@@ -76,19 +76,19 @@ final class Lockstep {
     private static final World REAL = new World(true);
     private static final World REFERENCE = new World(false);
 
-    Lockstep(Bench bench, String prefix) {
-        this.bench = bench;
+    Lockstep(ConformanceFixture fixture, String prefix) {
+        this.fixture = fixture;
         this.prefix = prefix;
-        this.time = bench.hasClock();
-        this.things = Step.things(bench.traits);
-        this.wrongBy = bench.retells() ? 1L << 20 : 1;
-        this.slots = new SessionPair[Step.SESSIONS][bench.first.partitions()];
-        Duration grain = bench.traits.ttlGranularity().plusMillis(1);
-        this.agreement =
-                new Agreement(grain, time, bench.traits.has(Feature.KNOWN_WAITERS), bench.retells(), this::toReference);
+        this.time = fixture.hasClock();
+        this.things = Step.things(fixture.traits);
+        this.wrongBy = fixture.retells() ? 1L << 20 : 1;
+        this.slots = new SessionPair[Step.SESSIONS][fixture.first.partitions()];
+        Duration grain = fixture.traits.ttlGranularity().plusMillis(1);
+        this.agreement = new Agreement(
+                grain, time, fixture.traits.has(Feature.KNOWN_WAITERS), fixture.retells(), this::toReference);
     }
 
-    /** Runs the steps; tells what went apart, or nothing. */
+    /** Runs the steps; returns the first disagreement, if there is one. */
     Optional<String> run(List<Step> steps) {
         Optional<String> finding = Optional.empty();
         for (int slot = 0; slot < Step.SESSIONS && finding.isEmpty(); slot++) {
@@ -103,7 +103,7 @@ final class Lockstep {
         return finding.isPresent() ? finding : endOrTell();
     }
 
-    /** A store that goes apart from the reference may do so when the run is over, too. */
+    /** A disagreement may show only after the last step. */
     private Optional<String> endOrTell() {
         try {
             return end();
@@ -116,32 +116,32 @@ final class Lockstep {
     private Optional<String> end() {
         for (SessionPair pair : opened) {
             for (boolean more = true; more; ) {
-                Reply.Audited audited = Bench.send(
-                        bench.first, new Command.Audit(pair.real(), Optional.empty(), 100), Reply.Audited.class);
+                Reply.Audited audited = ConformanceFixture.send(
+                        fixture.first, new Command.Audit(pair.real(), Optional.empty(), 100), Reply.Audited.class);
                 audited.held()
-                        .forEach(ref ->
-                                Bench.send(bench.first, new Command.Withdraw(ref, Sending.FIRST), Reply.Done.class));
+                        .forEach(ref -> ConformanceFixture.send(
+                                fixture.first, new Command.Withdraw(ref, Sending.FIRST), Reply.Done.class));
                 more = audited.cursor().isPresent();
             }
-            Bench.send(bench.first, new Command.CloseSession(pair.real()), Reply.Done.class);
+            ConformanceFixture.send(fixture.first, new Command.CloseSession(pair.real()), Reply.Done.class);
         }
         Reply.Count open = things.contains(Step.Thing.LATCH) ? openLatch() : new Reply.Count(0, 0);
         if (open.remaining() > 0) {
             return Optional.of("the latch could not be opened: " + open);
         }
         List<ResourceName> left =
-                bench.inspect(prefix).stream().map(info -> info.name()).toList();
+                fixture.inspect(prefix).stream().map(info -> info.name()).toList();
         return left.isEmpty() ? Optional.empty() : Optional.of("when all had ended, the store still named " + left);
     }
 
     private Reply.Count openLatch() {
         ResourceName latch = name(Step.Thing.LATCH);
-        Reply.Count count =
-                Bench.send(bench.first, new Command.CountDown(latch, Long.MAX_VALUE, "none", 1), Reply.Count.class);
+        Reply.Count count = ConformanceFixture.send(
+                fixture.first, new Command.CountDown(latch, Long.MAX_VALUE, "none", 1), Reply.Count.class);
         return count.remaining() == 0
                 ? count
-                : Bench.send(
-                        bench.first,
+                : ConformanceFixture.send(
+                        fixture.first,
                         new Command.CountDown(latch, count.generation(), "the-end", Long.MAX_VALUE),
                         Reply.Count.class);
     }
@@ -223,7 +223,7 @@ final class Lockstep {
     }
 
     private boolean isTry(Step step) {
-        return step.oneOf(5, 0, 0, 0, 1) == 1 || !bench.traits.has(Feature.FIFO);
+        return step.oneOf(5, 0, 0, 0, 1) == 1 || !fixture.traits.has(Feature.FIFO);
     }
 
     private static ResourceSpec spec(Step.Thing thing) {
@@ -242,8 +242,8 @@ final class Lockstep {
     private Lease lease(Step step) {
         int binding = step.oneOf(7, 0, 0, 1, 2);
         if (binding == 0
-                || bench.traits.fixedLease() == FixedLease.NONE
-                || (binding == 2 && !bench.traits.has(Feature.DETACHED_GRANTS))) {
+                || fixture.traits.fixedLease() == FixedLease.NONE
+                || (binding == 2 && !fixture.traits.has(Feature.DETACHED_GRANTS))) {
             return Lease.SESSION;
         }
         return binding == 1 ? Lease.bounded(length(step)) : Lease.detached(length(step));
@@ -262,10 +262,10 @@ final class Lockstep {
     private Optional<String> open(int slot, boolean isLong) {
         Duration ttl = time ? Duration.ofSeconds(isLong ? 30 : 5) : Duration.ofHours(1);
         Set<Integer> parts = new TreeSet<>();
-        things.forEach(thing -> parts.add(bench.first.partitionOf(name(thing))));
+        things.forEach(thing -> parts.add(fixture.first.partitionOf(name(thing))));
         for (int part : parts) {
             Command command = new Command.OpenSession(ttl, "slot-" + slot, part);
-            Reply real = Bench.send(store(slot), command);
+            Reply real = ConformanceFixture.send(store(slot), command);
             // The reference has one part only: of another it would answer the same.
             Reply modelled = reference
                     .apply(new Command.OpenSession(ttl, "slot-" + slot), referenceMicros)
@@ -285,7 +285,7 @@ final class Lockstep {
 
     private Optional<String> pass(Step step) {
         Duration by = Duration.ofMillis(step.oneOf(1, 1, 100, 100, 650, 650, 999, 999, 2_500, 6_999, 29_000));
-        bench.pass(by);
+        fixture.pass(by);
         referenceMicros += by.toNanos() / 1_000;
         trace.add("(" + by + " pass)");
         return Optional.empty();
@@ -303,7 +303,7 @@ final class Lockstep {
             real.add(ref(step, number, REAL));
             modelled.add(ref(step, number, REFERENCE));
         }
-        Reply answer = Bench.send(store(step.session()), new Command.Poll(real));
+        Reply answer = ConformanceFixture.send(store(step.session()), new Command.Poll(real));
         Reply expected =
                 reference.apply(new Command.Poll(modelled), referenceMicros).reply();
         note(new Command.Poll(real), answer, expected);
@@ -323,7 +323,7 @@ final class Lockstep {
         return Optional.empty();
     }
 
-    /** A store may drop what is dead, and admit, at its next look at a resource: so it is made to look first. */
+    /** A store may drop dead claims and admit others only when it next uses a resource, so it must use it first. */
     private Optional<String> inspect() {
         for (Step.Thing thing : things) {
             Optional<String> finding = pollAll(new Step(Step.Act.POLL, 0, thing, 1, 1, 0), 1);
@@ -332,8 +332,8 @@ final class Lockstep {
             }
         }
         Command command = new Command.Inspect(prefix, Optional.empty(), 100);
-        // A store may tell less in a page than the reference does.
-        Reply answer = new Reply.Inspected(bench.inspect(prefix), Optional.empty());
+        // A store may return shorter pages than the reference.
+        Reply answer = new Reply.Inspected(fixture.inspect(prefix), Optional.empty());
         Reply expected = reference.apply(command, referenceMicros).reply();
         note(command, answer, expected);
         return agreement.differ(name(Step.Thing.MUTEX), answer, expected);
@@ -350,7 +350,7 @@ final class Lockstep {
         }
         Command real = made.apply(REAL);
         Command modelled = made.apply(REFERENCE);
-        Reply answer = Bench.send(store(step.session()), real);
+        Reply answer = ConformanceFixture.send(store(step.session()), real);
         Reply expected = reference.apply(modelled, referenceMicros).reply();
         note(real, answer, expected);
         ClaimRef about = modelled instanceof Command.Claiming claiming
@@ -373,7 +373,7 @@ final class Lockstep {
     }
 
     private LockStore store(int slot) {
-        return slot == Step.SESSIONS - 1 ? bench.second : bench.first;
+        return slot == Step.SESSIONS - 1 ? fixture.second : fixture.first;
     }
 
     private ResourceName name(Step.Thing thing) {
@@ -382,16 +382,16 @@ final class Lockstep {
 
     private ClaimRef ref(Step step, int number, World world) {
         ResourceName name = name(step.thing());
-        return new ClaimRef(name, world.session(slots[step.session()][bench.first.partitionOf(name)]), number);
+        return new ClaimRef(name, world.session(slots[step.session()][fixture.first.partitionOf(name)]), number);
     }
 
     private SessionId sessionFor(Step step, Step.Thing thing, World world) {
-        return world.session(slots[step.session()][bench.first.partitionOf(name(thing))]);
+        return world.session(slots[step.session()][fixture.first.partitionOf(name(thing))]);
     }
 
     private ClaimRef toReference(ClaimRef claim) {
         SessionId session = sessions.get(claim.session());
-        if (session == null && bench.traits.tokenSource() == TokenSource.QUORUM) {
+        if (session == null && fixture.traits.tokenSource() == TokenSource.QUORUM) {
             // Of another connection's session a quorum knows how its id begins.
             String begin = claim.session().value() + ",";
             session = sessions.entrySet().stream()

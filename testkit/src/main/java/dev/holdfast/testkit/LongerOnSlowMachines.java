@@ -3,34 +3,42 @@ package dev.holdfast.testkit;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
 /**
- * Repeats a test whose preparation took longer than the leases that it was to finish before, with longer ones.
+ * Repeats a test whose preparation outlasted its short leases, with longer ones.
  *
- * <p>Where nobody can move the store's clock, what is short-lived begins to run out while the test still prepares what
- * is to happen at its end. A machine that gives the test no processor for that long makes it look at another situation
- * than it describes, so its failure says nothing. {@link Bench#wasTooSlow()} knows that from the clock alone; a test
- * that fails in time fails for good.
+ * <p>Where the store's clock can't be moved, short leases run while the test still prepares what follows their end. On
+ * a slow machine they can expire too early. The test then meets a situation that it does not describe, and its failure
+ * means nothing. {@link ConformanceFixture#wasTooSlow()} detects that by the clock alone. Any other failure counts.
  */
-final class LongerOnSlowMachines implements InvocationInterceptor {
+final class LongerOnSlowMachines implements BeforeEachCallback, InvocationInterceptor {
 
     /** With leases of half a second the last attempt has 32 s. */
     private static final int REPETITIONS = 3;
 
     private static final int FACTOR = 4;
 
+    /** The rules of a {@link LockStoreConformance} use the stores that it opens. */
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        var instances = context.getRequiredTestInstances();
+        ConformanceRules rules = instances.findInstance(ConformanceRules.class).orElseThrow();
+        instances.findInstance(LockStoreConformance.class).ifPresent(conformance -> rules.subjects = conformance::open);
+    }
+
     @Override
     public void interceptTestMethod(
             Invocation<@Nullable Void> invocation, ReflectiveInvocationContext<Method> method, ExtensionContext context)
             throws Throwable {
-        Harness harness = (Harness) context.getRequiredTestInstance();
+        ConformanceRules harness = (ConformanceRules) context.getRequiredTestInstance();
         Throwable failure = failureOf(() -> {
             var unused = invocation.proceed();
         });
-        for (int i = 0, factor = FACTOR; i < REPETITIONS && failure != null && harness.bench.wasTooSlow(); i++) {
+        for (int i = 0, factor = FACTOR; i < REPETITIONS && failure != null && harness.fixture.wasTooSlow(); i++) {
             context.publishReportEntry("repeated with leases longer by a factor of", String.valueOf(factor));
             harness.reopenStore(factor);
             failure = failureOf(() -> invoke(method.getExecutable(), harness));
@@ -49,12 +57,12 @@ final class LongerOnSlowMachines implements InvocationInterceptor {
         try {
             body.run();
             return null;
-        } catch (Throwable failure) { // whatever it is, the engine of the tests is to have it
+        } catch (Throwable failure) { // JUnit must receive every throwable
             return failure;
         }
     }
 
-    private static void invoke(Method method, Harness harness) throws Throwable {
+    private static void invoke(Method method, ConformanceRules harness) throws Throwable {
         method.setAccessible(true);
         try {
             var unused = method.invoke(harness);

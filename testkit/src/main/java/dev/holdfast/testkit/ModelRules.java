@@ -9,13 +9,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * M: random runs of commands, answered by the store under test and by the reference.
+ * M: random runs of commands on the store under test and on the reference.
  *
- * <p>A run that goes apart is made as short as it will go and told with its seed; {@value #SEED} set to that seed runs
- * it alone, and {@value #RUNS} changes how many are drawn.
+ * <p>A run with a disagreement is shortened as far as possible and reported with its seed. {@value #SEED} set to that
+ * seed runs it alone; {@value #RUNS} changes the number of runs.
  */
 @Tag("M")
-abstract class ModelRules extends Harness {
+abstract class ModelRules extends ConformanceRules {
 
     static final String SEED = "holdfast.kit.seed";
     static final String RUNS = "holdfast.kit.runs";
@@ -36,7 +36,7 @@ abstract class ModelRules extends Harness {
             return;
         }
         // Where the clock can be moved a run costs no time; elsewhere a command may cost a write to a disk.
-        int count = Integer.getInteger(RUNS, bench.randomRuns());
+        int count = Integer.getInteger(RUNS, fixture.randomRuns());
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
             check(start + i);
@@ -44,7 +44,7 @@ abstract class ModelRules extends Harness {
     }
 
     private void check(long seed) {
-        List<Step> steps = Step.draw(new SplittableRandom(seed), STEPS, bench.traits, bench.hasClock());
+        List<Step> steps = Step.draw(new SplittableRandom(seed), STEPS, fixture.traits, fixture.hasClock());
         if (run(steps).finding().isPresent()) {
             Run shortest = shorten(steps);
             throw new AssertionError("The store and the reference went apart: "
@@ -57,8 +57,8 @@ abstract class ModelRules extends Harness {
     private record Run(Optional<String> finding, List<String> trace) {}
 
     private Run run(List<Step> steps) {
-        // A run that went apart may leave something behind: each has names of its own.
-        Lockstep lockstep = new Lockstep(bench, "run-" + runs++ + "/");
+        // A failed run may leave claims behind, so each has its own names.
+        Lockstep lockstep = new Lockstep(fixture, "run-" + runs++ + "/");
         Optional<String> finding = lockstep.run(steps);
         return new Run(finding, lockstep.trace);
     }

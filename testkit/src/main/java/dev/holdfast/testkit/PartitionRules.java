@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** U: a store that keeps sessions in partitions keeps them apart. */
 @Tag("U")
-abstract class PartitionRules extends Harness {
+abstract class PartitionRules extends ConformanceRules {
 
     /** Two names of different partitions; of which there are two at least. */
     private String here = "";
@@ -37,31 +37,31 @@ abstract class PartitionRules extends Harness {
     }
 
     private int partitionOf(String name) {
-        return bench.first.partitionOf(new ResourceName(name));
+        return fixture.first.partitionOf(new ResourceName(name));
     }
 
     private void needsParts() {
-        Bench.needs(bench.first.partitions() > 1, "the store has one partition only");
+        ConformanceFixture.needs(fixture.first.partitions() > 1, "the store has one partition only");
     }
 
     @Test
     @DisplayName("U1: a name belongs to one partition, the same for all clients")
     void nameHasOnePart() {
-        assertThat(bench.first.partitions()).isPositive().isEqualTo(bench.second.partitions());
+        assertThat(fixture.first.partitions()).isPositive().isEqualTo(fixture.second.partitions());
         for (int i = 0; i < 1_000; i++) {
             ResourceName name = new ResourceName("name-" + i);
-            assertThat(bench.first.partitionOf(name))
-                    .isEqualTo(bench.second.partitionOf(name))
-                    .isBetween(0, bench.first.partitions() - 1);
+            assertThat(fixture.first.partitionOf(name))
+                    .isEqualTo(fixture.second.partitionOf(name))
+                    .isBetween(0, fixture.first.partitions() - 1);
         }
-        assertThat(there.isEmpty()).isEqualTo(bench.first.partitions() == 1);
+        assertThat(there.isEmpty()).isEqualTo(fixture.first.partitions() == 1);
     }
 
     @Test
     @DisplayName("U2: under a session of another partition nothing can be had")
     void sessionsServeTheirOwnPartOnly() {
         needsParts();
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         SessionId wrong = alice.sessionOf(new ResourceName(there));
         Probe right = alice.mutex(here);
         Command.Acquire strange = new Command.Acquire(
@@ -74,7 +74,7 @@ abstract class PartitionRules extends Harness {
                 right.waiting(),
                 1);
         alice.send(strange, Reply.SessionEnded.class);
-        assertThat(bench.inspect(here)).isEmpty();
+        assertThat(fixture.inspect(here)).isEmpty();
         right.expectGranted();
     }
 
@@ -82,16 +82,17 @@ abstract class PartitionRules extends Harness {
     @DisplayName("U3: the end, the deadline and the epoch of a session are of its partition alone")
     void sessionsLiveByThemselves() {
         needsParts();
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         Probe ends = alice.mutex(here).expectGranted();
         Probe stays = alice.mutex(there).expectGranted();
-        Bench.send(bench.first, new Command.KeepAlive(alice.sessionOf(ends), 7), Reply.SessionAlive.class);
+        ConformanceFixture.send(
+                fixture.first, new Command.KeepAlive(alice.sessionOf(ends), 7), Reply.SessionAlive.class);
         alice.mutex(here).expectStale();
         alice.mutex(there).tried().expectRefused(Refusal.TAKEN);
-        Bench.send(bench.first, new Command.CloseSession(alice.sessionOf(ends)), Reply.Done.class);
+        ConformanceFixture.send(fixture.first, new Command.CloseSession(alice.sessionOf(ends)), Reply.Done.class);
         ends.expectGone();
         stays.expectHeld();
-        assertThat(alice.held()).containsExactly(stays.ref());
+        assertThat(alice.claims()).containsExactly(stays.ref());
         stays.release();
     }
 
@@ -99,12 +100,13 @@ abstract class PartitionRules extends Harness {
     @DisplayName("U3: a keep-alive in one partition moves the deadline of no other")
     void deadlinesAreOfTheirParts() {
         needsParts();
-        Client alice = bench.shortLived("alice");
+        TestClient alice = fixture.shortLived("alice");
         Probe kept = alice.mutex(here).expectGranted();
         Probe left = alice.mutex(there).expectGranted();
-        bench.pass(alice.ttl.dividedBy(2));
-        Bench.send(bench.first, new Command.KeepAlive(alice.sessionOf(kept), 0), Reply.SessionAlive.class);
-        bench.pass(alice.ttl.dividedBy(2).plus(Duration.ofSeconds(1)));
+        fixture.pass(alice.ttl.dividedBy(2));
+        ConformanceFixture.send(
+                fixture.first, new Command.KeepAlive(alice.sessionOf(kept), 0), Reply.SessionAlive.class);
+        fixture.pass(alice.ttl.dividedBy(2).plus(Duration.ofSeconds(1)));
         left.expectGone();
         kept.expectHeld();
     }
@@ -113,12 +115,12 @@ abstract class PartitionRules extends Harness {
     @DisplayName("U4: claims of several partitions may be polled together, and are answered in their order")
     void pollsGoToAllParts() {
         needsParts();
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         Probe one = alice.mutex(here).expectGranted();
         Probe two = alice.mutex(there).expectGranted();
         Probe none = alice.mutex(here);
-        Reply.Polled polled = Bench.send(
-                bench.first, new Command.Poll(List.of(two.ref(), none.ref(), one.ref())), Reply.Polled.class);
+        Reply.Polled polled = ConformanceFixture.send(
+                fixture.first, new Command.Poll(List.of(two.ref(), none.ref(), one.ref())), Reply.Polled.class);
         assertThat(polled.states().get(0)).isEqualTo(two.grant());
         assertThat(polled.states().get(1)).isInstanceOf(Reply.Absent.class);
         assertThat(polled.states().get(2)).isEqualTo(one.grant());
@@ -128,13 +130,13 @@ abstract class PartitionRules extends Harness {
     @DisplayName("U5: an inspection goes through all partitions, and one of a single name finds it")
     void inspectionGoesThroughAllParts() {
         needsParts();
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         List<ResourceName> names = IntStream.range(0, 40)
                 .mapToObj(i -> alice.mutex("part/" + i).expectGranted().ref().resource())
                 .toList();
-        assertThat(bench.inspect("part/")).extracting(info -> info.name()).containsExactlyInAnyOrderElementsOf(names);
-        Reply.Inspected one = Bench.send(
-                bench.second,
+        assertThat(fixture.inspect("part/")).extracting(info -> info.name()).containsExactlyInAnyOrderElementsOf(names);
+        Reply.Inspected one = ConformanceFixture.send(
+                fixture.second,
                 new Command.Inspect("part/7", Optional.empty(), 100, Command.Inspect.Scope.NAME),
                 Reply.Inspected.class);
         assertThat(one.resources()).extracting(info -> info.name().value()).contains("part/7");
@@ -144,15 +146,15 @@ abstract class PartitionRules extends Harness {
     @DisplayName("U6: tokens rise in each partition, whatever the clients do in others")
     void tokensRiseInEachPart() {
         needsParts();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         long before = 0;
         for (int i = 0; i < 20; i++) {
-            Probe held = (i % 2 == 0 ? alice : bob).mutex(here).expectGranted();
+            Probe holder = (i % 2 == 0 ? alice : bob).mutex(here).expectGranted();
             alice.mutex(there + i).expectGranted();
-            assertThat(held.block().first()).isGreaterThan(before);
-            before = held.block().last();
-            held.release();
+            assertThat(holder.block().first()).isGreaterThan(before);
+            before = holder.block().last();
+            holder.release();
         }
     }
 }

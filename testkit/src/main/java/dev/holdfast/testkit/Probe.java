@@ -22,7 +22,7 @@ import java.util.List;
  * if it is not so.
  */
 record Probe(
-        Client client,
+        TestClient client,
         ClaimRef ref,
         long epoch,
         Sending sending,
@@ -113,7 +113,7 @@ record Probe(
     }
 
     ClaimReply stateThrough(LockStore store) {
-        Reply.Polled polled = Bench.send(store, new Command.Poll(List.of(ref)), Reply.Polled.class);
+        Reply.Polled polled = ConformanceFixture.send(store, new Command.Poll(List.of(ref)), Reply.Polled.class);
         if (polled.states().size() != 1) {
             throw new AssertionError("One claim was polled, but the answer is " + polled);
         }
@@ -133,7 +133,7 @@ record Probe(
         Reply.Granted unused = grant();
     }
 
-    /** The grant, as a poll tells it. */
+    /** The grant, as a poll returns it. */
     Reply.Granted grant() {
         ClaimReply state = state();
         if (state instanceof Reply.Granted granted) {
@@ -175,7 +175,7 @@ record Probe(
     }
 
     Reply yieldFor(Probe next) {
-        return Bench.send(client.store, new Command.Yield(ref, next.command()));
+        return ConformanceFixture.send(client.store, new Command.Yield(ref, next.command()));
     }
 
     Reply.Extended extend(long seq, Duration length) {

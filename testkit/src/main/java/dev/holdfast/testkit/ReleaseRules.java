@@ -19,16 +19,16 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** R: how holds are given back or taken away. */
+/** R: how holds are released or revoked. */
 @Tag("R")
-abstract class ReleaseRules extends Harness {
+abstract class ReleaseRules extends ConformanceRules {
 
     @Test
     @DisplayName("R1: a release by a stranger changes nothing")
     void releaseByAStranger() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").numbered(5).expectGranted();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").numbered(5).expectGranted();
         Probe waits = bob.mutex("ledger").numbered(6).expectQueued();
         Probe sameNumber = bob.mutex("ledger").numbered(5);
         Probe otherNumber = alice.mutex("ledger").numbered(7);
@@ -37,20 +37,20 @@ abstract class ReleaseRules extends Harness {
             stranger.withdraw();
             stranger.client().send(new Command.ShrinkTo(stranger.ref(), 1), Reply.Absent.class);
         }
-        held.expectHeld();
+        holder.expectHeld();
         waits.expectWaiting();
     }
 
     @Test
     @DisplayName("R1: a release that comes after the grant has expired does not touch the successor")
     void lateReleaseDoesNotTouchTheSuccessor() {
-        Client dies = bench.shortLived("dies");
-        Client bob = bench.other("bob");
-        Probe held = dies.mutex("ledger").expectGranted();
+        TestClient dies = fixture.shortLived("dies");
+        TestClient bob = fixture.other("bob");
+        Probe holder = dies.mutex("ledger").expectGranted();
         Probe next = bob.mutex("ledger").expectQueued();
-        bench.until("the next claim holds", next::holds);
-        dies.send(new Command.Release(held.ref()), Reply.Absent.class);
-        held.withdraw();
+        fixture.until("the next claim holds", next::holds);
+        dies.send(new Command.Release(holder.ref()), Reply.Absent.class);
+        holder.withdraw();
         next.expectHeld();
         bob.mutex("ledger").tried().expectRefused(Refusal.TAKEN);
     }
@@ -58,21 +58,21 @@ abstract class ReleaseRules extends Harness {
     @Test
     @DisplayName("R2: a claim that waits is not a grant: releasing it changes nothing")
     void releaseOfAWaiter() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
         Probe waits = bob.mutex("ledger").expectQueued();
         bob.send(new Command.Release(waits.ref()), Reply.Absent.class);
         waits.expectWaiting();
-        held.release();
+        holder.release();
         waits.expectHeld();
     }
 
     @Test
     @DisplayName("R2: of several grants the named one is released")
     void oneOfSeveralIsReleased() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice");
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice");
         Probe one = alice.permits("gpu", 1, 3).expectGranted();
         Probe two = alice.permits("gpu", 1, 3).expectGranted();
         Probe three = alice.permits("gpu", 1, 3).expectGranted();
@@ -80,44 +80,44 @@ abstract class ReleaseRules extends Harness {
         one.expectHeld();
         two.expectGone();
         three.expectHeld();
-        assertThat(alice.held()).containsExactlyInAnyOrder(one.ref(), three.ref());
+        assertThat(alice.claims()).containsExactlyInAnyOrder(one.ref(), three.ref());
     }
 
     @Test
     @DisplayName("R3: a forced release ends the grant that has the token, whoever asks")
     void forcedRelease() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").wanting(16).expectGranted();
-        ResourceName ledger = held.ref().resource();
-        TokenBlock block = held.block();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").wanting(16).expectGranted();
+        ResourceName ledger = holder.ref().resource();
+        TokenBlock block = holder.block();
         Probe next = bob.mutex("ledger").expectQueued();
         bob.send(new Command.ForceRelease(ledger, block.first() - 1), Reply.Absent.class);
-        if (bench.traits.tokenSource() != TokenSource.QUORUM) {
+        if (fixture.traits.tokenSource() != TokenSource.QUORUM) {
             // The members of a quorum have more tokens for a grant than they give together.
             bob.send(new Command.ForceRelease(ledger, block.last() + 1), Reply.Absent.class);
         }
         bob.send(new Command.ForceRelease(new ResourceName("other"), block.first()), Reply.Absent.class);
-        held.expectHeld();
-        long token = tokenOf(held, "alice", bob);
+        holder.expectHeld();
+        long token = tokenOf(holder, "alice", bob);
         bob.send(new Command.ForceRelease(ledger, token), Reply.Released.class);
-        held.expectGone();
+        holder.expectGone();
         next.expectHeld();
         bob.send(new Command.ForceRelease(ledger, token), Reply.Absent.class);
-        alice.send(new Command.Release(held.ref()), Reply.Absent.class);
+        alice.send(new Command.Release(holder.ref()), Reply.Absent.class);
         next.expectHeld();
         assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
     }
 
     /**
-     * A token by which somebody may end a grant. Of a quorum, whose members have blocks of their own for it, one that
-     * an inspection tells those who ask; the owner may have been given others.
+     * A token by which a grant can be released. In a quorum the members have different blocks, so it is the one that
+     * an inspection shows; the owner may have others.
      */
-    private long tokenOf(Probe held, String owner, Client asks) {
-        if (bench.traits.tokenSource() != TokenSource.QUORUM) {
-            return held.block().last();
+    private long tokenOf(Probe holder, String owner, TestClient asks) {
+        if (fixture.traits.tokenSource() != TokenSource.QUORUM) {
+            return holder.block().last();
         }
-        String name = held.ref().resource().value();
+        String name = holder.ref().resource().value();
         return asks
                 .send(new Command.Inspect(name, Optional.empty(), 10), Reply.Inspected.class)
                 .resources()
@@ -127,16 +127,16 @@ abstract class ReleaseRules extends Harness {
                 .filter(party -> party.label().equals(owner))
                 .findFirst()
                 .flatMap(ResourceInfo.Party::tokens)
-                .orElseThrow(() -> new AssertionError("An inspection tells no token of " + held.ref()))
+                .orElseThrow(() -> new AssertionError("An inspection tells no token of " + holder.ref()))
                 .last();
     }
 
     @Test
     @DisplayName("R3: a forced release ends one of several grants")
     void forcedReleaseOfOneOfSeveral() {
-        bench.needsAdmission(Admission.SHARED);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.SHARED);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe one = alice.reader("catalogue").wanting(4).expectGranted();
         Probe two = bob.reader("catalogue").wanting(4).expectGranted();
         Probe three = alice.reader("catalogue").wanting(4).expectGranted();
@@ -149,18 +149,18 @@ abstract class ReleaseRules extends Harness {
     @Test
     @DisplayName("R4: a shrink sets what is left: sent again it gives nothing more back, and it never grows")
     void shrinkingIsAbsolute() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.permits("gpu", 5, 6).expectGranted();
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.permits("gpu", 5, 6).expectGranted();
         for (int i = 0; i < 3; i++) {
-            alice.send(new Command.ShrinkTo(held.ref(), 3), Reply.Done.class);
+            alice.send(new Command.ShrinkTo(holder.ref(), 3), Reply.Done.class);
         }
-        alice.send(new Command.ShrinkTo(held.ref(), 6), Reply.Done.class);
+        alice.send(new Command.ShrinkTo(holder.ref(), 6), Reply.Done.class);
         bob.permits("gpu", 4, 6).tried().expectRefused(Refusal.TAKEN);
         Probe rest = bob.permits("gpu", 3, 6).tried().expectGranted();
         bob.permits("gpu", 1, 6).tried().expectRefused(Refusal.TAKEN);
-        held.release();
+        holder.release();
         bob.permits("gpu", 4, 6).tried().expectRefused(Refusal.TAKEN);
         rest.release();
         bob.permits("gpu", 6, 6).tried().expectGranted();
@@ -169,10 +169,10 @@ abstract class ReleaseRules extends Harness {
     @Test
     @DisplayName("R4: a write hold that shrinks to a read hold lets the readers in, and keeps writers out")
     void downgrading() {
-        bench.needsAdmission(Admission.SHARED);
-        bench.needsFifo();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.SHARED);
+        fixture.needsFifo();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe writes = alice.writer("catalogue").expectGranted();
         TokenBlock block = writes.block();
         Probe reader = bob.reader("catalogue").expectQueued();
@@ -190,23 +190,23 @@ abstract class ReleaseRules extends Harness {
     @Test
     @DisplayName("R4: only a grant can shrink")
     void shrinkingNeedsAGrant() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice");
-        Probe held = alice.permits("gpu", 4, 4).expectGranted();
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.permits("gpu", 4, 4).expectGranted();
         Probe waits = alice.permits("gpu", 3, 4).expectQueued();
         alice.send(new Command.ShrinkTo(waits.ref(), 1), Reply.Absent.class);
-        held.release();
-        alice.send(new Command.ShrinkTo(held.ref(), 1), Reply.Absent.class);
+        holder.release();
+        alice.send(new Command.ShrinkTo(holder.ref(), 1), Reply.Absent.class);
         waits.expectHeld();
-        bench.other("bob").permits("gpu", 2, 4).tried().expectRefused(Refusal.TAKEN);
+        fixture.other("bob").permits("gpu", 2, 4).tried().expectRefused(Refusal.TAKEN);
     }
 
     @Test
     @DisplayName("R5: however claims end, nothing that can be seen is left of them")
     void nothingIsLeftBehind() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Client dies = bench.shortLived("dies");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        TestClient dies = fixture.shortLived("dies");
         List<Probe> ended = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             Probe released = alice.mutex("released-" + i).expectGranted();
@@ -223,16 +223,16 @@ abstract class ReleaseRules extends Harness {
             tried.expectRefused(Refusal.TAKEN);
             ended.addAll(List.of(released, left, forced, expires, tried));
         }
-        if (bench.traits.fixedLease() != FixedLease.NONE) {
+        if (fixture.traits.fixedLease() != FixedLease.NONE) {
             Probe bounded =
-                    bob.mutex("bounded").with(Lease.bounded(bench.shortTtl())).expectGranted();
-            bench.until("the bounded grant has ended", bounded::isOver);
+                    bob.mutex("bounded").with(Lease.bounded(fixture.shortTtl())).expectGranted();
+            fixture.until("the bounded grant has ended", bounded::isOver);
             ended.add(bounded);
         }
-        bench.until("all have ended", () -> ended.stream().allMatch(Probe::isOver));
-        assertThat(bench.inspect("")).isEmpty();
-        for (Client client : List.of(alice, bob, dies)) {
-            assertThat(client.held()).isEmpty();
+        fixture.until("all have ended", () -> ended.stream().allMatch(Probe::isOver));
+        assertThat(fixture.inspect("")).isEmpty();
+        for (TestClient client : List.of(alice, bob, dies)) {
+            assertThat(client.claims()).isEmpty();
             assertThat(client.waiting()).isEmpty();
         }
     }
@@ -240,12 +240,12 @@ abstract class ReleaseRules extends Harness {
     @Test
     @DisplayName("R6: of a grant, a withdrawal is the release")
     void withdrawalOfAGrant() {
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").expectGranted();
-        Probe next = bench.other("bob").mutex("ledger").expectQueued();
-        held.withdraw();
-        held.expectGone();
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        Probe next = fixture.other("bob").mutex("ledger").expectQueued();
+        holder.withdraw();
+        holder.expectGone();
         next.expectHeld();
-        assertThat(alice.held()).isEmpty();
+        assertThat(alice.claims()).isEmpty();
     }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
-/** What must be so when the connections of a client go silent while new ones work. */
+/** What must hold when the connections of a client go silent while new ones work. */
 public final class SilentConnections {
 
     private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -21,7 +21,7 @@ public final class SilentConnections {
     private SilentConnections() {}
 
     /**
-     * A hold outlasts a silence for three times its ttl; nobody gets the lock meanwhile, and somebody does then.
+     * A hold survives a silence of three times its ttl; until its release no other client gets the lock.
      *
      * @param client whose connections go silent
      * @param other whose connections do not

@@ -9,21 +9,21 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One step of a random run, told without ids and tokens, so that it means the same to the store under test and to the
- * reference, and still means something when other steps are left out.
+ * One step of a random run, without ids and tokens, so that it means the same to the store under test and to the
+ * reference, and still makes sense when other steps are left out.
  *
- * @param session which of the session slots
- * @param thing what it is about
+ * @param session the number of the session slot
+ * @param thing the resource
  * @param claim the number of the claim; few, so that duplicates are frequent
- * @param other another number
- * @param pick what the parameters are drawn from
+ * @param other another claim number
+ * @param pick a random number that selects the parameters
  */
 record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
 
     static final int SESSIONS = 3;
     static final int CLAIMS = 3;
 
-    /** What is done, and how often as compared to the others. */
+    /** The operations, with their relative frequency. */
     enum Act {
         ACQUIRE(30),
         POLL(8),
@@ -52,7 +52,7 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
         }
     }
 
-    /** What the claims of a run are about. */
+    /** The resources of a run. */
     enum Thing {
         MUTEX(Admission.EXCLUSIVE),
         CATALOGUE(Admission.SHARED),
@@ -67,8 +67,8 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
     }
 
     /**
-     * Draws the steps of a run, leaving out what the store says it can't do. Each run is about some of the things and
-     * does some of the acts, so that it goes deeper into what they do to each other than a run of everything would.
+     * Draws the steps of a run, without those that the store's traits exclude. Each run uses some of the resources and
+     * operations only, so that it explores their interaction more deeply.
      */
     static List<Step> draw(SplittableRandom random, int length, StoreTraits traits, boolean time) {
         List<Act> acts = new ArrayList<>();
@@ -91,7 +91,7 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
                     1 + random.nextInt(CLAIMS),
                     1 + random.nextInt(CLAIMS),
                     random.nextInt(1 << 30));
-            // Mostly about what a step shortly before was about: that is where something may be held.
+            // Mostly on the resource of a recent step, because that one may be held.
             int back = 1 + random.nextInt(6);
             steps.add(back <= i && random.nextInt(4) > 0 ? fresh.about(steps.get(i - back)) : fresh);
         }
@@ -118,14 +118,14 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
             case ADVANCE -> traits.has(Feature.ADVANCE);
             case EXTEND -> traits.fixedLease() != FixedLease.NONE;
             case SET_COUNT, COUNT_DOWN -> traits.admissions().contains(Admission.LATCH);
-            // Without an order who comes when decides: what the reference does by its queue can't be compared.
+            // Without FIFO order the store may admit another claim than the reference.
             case YIELD -> traits.has(Feature.FIFO);
             case RESIZE -> traits.admissions().contains(Admission.COUNTED);
             default -> true;
         };
     }
 
-    /** One of several, always the same for the same purpose. */
+    /** Selects one of several values, always the same one for the same purpose. */
     int oneOf(int purpose, int... values) {
         int mixed = pick * 0x9E3779B9 + purpose * 0x85EBCA6B;
         mixed = (mixed ^ (mixed >>> 15)) * 0x2C1B3C6D;

@@ -6,22 +6,20 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * One store as the conformance kit sees it: two clients' connections to it and, where the store allows it, a hand on
- * its clock. Each test gets one of its own, which must be empty: a new database, or a part of a server that no other
- * test uses.
+ * One store as the conformance kit uses it: the connections of two clients and, where possible, control of its clock.
+ * Each test gets its own, which must be empty: a new database, or a part of a server that no other test uses.
  */
 public interface StoreUnderTest extends AutoCloseable {
 
-    /** One client's connection; always the same. The kit subscribes to it. */
+    /** The connection of one client; always the same. The kit subscribes to it. */
     LockStore first();
 
     /** The connection of another client to the same store; always the same. */
     LockStore second();
 
     /**
-     * The clock of the store, if the test may move it. Then it stands still but for that. Without it, tests of what
-     * happens in time use sessions of {@link #shortTtl()} and look again and again; those that need an exact moment are
-     * skipped.
+     * The clock of the store, if the test may move it; then it stands still otherwise. Without it, tests of time use
+     * sessions of {@link #shortTtl()} and poll, and tests of an exact moment are skipped.
      */
     default Optional<ManualClock> clock() {
         return Optional.empty();
@@ -29,7 +27,7 @@ public interface StoreUnderTest extends AutoCloseable {
 
     /**
      * The ttl of sessions and the length of leases that a test lets end, where the clock can't be moved: short, but
-     * long enough for a handful of commands on a bad day.
+     * long enough for a handful of commands on a slow machine.
      */
     default Duration shortTtl() {
         Duration least = first().traits().minSessionTtl();
@@ -37,41 +35,41 @@ public interface StoreUnderTest extends AutoCloseable {
         return least.compareTo(usual) > 0 ? least : usual;
     }
 
-    /** A store that has not answered a command, or pushed a signal, by then has failed the test. */
-    default Duration patience() {
+    /** A store that has not replied or pushed a signal by then has failed the test. */
+    default Duration timeout() {
         return Duration.ofSeconds(60);
     }
 
     /**
-     * Whether a grant may be told again with later tokens than it was given, which no other owner has had or can have:
-     * where what was given is known to the store instance that gave it alone. Tokens of the next block, and of the next
-     * owner, are above those that were told all the same.
+     * Whether a repeated grant may have later tokens than the first reply, which no other owner has had or can have:
+     * where only the store instance that granted a block knows it. Tokens of the next block, and of the next owner,
+     * are higher than all of these.
      */
     default boolean retells() {
         return false;
     }
 
     /**
-     * How many random runs of commands are compared with the reference: fewer where each command is a trip over a
-     * network. A property of the kit overrides it.
+     * How many random runs are compared with the reference: fewer where each command is a round trip over a network. A
+     * property of the kit overrides it.
      */
     default int randomRuns() {
         return clock().isPresent() ? 300 : 60;
     }
 
     /**
-     * Makes the store forget of its idle resources what it will ever forget, as if their retention were over.
+     * Makes the store forget what it may forget about idle resources, as after their retention.
      *
-     * @return false if the test can't bring that about; what depends on it is skipped then
+     * @return false if the test can't do that; the rules that need it are then skipped
      */
     default boolean forgetIdle() {
         return false;
     }
 
     /**
-     * Damages what the store records of a resource, which is in use, so that it makes no sense.
+     * Corrupts the store's record of a resource that is in use.
      *
-     * @return false if the test can't bring that about; what depends on it is skipped then
+     * @return false if the test can't do that; the rules that need it are then skipped
      */
     default boolean damage(ResourceName name) {
         return false;
@@ -81,7 +79,7 @@ public interface StoreUnderTest extends AutoCloseable {
     @Override
     void close();
 
-    /** A clock that moves when it is told to. */
+    /** A clock that the test moves. */
     @FunctionalInterface
     interface ManualClock {
         /**

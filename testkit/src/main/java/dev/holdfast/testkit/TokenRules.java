@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** T: fencing tokens. */
 @Tag("T")
-abstract class TokenRules extends Harness {
+abstract class TokenRules extends ConformanceRules {
 
     private static void assertAbove(TokenBlock later, TokenBlock earlier) {
         assertThat(later.first())
@@ -27,8 +27,8 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T1: tokens rise over releases, withdrawals, yields and the ends of sessions")
     void tokensRiseHoweverAGrantEnds() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe released = alice.mutex("ledger").wanting(8).expectGranted();
         TokenBlock first = released.block();
         released.release();
@@ -36,7 +36,7 @@ abstract class TokenRules extends Harness {
         TokenBlock second = withdrawn.block();
         assertAbove(second, first);
         withdrawn.withdraw();
-        Client closes = bench.client("closes");
+        TestClient closes = fixture.client("closes");
         TokenBlock third = closes.mutex("ledger").wanting(8).granted().tokens();
         assertAbove(third, second);
         Probe queued = bob.mutex("ledger").wanting(8).expectQueued();
@@ -44,26 +44,26 @@ abstract class TokenRules extends Harness {
         TokenBlock fourth = queued.block();
         assertAbove(fourth, third);
         Probe next = bob.mutex("ledger").wanting(8);
-        assertThat(queued.yieldFor(next)).isInstanceOf(bench.yieldedAlone());
+        assertThat(queued.yieldFor(next)).isInstanceOf(fixture.yieldedAlone());
         assertAbove(next.block(), fourth);
     }
 
     @Test
     @DisplayName("T1: tokens rise over the expiry of a session")
     void tokensRiseOverExpiry() {
-        Client dies = bench.shortLived("dies");
-        Probe held = dies.mutex("ledger").wanting(100).expectGranted();
-        TokenBlock first = held.block();
-        bench.until("the session has ended", held::isOver);
-        assertAbove(bench.other("bob").mutex("ledger").granted().tokens(), first);
+        TestClient dies = fixture.shortLived("dies");
+        Probe holder = dies.mutex("ledger").wanting(100).expectGranted();
+        TokenBlock first = holder.block();
+        fixture.until("the session has ended", holder::isOver);
+        assertAbove(fixture.other("bob").mutex("ledger").granted().tokens(), first);
     }
 
     @Test
     @DisplayName("T1: tokens rise over a forced release")
     void tokensRiseOverForce() {
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         TokenBlock first = alice.mutex("ledger").wanting(100).granted().tokens();
-        Probe next = bench.other("bob").mutex("ledger").expectQueued();
+        Probe next = fixture.other("bob").mutex("ledger").expectQueued();
         alice.send(new Command.ForceRelease(next.ref().resource(), first.first()), Reply.Released.class);
         assertAbove(next.block(), first);
     }
@@ -71,27 +71,27 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T1: tokens rise over many grants in a row, faster than any clock ticks")
     void tokensRiseInARow() {
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         TokenBlock last = new TokenBlock(1, 1);
         for (int i = 0; i < 200; i++) {
-            Probe held = alice.mutex("ledger").wanting(1 + i % 7);
-            TokenBlock block = held.granted().tokens();
+            Probe holder = alice.mutex("ledger").wanting(1 + i % 7);
+            TokenBlock block = holder.granted().tokens();
             if (i > 0) {
                 assertAbove(block, last);
             }
             last = block;
-            held.release();
+            holder.release();
         }
     }
 
     @Test
     @DisplayName("T1: tokens rise when the store's clock is stepped back")
     void tokensRiseOverAStepBack() {
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").wanting(100).expectGranted();
-        TokenBlock first = held.block();
-        held.release();
-        bench.pass(Duration.ofMinutes(-30));
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").wanting(100).expectGranted();
+        TokenBlock first = holder.block();
+        holder.release();
+        fixture.pass(Duration.ofMinutes(-30));
         TokenBlock second = alice.mutex("ledger").wanting(100).granted().tokens();
         assertAbove(second, first);
     }
@@ -99,27 +99,27 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T2: tokens rise also when the store has forgotten all that it ever forgets of a name")
     void tokensRiseOverForgetting() {
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").expectGranted();
-        TokenBlock first = held.block();
-        if (bench.traits.has(Feature.ADVANCE)) {
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        TokenBlock first = holder.block();
+        if (fixture.traits.has(Feature.ADVANCE)) {
             first = alice.send(
-                            new Command.Advance(held.ref(), first.last(), 1, first.last() + 5_000_000),
+                            new Command.Advance(holder.ref(), first.last(), 1, first.last() + 5_000_000),
                             Reply.Advanced.class)
                     .tokens();
         }
-        held.release();
-        Bench.needs(bench.forgetIdle(), "the test can't make the store forget idle resources");
+        holder.release();
+        ConformanceFixture.needs(fixture.forgetIdle(), "the test can't make the store forget idle resources");
         assertAbove(alice.mutex("ledger").granted().tokens(), first);
     }
 
     @Test
     @DisplayName("T2: the counter of a name outlives the name's use by others in between")
     void counterOutlivesOtherUse() {
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").wanting(1_000).expectGranted();
-        TokenBlock first = held.block();
-        held.release();
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").wanting(1_000).expectGranted();
+        TokenBlock first = holder.block();
+        holder.release();
         for (int i = 0; i < 50; i++) {
             alice.mutex("passing-" + i).expectGranted().release();
         }
@@ -129,13 +129,13 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T3: a block has one token at least, and no more than were asked for")
     void blockIsNotLargerThanAsked() {
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         for (int want : new int[] {1, 2, 64, 1_000, TokenBlock.MAX_SIZE}) {
-            Probe held = alice.mutex("want-" + want).wanting(want);
-            TokenBlock block = held.granted().tokens();
+            Probe holder = alice.mutex("want-" + want).wanting(want);
+            TokenBlock block = holder.granted().tokens();
             assertThat(block.size()).isBetween(1L, (long) want);
-            if (bench.traits.has(Feature.ADVANCE)) {
-                assertThat(advance(held, block.last(), 0).size()).isBetween(1L, 4L);
+            if (fixture.traits.has(Feature.ADVANCE)) {
+                assertThat(advance(holder, block.last(), 0).size()).isBetween(1L, 4L);
             }
         }
     }
@@ -143,9 +143,9 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T3: grants that are held together have no token in common")
     void blocksAreDisjoint() {
-        bench.needsAdmission(Admission.SHARED);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.SHARED);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         TokenBlock one = alice.reader("catalogue").wanting(16).granted().tokens();
         TokenBlock two = bob.reader("catalogue").wanting(16).granted().tokens();
         TokenBlock three = alice.reader("catalogue").wanting(16).granted().tokens();
@@ -156,8 +156,9 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T4: tokens run ahead of the store's clock by no more than the lead")
     void blocksAreCapped() {
-        Bench.needs(bench.traits.tokenSource() == TokenSource.CLOCKED, "the store's tokens don't follow a clock");
-        Client alice = bench.client("alice");
+        ConformanceFixture.needs(
+                fixture.traits.tokenSource() == TokenSource.CLOCKED, "the store's tokens don't follow a clock");
+        TestClient alice = fixture.client("alice");
         long before = System.nanoTime();
         Probe opening = alice.mutex("ledger").wanting(TokenBlock.MAX_SIZE);
         TokenBlock first = opening.granted().tokens();
@@ -165,12 +166,12 @@ abstract class TokenRules extends Harness {
         TokenBlock last = first;
         int blocks = 8;
         for (int i = 1; i < blocks; i++) {
-            Probe held = alice.mutex("ledger").wanting(TokenBlock.MAX_SIZE);
-            last = held.granted().tokens();
-            held.release();
+            Probe holder = alice.mutex("ledger").wanting(TokenBlock.MAX_SIZE);
+            last = holder.granted().tokens();
+            holder.release();
         }
         // The clock of the store can't have gone further than this, but for the tick at either end.
-        long micros = bench.hasClock() ? 0 : (System.nanoTime() - before) / 1_000 + 2_000;
+        long micros = fixture.hasClock() ? 0 : (System.nanoTime() - before) / 1_000 + 2_000;
         long most = Tokens.floor(micros + Tokens.LEAD_MICROS) + blocks + 2;
         assertThat(last.last() - first.first())
                 .as(
@@ -183,12 +184,13 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T4: tokens follow the store's clock, so they rise even if a counter is lost")
     void tokensFollowTheClock() {
-        Bench.needs(bench.traits.tokenSource() == TokenSource.CLOCKED, "the store's tokens don't follow a clock");
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").expectGranted();
-        long before = held.block().last();
-        held.release();
-        bench.pass(Duration.ofMinutes(30));
+        ConformanceFixture.needs(
+                fixture.traits.tokenSource() == TokenSource.CLOCKED, "the store's tokens don't follow a clock");
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        long before = holder.block().last();
+        holder.release();
+        fixture.pass(Duration.ofMinutes(30));
         long passed = Tokens.floor(Duration.ofMinutes(30).toSeconds() * 1_000_000);
         long after = alice.mutex("ledger").granted().tokens().first();
         assertThat(after - before).isBetween(passed - Tokens.floor(Tokens.LEAD_MICROS) - 2, passed + 2);
@@ -197,99 +199,100 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T5: every answer about a grant carries the same block, first and last")
     void everyAnswerCarriesTheBlock() {
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").wanting(32);
-        TokenBlock block = held.granted().tokens();
-        assertThat(held.block()).isEqualTo(block);
-        assertThat(held.granted().tokens()).isEqualTo(block);
-        assertThat(bench.info(held.ref().resource()).holders())
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").wanting(32);
+        TokenBlock block = holder.granted().tokens();
+        assertThat(holder.block()).isEqualTo(block);
+        assertThat(holder.granted().tokens()).isEqualTo(block);
+        assertThat(fixture.info(holder.ref().resource()).holders())
                 .singleElement()
                 .satisfies(party -> assertThat(party.tokens()).contains(block));
-        assertThat(bench.info(held.ref().resource()).lastToken()).isEqualTo(block.last());
+        assertThat(fixture.info(holder.ref().resource()).lastToken()).isEqualTo(block.last());
     }
 
     @Test
     @DisplayName("T6: Advance gives a fresh block above all others, once for each block that is spent")
     void advanceActsOncePerBlock() {
-        bench.needsAdvance();
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").wanting(4).expectGranted();
-        TokenBlock first = held.block();
-        TokenBlock second = advance(held, first.last(), 0);
+        fixture.needsAdvance();
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").wanting(4).expectGranted();
+        TokenBlock first = holder.block();
+        TokenBlock second = advance(holder, first.last(), 0);
         assertAbove(second, first);
-        assertThat(held.block()).isEqualTo(second);
-        assertThat(held.granted().tokens()).isEqualTo(second);
-        assertThat(advance(held, first.last(), 0)).isEqualTo(second);
-        assertThat(advance(held, second.last() + 1, 0)).isEqualTo(second);
-        TokenBlock third = advance(held, second.last(), 0);
+        assertThat(holder.block()).isEqualTo(second);
+        assertThat(holder.granted().tokens()).isEqualTo(second);
+        assertThat(advance(holder, first.last(), 0)).isEqualTo(second);
+        assertThat(advance(holder, second.last() + 1, 0)).isEqualTo(second);
+        TokenBlock third = advance(holder, second.last(), 0);
         assertAbove(third, second);
-        held.release();
+        holder.release();
         assertAbove(alice.mutex("ledger").granted().tokens(), third);
     }
 
     @Test
     @DisplayName("T6: Advance starts above what it is told to, and later grants stay above that")
     void advanceAboveAtLeast() {
-        bench.needsAdvance();
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").expectGranted();
-        long far = held.block().last() + 10_000_000;
-        TokenBlock raised = advance(held, held.block().last(), far);
+        fixture.needsAdvance();
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        long far = holder.block().last() + 10_000_000;
+        TokenBlock raised = advance(holder, holder.block().last(), far);
         assertThat(raised.first()).isGreaterThan(far);
-        assertThat(advance(held, held.block().last(), 1).first()).isGreaterThan(raised.last());
-        TokenBlock last = held.block();
-        held.release();
+        assertThat(advance(holder, holder.block().last(), 1).first()).isGreaterThan(raised.last());
+        TokenBlock last = holder.block();
+        holder.release();
         assertAbove(alice.mutex("ledger").granted().tokens(), last);
     }
 
     @Test
     @DisplayName("T7: Advance never gives way, and says whether anybody waits")
     void advanceNeverGivesWay() {
-        bench.needsAdvance();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
-        Command.Advance alone = new Command.Advance(held.ref(), held.block().last(), 4, 0);
+        fixture.needsAdvance();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        Command.Advance alone = new Command.Advance(holder.ref(), holder.block().last(), 4, 0);
         boolean awaitedAlone = alice.send(alone, Reply.Advanced.class).awaited();
         Probe waits = bob.mutex("ledger").expectQueued();
-        Command.Advance watched = new Command.Advance(held.ref(), held.block().last(), 4, 0);
+        Command.Advance watched =
+                new Command.Advance(holder.ref(), holder.block().last(), 4, 0);
         boolean awaited = alice.send(watched, Reply.Advanced.class).awaited();
-        held.expectHeld();
+        holder.expectHeld();
         waits.expectWaiting();
         assertThat(awaited).isTrue();
-        assertThat(awaitedAlone).isEqualTo(!bench.traits.has(Feature.KNOWN_WAITERS));
+        assertThat(awaitedAlone).isEqualTo(!fixture.traits.has(Feature.KNOWN_WAITERS));
     }
 
     @Test
     @DisplayName("T7: Advance of a claim that waits, has ended or is another's is answered Absent")
     void advanceNeedsTheGrant() {
-        bench.needsAdvance();
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
-        TokenBlock block = held.block();
+        fixture.needsAdvance();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        TokenBlock block = holder.block();
         Probe waits = bob.mutex("ledger").expectQueued();
         bob.send(new Command.Advance(waits.ref(), block.last(), 1, 0), Reply.Absent.class);
         Probe never = bob.mutex("ledger");
         bob.send(new Command.Advance(never.ref(), block.last(), 1, 0), Reply.Absent.class);
-        assertThat(held.block()).isEqualTo(block);
-        held.release();
-        alice.send(new Command.Advance(held.ref(), block.last(), 1, 0), Reply.Absent.class);
+        assertThat(holder.block()).isEqualTo(block);
+        holder.release();
+        alice.send(new Command.Advance(holder.ref(), block.last(), 1, 0), Reply.Absent.class);
         waits.expectHeld();
     }
 
     @Test
     @DisplayName("T8: a store without Advance says so, and the grant stays")
     void advanceMayBeUnsupported() {
-        Bench.needs(!bench.traits.has(Feature.ADVANCE), "the store has Advance");
-        Client alice = bench.client("alice");
-        Probe held = alice.mutex("ledger").expectGranted();
-        alice.send(new Command.Advance(held.ref(), held.block().last(), 1, 0), Reply.Unsupported.class);
-        held.expectHeld();
+        ConformanceFixture.needs(!fixture.traits.has(Feature.ADVANCE), "the store has Advance");
+        TestClient alice = fixture.client("alice");
+        Probe holder = alice.mutex("ledger").expectGranted();
+        alice.send(new Command.Advance(holder.ref(), holder.block().last(), 1, 0), Reply.Unsupported.class);
+        holder.expectHeld();
     }
 
-    private static TokenBlock advance(Probe held, long blockEnd, long atLeast) {
-        Command.Advance command = new Command.Advance(held.ref(), blockEnd, 4, atLeast);
-        return held.client().send(command, Reply.Advanced.class).tokens();
+    private static TokenBlock advance(Probe holder, long blockEnd, long atLeast) {
+        Command.Advance command = new Command.Advance(holder.ref(), blockEnd, 4, atLeast);
+        return holder.client().send(command, Reply.Advanced.class).tokens();
     }
 }

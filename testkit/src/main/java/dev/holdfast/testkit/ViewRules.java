@@ -22,17 +22,17 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** V: what the store tells about itself. */
+/** V: what the store reports about itself. */
 @Tag("V")
-abstract class ViewRules extends Harness {
+abstract class ViewRules extends ConformanceRules {
 
-    /** More than a store need tell of one name beside others. */
+    /** More claims than a store must report for one name. */
     private static final int MANY = 120;
 
     @Test
     @DisplayName("V1: an inspection names every resource in use once, page by page")
     void inspectionIsComplete() {
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         List<String> names = new ArrayList<>();
         for (int i = 0; i < 23; i++) {
             names.add("job-" + i);
@@ -47,8 +47,8 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V1: an inspection goes by the order of the bytes of the names")
     void inspectionIsOrdered() {
-        Bench.needs(bench.traits.has(Feature.ORDERED_INSPECTION), "the store inspects in no order");
-        Client alice = bench.client("alice");
+        ConformanceFixture.needs(fixture.traits.has(Feature.ORDERED_INSPECTION), "the store inspects in no order");
+        TestClient alice = fixture.client("alice");
         // U+FF5E sorts after the emoji in UTF-16, and before it in UTF-8.
         List<String> names = List.of("b", "a", "B", "a/b", "a b", "é", "z", "😀", "～", "aa", "10", "9");
         names.forEach(name -> alice.mutex(name).expectGranted());
@@ -62,8 +62,8 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V1: resources that stay in use are named once, whatever comes and goes between the pages")
     void inspectionIsStable() {
-        Bench.needs(bench.traits.has(Feature.ORDERED_INSPECTION), "the store inspects in no order");
-        Client alice = bench.client("alice");
+        ConformanceFixture.needs(fixture.traits.has(Feature.ORDERED_INSPECTION), "the store inspects in no order");
+        TestClient alice = fixture.client("alice");
         Probe b = alice.mutex("b").expectGranted();
         List.of("a", "c", "d", "f").forEach(name -> alice.mutex(name).expectGranted());
         Reply.Inspected first = alice.send(new Command.Inspect("", Optional.empty(), 2), Reply.Inspected.class);
@@ -84,7 +84,7 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V2: a prefix is plain text, compared exactly")
     void prefixIsPlainText() {
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         List.of("job%1", "job_1", "job-1", "jobx1", "Job-1", "job", "j*b", "j?b", "j[a]b", "jo\\b", "über/1")
                 .forEach(name -> alice.mutex(name).expectGranted());
         assertThat(pages("job%", 100)).containsExactly("job%1");
@@ -102,14 +102,14 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V3: an inspection tells who holds and who waits, in their order, and as what")
     void inspectionTellsTheParties() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice@host: Ünïcode 😀");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice@host: Ünïcode 😀");
+        TestClient bob = fixture.other("bob");
         Probe three = alice.permits("gpu", 3, 4).wanting(8).expectGranted();
         Probe one = bob.permits("gpu", 1, 4).expectGranted();
         Probe waits = bob.permits("gpu", 2, 4).expectQueued();
         Probe last = alice.permits("gpu", 4, 4).expectQueued();
-        ResourceInfo info = bench.info(three.ref().resource());
+        ResourceInfo info = fixture.info(three.ref().resource());
         assertThat(info.spec()).isEqualTo(three.spec());
         assertThat(info.declared()).isEqualTo(three.spec());
         assertThat(info.holders()).extracting(ResourceInfo.Party::claim).containsExactly(three.ref(), one.ref());
@@ -125,7 +125,7 @@ abstract class ViewRules extends Harness {
         assertThat(info.holding()).as("how many hold it").isEqualTo(2);
         assertThat(info.held()).as("what they hold together").isEqualTo(4);
         assertThat(info.lastToken()).isEqualTo(one.block().last());
-        if (bench.traits.has(Feature.KNOWN_WAITERS)) {
+        if (fixture.traits.has(Feature.KNOWN_WAITERS)) {
             assertThat(info.waiting()).isEqualTo(2);
             assertThat(info.waiters()).extracting(ResourceInfo.Party::claim).containsExactly(waits.ref(), last.ref());
             assertThat(info.waiters()).extracting(ResourceInfo.Party::weight).containsExactly(2, 4);
@@ -137,10 +137,10 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V3: what is left of a hold is told as it would end without renewal")
     void inspectionTellsWhatIsLeft() {
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         Probe bySession = alice.mutex("by-session").expectGranted();
         assertThat(left(bySession)).isPositive().isLessThanOrEqualTo(alice.ttl);
-        if (bench.traits.fixedLease() != FixedLease.NONE) {
+        if (fixture.traits.fixedLease() != FixedLease.NONE) {
             Duration minute = Duration.ofMinutes(1);
             Probe bounded = alice.mutex("bounded").with(Lease.bounded(minute)).expectGranted();
             assertThat(left(bounded)).isPositive().isLessThanOrEqualTo(minute);
@@ -150,9 +150,9 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V7: an inspection of one name tells each of its holders once, page by page, and how many there are")
     void inspectionOfOneNameTellsAllHolders() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         alice.permits("gpu/2", 1, 2).expectGranted();
         List<ClaimRef> all = new ArrayList<>();
         for (int i = 0; i < MANY; i++) {
@@ -164,7 +164,7 @@ abstract class ViewRules extends Harness {
         for (int limit : new int[] {MANY / 3, MANY - 1, MANY, 10_000}) {
             assertThat(holdersOf("gpu", limit, () -> {})).containsExactlyElementsOf(all);
         }
-        ResourceInfo beside = bench.info(all.get(0).resource());
+        ResourceInfo beside = fixture.info(all.get(0).resource());
         assertThat(beside.holding()).as("how many hold it").isEqualTo(MANY);
         assertThat(beside.held()).as("what they hold together").isEqualTo(2 * MANY);
         assertThat(beside.holders()).hasSizeLessThanOrEqualTo(MANY);
@@ -174,44 +174,46 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V7: who holds a name all the while is told once, whatever comes and goes between the pages")
     void inspectionOfOneNameIsStable() {
-        bench.needsAdmission(Admission.COUNTED);
-        Client alice = bench.client("alice");
-        List<Probe> held = new ArrayList<>();
+        fixture.needsAdmission(Admission.COUNTED);
+        TestClient alice = fixture.client("alice");
+        List<Probe> holders = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            held.add(alice.permits("gpu", 1, 10).expectGranted());
+            holders.add(alice.permits("gpu", 1, 10).expectGranted());
         }
-        List<ClaimRef> told = holdersOf("gpu", 2, () -> {
-            held.get(0).release();
-            held.get(1).release();
-            held.get(4).release();
+        List<ClaimRef> reported = holdersOf("gpu", 2, () -> {
+            holders.get(0).release();
+            holders.get(1).release();
+            holders.get(4).release();
             alice.permits("gpu", 1, 10).expectGranted();
         });
-        assertThat(told).doesNotHaveDuplicates();
-        assertThat(told)
+        assertThat(reported).doesNotHaveDuplicates();
+        assertThat(reported)
                 .containsSubsequence(
-                        held.get(2).ref(), held.get(3).ref(), held.get(5).ref());
+                        holders.get(2).ref(),
+                        holders.get(3).ref(),
+                        holders.get(5).ref());
     }
 
     @Test
     @DisplayName("V4: an inspection does not pick up a fixed lease, keep a session alive or admit anybody out of turn")
     void inspectionChangesNothing() {
-        bench.needsFixedLeases();
-        Bench.needs(
-                bench.traits.has(Feature.KNOWN_WAITERS),
+        fixture.needsFixedLeases();
+        ConformanceFixture.needs(
+                fixture.traits.has(Feature.KNOWN_WAITERS),
                 "the store does not know who waits, and admits nobody by itself");
-        Client alice = bench.client("alice");
-        Client dies = bench.shortLived("dies");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient dies = fixture.shortLived("dies");
+        TestClient bob = fixture.other("bob");
         Duration length = Duration.ofSeconds(10);
         Probe before = alice.mutex("ledger").expectGranted();
         Probe bounded = bob.mutex("ledger").with(Lease.bounded(length)).expectQueued();
         Probe mortal = dies.mutex("mortal").expectGranted();
         before.release();
-        assertThat(bench.inspect("")).hasSize(2);
-        bench.pass(dies.ttl.minusMillis(100));
-        assertThat(bench.inspect("")).hasSize(2);
-        bench.pass(Duration.ofMillis(200));
-        assertThat(bench.inspect(""))
+        assertThat(fixture.inspect("")).hasSize(2);
+        fixture.pass(dies.ttl.minusMillis(100));
+        assertThat(fixture.inspect("")).hasSize(2);
+        fixture.pass(Duration.ofMillis(200));
+        assertThat(fixture.inspect(""))
                 .extracting(info -> info.name())
                 .containsExactly(bounded.ref().resource());
         mortal.expectGone();
@@ -221,57 +223,57 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V5: an audit names every claim of the session once, page by page, and no others")
     void auditIsComplete() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        List<ClaimRef> held = new ArrayList<>();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        List<ClaimRef> holders = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
         for (int i = 0; i < 11; i++) {
-            held.add(alice.mutex("held-" + i).expectGranted().ref());
+            holders.add(alice.mutex("held-" + i).expectGranted().ref());
             bob.mutex("taken-" + i).expectGranted();
             waiting.add(alice.mutex("taken-" + i).expectQueued().ref());
             waiting.add(alice.mutex("held-" + i).expectQueued().ref());
         }
         for (int limit : new int[] {1, 4, 33, 1_000}) {
             List<List<ClaimRef>> all = alice.audit(limit);
-            assertThat(all.get(0)).containsExactlyInAnyOrderElementsOf(held);
+            assertThat(all.get(0)).containsExactlyInAnyOrderElementsOf(holders);
             assertThat(all.get(1)).containsExactlyInAnyOrderElementsOf(waiting);
         }
-        assertThat(bob.held()).hasSize(11);
+        assertThat(bob.claims()).hasSize(11);
         assertThat(bob.waiting()).isEmpty();
     }
 
     @Test
     @DisplayName("V5: an audit follows what happens to the claims")
     void auditFollowsTheClaims() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
-        Probe held = alice.mutex("ledger").expectGranted();
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
+        Probe holder = alice.mutex("ledger").expectGranted();
         Probe waits = bob.mutex("ledger").expectQueued();
         assertThat(bob.waiting()).containsExactly(waits.ref());
-        held.release();
+        holder.release();
         waits.expectHeld();
-        assertThat(alice.held()).isEmpty();
-        assertThat(bob.held()).containsExactly(waits.ref());
+        assertThat(alice.claims()).isEmpty();
+        assertThat(bob.claims()).containsExactly(waits.ref());
         assertThat(bob.waiting()).isEmpty();
         Probe next = alice.mutex("ledger");
         Probe again = bob.mutex("ledger");
         next.expectQueued();
         assertThat(waits.yieldFor(again)).isInstanceOf(Reply.Queued.class);
         next.expectHeld();
-        assertThat(alice.held()).containsExactly(next.ref());
-        assertThat(bob.held()).isEmpty();
+        assertThat(alice.claims()).containsExactly(next.ref());
+        assertThat(bob.claims()).isEmpty();
         assertThat(bob.waiting()).containsExactly(again.ref());
     }
 
     @Test
     @DisplayName("V5: a claim that stays is named by an audit once, whatever comes and goes between the pages")
     void auditIsStable() {
-        Client alice = bench.client("alice");
-        List<Probe> held = new ArrayList<>();
-        for (int i = 0; held.size() < 9; i++) {
+        TestClient alice = fixture.client("alice");
+        List<Probe> holders = new ArrayList<>();
+        for (int i = 0; holders.size() < 9; i++) {
             Probe one = alice.mutex("held-" + i);
-            if (held.isEmpty() || alice.sessionOf(one).equals(alice.sessionOf(held.get(0)))) {
-                held.add(one.expectGranted());
+            if (holders.isEmpty() || alice.sessionOf(one).equals(alice.sessionOf(holders.get(0)))) {
+                holders.add(one.expectGranted());
             }
         }
         List<ClaimRef> found = new ArrayList<>();
@@ -279,36 +281,36 @@ abstract class ViewRules extends Harness {
         int page = 0;
         do {
             Reply.Audited audited =
-                    alice.send(new Command.Audit(alice.sessionOf(held.get(1)), cursor, 2), Reply.Audited.class);
+                    alice.send(new Command.Audit(alice.sessionOf(holders.get(1)), cursor, 2), Reply.Audited.class);
             found.addAll(audited.held());
             cursor = audited.cursor();
             if (page == 1) {
-                held.get(0).release();
-                held.get(8).release();
+                holders.get(0).release();
+                holders.get(8).release();
                 alice.mutex("a-new-one").expectGranted();
             }
             page++;
         } while (cursor.isPresent());
-        List<ClaimRef> stayed = held.subList(1, 8).stream().map(Probe::ref).toList();
+        List<ClaimRef> stayed = holders.subList(1, 8).stream().map(Probe::ref).toList();
         assertThat(found).doesNotHaveDuplicates().containsAll(stayed);
     }
 
     @Test
     @DisplayName("V6: an ended session has no claims but the detached grants that last")
     void auditOfAnEndedSession() {
-        Client alice = bench.client("alice");
-        Client bob = bench.other("bob");
+        TestClient alice = fixture.client("alice");
+        TestClient bob = fixture.other("bob");
         Probe taken = bob.mutex("taken").expectGranted();
         alice.mutex("held").expectGranted();
         alice.mutex("taken").expectQueued();
-        Optional<Probe> detached = bench.traits.has(Feature.DETACHED_GRANTS)
+        Optional<Probe> detached = fixture.traits.has(Feature.DETACHED_GRANTS)
                 ? Optional.of(alice.mutex("detached")
                         .with(Lease.detached(Duration.ofHours(1)))
                         .expectGranted())
                 : Optional.empty();
         alice.close();
         assertThat(alice.waiting()).isEmpty();
-        assertThat(alice.held())
+        assertThat(alice.claims())
                 .containsExactlyElementsOf(detached.map(Probe::ref).stream().toList());
         taken.expectHeld();
     }
@@ -316,18 +318,18 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V8: what can't be read is named as damaged, beside all others, and fails an inspection of it alone")
     void damageIsNamed() {
-        Client alice = bench.client("alice");
+        TestClient alice = fixture.client("alice");
         List<String> others = List.of("a", "b", "x", "y");
         others.forEach(name -> alice.mutex(name).expectGranted());
-        Probe held = alice.mutex("damaged").expectGranted();
-        Bench.needs(bench.damage(held.ref().resource()), "the test can't damage a record");
+        Probe holder = alice.mutex("damaged").expectGranted();
+        ConformanceFixture.needs(fixture.damage(holder.ref().resource()), "the test can't damage a record");
         for (int limit : new int[] {1, 2, 100}) {
             List<String> found = new ArrayList<>();
             List<DamagedRecord> damaged = new ArrayList<>();
             Optional<String> cursor = Optional.empty();
             do {
-                Reply.Inspected page =
-                        Bench.send(bench.first, new Command.Inspect("", cursor, limit), Reply.Inspected.class);
+                Reply.Inspected page = ConformanceFixture.send(
+                        fixture.first, new Command.Inspect("", cursor, limit), Reply.Inspected.class);
                 assertThat(page.resources().size() + page.damaged().size()).isLessThanOrEqualTo(limit);
                 page.resources().forEach(info -> found.add(info.name().value()));
                 damaged.addAll(page.damaged());
@@ -340,15 +342,15 @@ abstract class ViewRules extends Harness {
             });
         }
         Command alone = new Command.Inspect("damaged", Optional.empty(), 100, Command.Inspect.Scope.NAME);
-        assertThat(Bench.failure(bench.first, alone).reason()).isEqualTo(StoreException.Reason.CORRUPT);
+        assertThat(ConformanceFixture.failure(fixture.first, alone).reason()).isEqualTo(StoreException.Reason.CORRUPT);
     }
 
     private List<String> pages(String prefix, int limit) {
         List<String> names = new ArrayList<>();
         Optional<String> cursor = Optional.empty();
         do {
-            Reply.Inspected page =
-                    Bench.send(bench.first, new Command.Inspect(prefix, cursor, limit), Reply.Inspected.class);
+            Reply.Inspected page = ConformanceFixture.send(
+                    fixture.first, new Command.Inspect(prefix, cursor, limit), Reply.Inspected.class);
             assertThat(page.resources()).hasSizeLessThanOrEqualTo(limit);
             page.resources().stream()
                     .map(ResourceInfo::name)
@@ -360,29 +362,29 @@ abstract class ViewRules extends Harness {
     }
 
     private Reply.Inspected inspect(String name, Optional<String> cursor, int limit) {
-        return Bench.send(
-                bench.first,
+        return ConformanceFixture.send(
+                fixture.first,
                 new Command.Inspect(name, cursor, limit, Command.Inspect.Scope.NAME),
                 Reply.Inspected.class);
     }
 
-    /** The holders of a name, told page by page; something happens after the first one. */
+    /** The holders of a name, page by page; an action runs after the first page. */
     private List<ClaimRef> holdersOf(String name, int limit, Runnable afterFirst) {
-        List<ClaimRef> told = new ArrayList<>();
+        List<ClaimRef> reported = new ArrayList<>();
         Optional<String> cursor = Optional.empty();
         do {
             Reply.Inspected page = inspect(name, cursor, limit);
             assertThat(page.resources()).extracting(info -> info.name().value()).containsExactly(name);
-            page.resources().get(0).holders().forEach(party -> told.add(party.claim()));
+            page.resources().get(0).holders().forEach(party -> reported.add(party.claim()));
             if (cursor.isEmpty()) {
                 afterFirst.run();
             }
             cursor = page.cursor();
         } while (cursor.isPresent());
-        return told;
+        return reported;
     }
 
-    private Duration left(Probe held) {
-        return bench.info(held.ref().resource()).holders().get(0).remaining();
+    private Duration left(Probe holder) {
+        return fixture.info(holder.ref().resource()).holders().get(0).remaining();
     }
 }

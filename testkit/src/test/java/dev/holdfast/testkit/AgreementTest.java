@@ -28,7 +28,7 @@ class AgreementTest {
         return new Agreement(Duration.ofMillis(1), false, false, retells, UnaryOperator.identity());
     }
 
-    private static Optional<String> told(Agreement agreement, long first, long last, TokenBlock reference) {
+    private static Optional<String> disagreement(Agreement agreement, long first, long last, TokenBlock reference) {
         return agreement.differ(LEDGER, granted(new TokenBlock(first, last)), granted(reference));
     }
 
@@ -39,42 +39,42 @@ class AgreementTest {
     @Test
     @DisplayName("A grant is told with the tokens that it has")
     void sameTokens() {
-        assertThat(told(exact, 10, 13, ONE)).isEmpty();
-        assertThat(told(exact, 10, 13, ONE)).isEmpty();
-        assertThat(told(exact, 10, 14, ONE)).get().asString().contains("another one than before");
+        assertThat(disagreement(exact, 10, 13, ONE)).isEmpty();
+        assertThat(disagreement(exact, 10, 13, ONE)).isEmpty();
+        assertThat(disagreement(exact, 10, 14, ONE)).get().asString().contains("another one than before");
     }
 
     @Test
     @DisplayName("With later ones only where the store says so")
     void laterTokens() {
-        assertThat(told(retelling, 10, 13, ONE)).isEmpty();
-        assertThat(told(retelling, 10, 20, ONE)).isEmpty();
-        assertThat(told(retelling, 30, 30, ONE)).isEmpty();
-        assertThat(told(retelling, 31, 40, NEXT)).isEmpty();
+        assertThat(disagreement(retelling, 10, 13, ONE)).isEmpty();
+        assertThat(disagreement(retelling, 10, 20, ONE)).isEmpty();
+        assertThat(disagreement(retelling, 30, 30, ONE)).isEmpty();
+        assertThat(disagreement(retelling, 31, 40, NEXT)).isEmpty();
     }
 
     @Test
     @DisplayName("With earlier ones nowhere")
     void earlierTokens() {
-        assertThat(told(retelling, 10, 13, ONE)).isEmpty();
-        assertThat(told(retelling, 9, 13, ONE)).get().asString().contains("another one than before");
-        assertThat(told(retelling, 10, 12, ONE)).get().asString().contains("another one than before");
+        assertThat(disagreement(retelling, 10, 13, ONE)).isEmpty();
+        assertThat(disagreement(retelling, 9, 13, ONE)).get().asString().contains("another one than before");
+        assertThat(disagreement(retelling, 10, 12, ONE)).get().asString().contains("another one than before");
     }
 
     @Test
     @DisplayName("The next begins above all that was told of the one before")
     void nextBeginsAboveAllThatWasTold() {
-        assertThat(told(retelling, 10, 13, ONE)).isEmpty();
-        assertThat(told(retelling, 12, 20, ONE)).isEmpty();
-        assertThat(told(retelling, 20, 30, NEXT)).get().asString().contains("not above");
+        assertThat(disagreement(retelling, 10, 13, ONE)).isEmpty();
+        assertThat(disagreement(retelling, 12, 20, ONE)).isEmpty();
+        assertThat(disagreement(retelling, 20, 30, NEXT)).get().asString().contains("not above");
     }
 
     @Test
     @DisplayName("None is told with tokens of the next, whatever that was told with later")
     void noneReachesIntoTheNext() {
-        assertThat(told(retelling, 10, 13, ONE)).isEmpty();
-        assertThat(told(retelling, 20, 30, NEXT)).isEmpty();
-        assertThat(told(retelling, 25, 40, NEXT)).isEmpty();
-        assertThat(told(retelling, 15, 20, ONE)).get().asString().contains("not below");
+        assertThat(disagreement(retelling, 10, 13, ONE)).isEmpty();
+        assertThat(disagreement(retelling, 20, 30, NEXT)).isEmpty();
+        assertThat(disagreement(retelling, 25, 40, NEXT)).isEmpty();
+        assertThat(disagreement(retelling, 15, 20, ONE)).get().asString().contains("not below");
     }
 }

@@ -47,13 +47,13 @@ final class BrokenSubject implements StoreUnderTest {
     }
 
     @Override
-    public Duration patience() {
+    public Duration timeout() {
         return Duration.ofSeconds(3);
     }
 
     @Override
     public boolean forgetIdle() {
-        Client passerBy = Client.open(first, Duration.ofHours(1), "passer-by");
+        TestClient passerBy = TestClient.open(first, Duration.ofHours(1), "passer-by");
         for (int i = 0; i < RESTING; i++) {
             passerBy.mutex("passing-" + i).expectGranted().release();
         }

@@ -22,27 +22,21 @@ import java.util.function.Consumer;
  * A store like one on a coordination service: no session lasts for more than two hours, and each belongs to the
  * connection that opened it. It may break the first, or claim not to do the second.
  */
-final class LimitedSubject implements StoreUnderTest {
+final class LimitedSubject extends TwoConnections {
 
     static final Duration LONGEST = Duration.ofHours(2);
 
-    private final ReferenceSubject subject = new ReferenceSubject();
-    private final LockStore first;
-    private final LockStore second;
+    private final ReferenceSubject subject;
 
     LimitedSubject(boolean refusesLonger, boolean saysPortable) {
-        first = new Limited(subject.first(), refusesLonger, saysPortable, ConcurrentHashMap.newKeySet());
-        second = new Limited(subject.second(), refusesLonger, saysPortable, ConcurrentHashMap.newKeySet());
+        this(new ReferenceSubject(), refusesLonger, saysPortable);
     }
 
-    @Override
-    public LockStore first() {
-        return first;
-    }
-
-    @Override
-    public LockStore second() {
-        return second;
+    private LimitedSubject(ReferenceSubject subject, boolean refusesLonger, boolean saysPortable) {
+        super(
+                new Limited(subject.first(), refusesLonger, saysPortable, ConcurrentHashMap.newKeySet()),
+                new Limited(subject.second(), refusesLonger, saysPortable, ConcurrentHashMap.newKeySet()));
+        this.subject = subject;
     }
 
     @Override
@@ -53,11 +47,6 @@ final class LimitedSubject implements StoreUnderTest {
     @Override
     public boolean forgetIdle() {
         return subject.forgetIdle();
-    }
-
-    @Override
-    public void close() {
-        subject.close();
     }
 
     private record Limited(LockStore store, boolean refusesLonger, boolean saysPortable, Set<SessionId> sessions)

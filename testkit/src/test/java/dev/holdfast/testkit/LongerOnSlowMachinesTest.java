@@ -28,22 +28,21 @@ class LongerOnSlowMachinesTest {
     private static final Duration SHORT = Duration.ofMillis(10);
 
     /** A test of the kit, run by this class alone. */
-    static final class Attempts extends Harness {
+    static final class Attempts extends ConformanceRules {
 
-        @Override
-        StoreUnderTest openSubject() {
-            return new RealTimeSubject(length);
+        Attempts() {
+            subjects = () -> new RealTimeSubject(length);
         }
 
         @Test
         void failsInTime() {
-            ATTEMPTS.add(bench.shortTtl().toMillis());
+            ATTEMPTS.add(fixture.shortTtl().toMillis());
             throw new AssertionError("a defect");
         }
 
         @Test
         void failsTooLate() {
-            long length = bench.shortTtl().toNanos();
+            long length = fixture.shortTtl().toNanos();
             ATTEMPTS.add(length / 1_000_000);
             passes(length);
             throw new AssertionError("a defect, or none");
@@ -51,7 +50,7 @@ class LongerOnSlowMachinesTest {
 
         @Test
         void failsTooLateOnce() {
-            long length = bench.shortTtl().toNanos();
+            long length = fixture.shortTtl().toNanos();
             ATTEMPTS.add(length / 1_000_000);
             if (ATTEMPTS.size() == 1) {
                 passes(length);

@@ -1,35 +1,30 @@
 package dev.holdfast.testkit;
 
-import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.memory.ReferenceStore;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The reference store on a clock of the test's. */
-final class ReferenceSubject implements StoreUnderTest {
+/** The reference store, on a clock that the test moves. */
+final class ReferenceSubject extends TwoConnections {
 
-    private final AtomicLong micros = new AtomicLong(1_750_000_000_000_000L);
-    private final ReferenceStore first;
-    private final ReferenceStore second;
+    private final AtomicLong micros;
 
     ReferenceSubject() {
         this(1);
     }
 
     ReferenceSubject(int parts) {
-        this.first = new ReferenceStore(micros::get, parts);
-        this.second = first.connect();
+        this(new AtomicLong(1_750_000_000_000_000L), parts);
     }
 
-    @Override
-    public LockStore first() {
-        return first;
+    private ReferenceSubject(AtomicLong micros, int parts) {
+        this(micros, new ReferenceStore(micros::get, parts));
     }
 
-    @Override
-    public LockStore second() {
-        return second;
+    private ReferenceSubject(AtomicLong micros, ReferenceStore store) {
+        super(store, store.connect());
+        this.micros = micros;
     }
 
     @Override
@@ -39,18 +34,12 @@ final class ReferenceSubject implements StoreUnderTest {
 
     @Override
     public boolean forgetIdle() {
-        // It remembers the newest 65,536; those are not the test's any more after this.
-        Client passerBy = Client.open(first, Duration.ofHours(1), "passer-by");
+        // The store keeps the newest 65,536 idle resources; afterwards none of them is the test's.
+        TestClient other = TestClient.open(first(), Duration.ofHours(1), "passer-by");
         for (int i = 0; i < 65_536; i++) {
-            passerBy.mutex("passing-" + i).expectGranted().release();
+            other.mutex("passing-" + i).expectGranted().release();
         }
-        passerBy.close();
+        other.close();
         return true;
-    }
-
-    @Override
-    public void close() {
-        first.close();
-        second.close();
     }
 }

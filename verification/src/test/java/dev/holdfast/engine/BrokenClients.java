@@ -75,7 +75,7 @@ final class BrokenClients {
         });
     }
 
-    /** A lock is passed on within the process though its time is over. */
+    /** Hands an expired lock over within the process. */
     static Starter handOffPastTheDeadline() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
@@ -90,7 +90,7 @@ final class BrokenClients {
         });
     }
 
-    /** A lock is passed on within the process though nobody knows whether its lease still lasts. */
+    /** Hands a lock in doubt over within the process. */
     static Starter handOffInDoubt() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
@@ -100,7 +100,7 @@ final class BrokenClients {
         });
     }
 
-    /** A grant is passed on, yielded or given back though a hold is live under it. */
+    /** Hands over, yields or releases a grant with a live hold. */
     static Starter grantPartedWithUnderALiveHold() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
@@ -140,7 +140,7 @@ final class BrokenClients {
         });
     }
 
-    /** Nobody looks at the deadline. */
+    /** Ignores the deadline. */
     static Starter deadlineIgnored() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
@@ -160,7 +160,7 @@ final class BrokenClients {
 
     // ---- Broken drivers
 
-    /** A grant is given back as soon as somebody waits for it, though its hold is live. */
+    /** Releases a grant with a live hold as soon as others wait. */
     static Starter yieldUnderALiveHold() {
         return above(store -> new Driver(store) {
             @Override
@@ -205,7 +205,7 @@ final class BrokenClients {
         });
     }
 
-    /** Claims that nobody wants any more are forgotten without a word to the store. */
+    /** Forgets unwanted claims without telling the store. */
     static Starter withdrawalsForgotten() {
         return above(store -> new Driver(store) {
             @Override
@@ -244,7 +244,7 @@ final class BrokenClients {
         });
     }
 
-    /** Who has closed goes on sending. */
+    /** Sends commands after the client was closed. */
     static Starter keepsAliveAfterTheClose() {
         return above(store -> new Driver(store) {
             @Override
@@ -259,7 +259,7 @@ final class BrokenClients {
         });
     }
 
-    /** The driver repeats by itself what was not answered, without a word to the engine. */
+    /** The driver retries unanswered commands without the engine. */
     static Starter driverRetries() {
         return above(store -> new Driver(store) {
             @Override
@@ -304,7 +304,7 @@ final class BrokenClients {
         });
     }
 
-    /** Each sending of a count-down has an id of its own. */
+    /** Each attempt of a count-down has a new id. */
     static Starter countDownsNotNamed() {
         AtomicLong sendings = new AtomicLong();
         return above(store -> new Driver(store) {
@@ -319,7 +319,7 @@ final class BrokenClients {
         });
     }
 
-    /** Who sets a count believes that it has, whatever the store says. */
+    /** Every caller that sets a count believes that it did, whatever the store replies. */
     static Starter everySetterBelievesIt() {
         return above(store -> new Driver(store) {
             @Override

@@ -18,12 +18,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
-/** Clients whose elections each break one rule: candidates are told something else than what is so. */
+/** Clients whose elections each break one rule: candidates are notified of something untrue. */
 final class BrokenElections {
 
     private BrokenElections() {}
 
-    /** A term says that it goes on for as long as its end has not been told. */
+    /** A term claims to last until its end has been reported. */
     static Starter leadsForEver() {
         return telling(candidate -> new Told(candidate) {
             private final Map<Leadership, Leadership> stubborn = new IdentityHashMap<>();
@@ -58,7 +58,7 @@ final class BrokenElections {
         });
     }
 
-    /** That a term was lost is told to nobody. */
+    /** The loss of a term is not reported. */
     static Starter lossNotTold() {
         return telling(candidate -> new Told(candidate) {
             @Override
@@ -70,7 +70,7 @@ final class BrokenElections {
         });
     }
 
-    /** A campaign that is closed says that it has ended, and goes on. */
+    /** A closed campaign reports its end, and continues. */
     static Starter neverLeaves() {
         Starter sound = EngineUnderTest.keeping(new SafetyRules());
         return (store, environment, settings) -> sound.start(store, environment, settings)
@@ -113,7 +113,7 @@ final class BrokenElections {
                 });
     }
 
-    /** A candidate that is told what another is told. */
+    /** A candidate that forwards its notifications to another. */
     private static class Told implements Candidate {
         private final Candidate candidate;
 

@@ -21,10 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A counter of plain fields that only the lock guards must behave as if each operation happened at one moment, and
- * every operation must end, however a few threads are interleaved.
+ * A counter of plain fields, guarded by the lock only, must behave as if each operation were atomic, and every
+ * operation must end, however a few threads are interleaved.
  *
- * <p>The explorer decides which thread goes on at each access to memory. It takes a minute or two and needs packages of
+ * <p>The explorer decides at each memory access which thread continues. It takes a minute or two and needs packages of
  * the JDK opened to it, so it runs by {@code ./mvnw -Pinterleavings verify} only.
  */
 @DisplayName("The local tier keeps threads apart however they are interleaved")
@@ -144,7 +144,7 @@ class InterleavingTest {
         }
     }
 
-    /** What each operation comes to when nobody else is there. */
+    /** The result of each operation without concurrency. */
     public static final class Alone {
         private int count;
 

@@ -19,14 +19,14 @@ final class Interleavings {
     static final String SLOW = "interleavings";
 
     /**
-     * The tag of what runs in each build, in a JVM of its own: Lincheck redefines every class that is loaded, one by
-     * one, and for each the JVM goes through all of them. With what other tests have loaded that takes many minutes.
+     * The tag of the tests that run in each build, in a separate JVM: Lincheck redefines every loaded class, one by
+     * one, and for each the JVM scans all of them. With the classes of other tests that takes many minutes.
      */
     static final String IN_ITS_OWN_JVM = "redefining";
 
     private Interleavings() {}
 
-    /** Time that stands still and nobody's threads: what happens depends on the interleaving alone. */
+    /** Stopped time and no threads of its own: only the interleaving determines what happens. */
     private static final class Frozen implements Environment {
         private long random;
 

@@ -57,7 +57,7 @@ class LatchInterleavingTest {
         }
     }
 
-    /** What each operation comes to when nobody else is there. */
+    /** The result of each operation without concurrency. */
     public static final class CountingAlone {
         private final Set<Integer> counted = new HashSet<>();
         private long left = 2;
@@ -100,7 +100,7 @@ class LatchInterleavingTest {
         }
     }
 
-    /** Nobody passes before the other has come. */
+    /** No thread passes before the other has arrived. */
     public static final class MeetingAlone {
         public int first() {
             return 1;

@@ -56,7 +56,7 @@ class ReplayTest {
         assertThat(there).isEqualTo(Hashes.ofAll());
     }
 
-    /** Tells the hashes of all that happens in some seeds. */
+    /** Prints the trace hashes of some seeds. */
     static final class Hashes {
 
         private Hashes() {}

@@ -59,7 +59,7 @@ class SharingInterleavingTest {
             return count;
         }
 
-        /** What it is, as long as nobody changes it meanwhile. */
+        /** Its value, unless another thread changes it meanwhile. */
         final int look() {
             int before = count;
             dawdle();
@@ -145,7 +145,7 @@ class SharingInterleavingTest {
         }
     }
 
-    /** Who looks has permits of another semaphore than who changes. */
+    /** Readers use permits of another semaphore than writers. */
     public static final class CountedByTwo extends CountedInOneClient {
         @Override
         String lookedAt() {
@@ -196,7 +196,7 @@ class SharingInterleavingTest {
             return look(there);
         }
 
-        /** Writes, and goes on as a reader. */
+        /** Writes, then downgrades. */
         @Operation(blocking = true)
         public int changeAndLook() {
             here.writeLock().lock();
@@ -251,10 +251,7 @@ class SharingInterleavingTest {
         }
     }
 
-    /**
-     * Without hand-overs in memory: a read grant that is kept for the next reader goes back by a timer, and time stands
-     * still.
-     */
+    /** Without hand-overs in memory: a kept read grant is released by a timer, and time stands still. */
     public static final class ReadAndWrittenByStore extends ReadAndWritten {
         @Override
         Duration budget() {
@@ -262,7 +259,7 @@ class SharingInterleavingTest {
         }
     }
 
-    /** What each operation comes to when nobody else is there. */
+    /** The result of each operation without concurrency. */
     public static final class Alone {
         private int count;
 

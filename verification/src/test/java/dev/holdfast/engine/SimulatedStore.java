@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 enum SimulatedStore {
     /** The executable specification: acts on each expiry at once, pushes, and has tokens without end. */
     REFERENCE(1, SimStore::reference),
-    /** A store that finds out what is over only where it is asked, as a table of rows does. */
+    /** A store that detects expiry only where a command uses it, as a table of rows does. */
     PASSIVE(5, PassiveStore::new),
     /** A passive one that pushes nothing and gives one block of tokens to a grant. */
     BARE(5, () -> new BareStore(false)),

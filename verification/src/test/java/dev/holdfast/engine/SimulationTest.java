@@ -2,7 +2,7 @@ package dev.holdfast.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.testkit.sim.Reach;
+import dev.holdfast.testkit.sim.CoveragePoint;
 import dev.holdfast.testkit.sim.Seeds;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -12,8 +12,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Whole clients on virtual time, under every fault that the simulation knows: no rule is ever broken. What the rules
- * are, how a seed is run again and how many are run is told in {@code docs/simulation.md}.
+ * Whole clients on virtual time, under every fault that the simulation knows: no rule is ever broken. {@code
+ * docs/simulation.md} describes the rules, the number of seeds, and how to repeat one.
  */
 class SimulationTest {
 
@@ -22,7 +22,7 @@ class SimulationTest {
 
     private static final long FIRST = Long.getLong("holdfast.sim.first", 1);
 
-    /** A run of so many seeds reaches every situation with room to spare; a shorter one may miss some by chance. */
+    /** This many seeds reach every situation with a margin; fewer may miss some by chance. */
     private static final long FULL = 10_000;
 
     @TestFactory
@@ -63,13 +63,14 @@ class SimulationTest {
         double minutes = (double) (System.nanoTime() - start) / TimeUnit.MINUTES.toNanos(1);
         System.out.printf(
                 "%s: %d seeds, %d events, %.0f seeds a minute; reached in all:%n%s",
-                store, seeds, summary.events(), seeds / minutes, summary.reached());
+                store, seeds, summary.events(), seeds / minutes, summary.coverage());
         if (store == SimulatedStore.REFERENCE && seeds >= FULL) {
-            assertThat(summary.reached().missing())
+            assertThat(summary.coverage().missing())
                     .as("situations that no seed led to")
-                    .containsExactly(Reach.PART_FAILED, Reach.SESSION_RESTED);
+                    .containsExactly(CoveragePoint.PART_FAILED, CoveragePoint.SESSION_RESTED);
         } else if (store == SimulatedStore.PARTS && seeds >= FULL / store.share) {
-            assertThat(summary.reached().missing()).doesNotContain(Reach.PART_FAILED, Reach.SESSION_RESTED);
+            assertThat(summary.coverage().missing())
+                    .doesNotContain(CoveragePoint.PART_FAILED, CoveragePoint.SESSION_RESTED);
         }
     }
 }

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
@@ -17,7 +16,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -152,9 +150,9 @@ class DocumentationTest {
             }
         }
         assertThat(lengths.keySet()).as("pages with a limit").isEqualTo(LIMITS.keySet());
-        assertThat(lengths).allSatisfy((page, words) -> assertThat(words)
-                .as("words of %s", page)
-                .isLessThanOrEqualTo(LIMITS.get(page)));
+        assertThat(lengths)
+                .allSatisfy((page, words) ->
+                        assertThat(words).as("words of %s", page).isLessThanOrEqualTo(LIMITS.get(page)));
         assertThat(lengths.values().stream().mapToInt(Integer::intValue).sum())
                 .as("words of all pages")
                 .isLessThanOrEqualTo(LIMIT_OF_ALL);
@@ -201,7 +199,8 @@ class DocumentationTest {
     private static Map<Path, String> pages() {
         try (Stream<Path> files = Files.walk(ROOT)) {
             return files.filter(DocumentationTest::isPage)
-                    .collect(toMap(page -> page, page -> CODE_BLOCK.matcher(read(page)).replaceAll("")));
+                    .collect(toMap(
+                            page -> page, page -> CODE_BLOCK.matcher(read(page)).replaceAll("")));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

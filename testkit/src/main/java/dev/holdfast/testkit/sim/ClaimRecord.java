@@ -4,7 +4,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.SessionId;
 import org.jspecify.annotations.Nullable;
 
-/** What the {@link Ledger} has written down about one claim at the store. */
+/** The {@link StoreOracle}'s record of one claim. */
 final class ClaimRecord {
 
     /** Where a claim is in its life; it only goes forward. */
@@ -20,17 +20,17 @@ final class ClaimRecord {
         WITHDRAWAL,
         YIELD,
         CLOSE,
-        /** Its session or its own lease was over. */
+        /** Its session or its fixed lease expired. */
         TIME,
-        /** An operator took it away. */
+        /** An operator released it by force. */
         FORCE,
-        /** There is less now than it waits for. */
+        /** A resize left less than it waits for. */
         RESIZING,
         /** The store lost its data. */
         AMNESIA
     }
 
-    /** What the ledger has written down about one session. */
+    /** The record of one session. */
     static final class Session {
         final SessionId id;
         final SimLink owner;
@@ -68,15 +68,15 @@ final class ClaimRecord {
     /** The end of its newest block. */
     long newestToken;
 
-    /** How much it asks for or has, as the store tells it. */
+    /** Its weight, as the store reports it. */
     int weight;
 
-    /** Once its claimant has heard of it, only its own lease ends it. */
+    /** After its claimant has received the grant, only its own lease ends it. */
     boolean isDetached;
 
     boolean isPickedUp;
 
-    /** Its id was told: anybody may give it back. */
+    /** Its id was published: any client may release it. */
     boolean isGivenAway;
 
     long leaseEndMicros = NO_LEASE;
@@ -84,7 +84,7 @@ final class ClaimRecord {
     /** An actor was given a hold of it. */
     boolean wasServed;
 
-    /** When a hold of it was first given up past its deadline, in true time. */
+    /** When a hold of it was first released after its deadline, in true time. */
     long overAt = Long.MAX_VALUE;
 
     ClaimRecord(ClaimRef ref, Session session, long place) {
@@ -93,7 +93,7 @@ final class ClaimRecord {
         this.place = place;
     }
 
-    /** Whether the store may have dropped it by now for its time alone. */
+    /** Whether it has expired, so that the store may have dropped it. */
     boolean isOverTimeAt(long micros) {
         return leaseEndMicros <= micros || (session.isDeadAt(micros) && !outlivesSession());
     }

@@ -37,9 +37,9 @@ public interface ClientUnderTest {
     MultiLock lockAll(List<? extends Lockable> parts);
 
     /**
-     * Enters what a hold holds once more, as its owner does that asks again.
+     * Acquires the resource of a hold again, as a re-entrant owner does.
      *
-     * @param writes whether the write side of a read-write lock is asked for
+     * @param writes whether the write side of a read-write lock is requested
      */
     Hold enterAgain(Hold hold, boolean writes);
 

@@ -12,8 +12,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One candidate of an election: stands, leads, fails, resigns, leaves and stands again. In the end it stands once more,
- * and must be elected.
+ * One candidate of an election: it campaigns, leads, fails, resigns, leaves and returns. In the end it campaigns once
+ * more, and must be elected.
  */
 final class Contender implements Candidate, Participant {
 
@@ -22,14 +22,14 @@ final class Contender implements Candidate, Participant {
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(300);
     private static final int TERMS = 12;
 
-    /** What a candidate throws. */
+    /** Thrown by a candidate. */
     private static final class Failed extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
 
     private final Run run;
-    private final Client client;
-    private final Dice dice;
+    private final SimClient client;
+    private final SeededRandom random;
     private final String name;
     private final LeaderElection election;
     private final Electorate others;
@@ -41,10 +41,10 @@ final class Contender implements Candidate, Participant {
     private boolean hasLeft = true;
     private boolean hasServed;
 
-    Contender(Run run, Client client, Dice dice, String name, String election, Executor executor) {
+    Contender(Run run, SimClient client, SeededRandom random, String name, String election, Executor executor) {
         this.run = run;
         this.client = client;
-        this.dice = dice;
+        this.random = random;
         this.name = name;
         this.election = client.subject().election(election);
         this.others = run.electorate();
@@ -57,11 +57,11 @@ final class Contender implements Candidate, Participant {
         return client.process().isDead() || (hasServed && hasLeft);
     }
 
-    Client client() {
+    SimClient client() {
         return client;
     }
 
-    /** The term that it was told and has not been told the end of. */
+    /** The term in which it believes that it leads. */
     @Nullable
     Leadership term() {
         return term;
@@ -72,7 +72,7 @@ final class Contender implements Candidate, Participant {
         return name;
     }
 
-    /** Stands, or if it leads already when everybody is to be served: leaves. */
+    /** Campaigns; or leaves, if it already leads in the final phase. */
     @Override
     public void begin() {
         if (!client.isOpen()) {
@@ -95,8 +95,8 @@ final class Contender implements Candidate, Participant {
         Campaign fresh = election.campaign(options, this);
         campaign = fresh;
         fresh.ended().whenComplete((nothing, failure) -> left(failure));
-        if (!run.isDraining() && dice.chance(run.plan.cancels)) {
-            client.process().after(dice.heavyTail(10_000, run.plan.ttl), this::leave);
+        if (!run.isDraining() && random.chance(run.plan.cancels)) {
+            client.process().after(random.heavyTail(10_000, run.plan.ttl), this::leave);
         }
     }
 
@@ -120,11 +120,11 @@ final class Contender implements Candidate, Participant {
             run.world.fail(Rule.TERMS_ARE_TOLD, name + "'s campaign is over, but not its term " + last.term());
         }
         if (client.isOpen() && !hasServed) {
-            client.process().after(dice.between(0, run.plan.thinkMax), this::begin);
+            client.process().after(random.between(0, run.plan.thinkMax), this::begin);
         }
     }
 
-    // ---- What it is told
+    // ---- Callbacks
 
     @Override
     public void onElected(Leadership leadership) {
@@ -142,21 +142,21 @@ final class Contender implements Candidate, Participant {
         terms++;
         overSince = Long.MAX_VALUE;
         run.world.trace().mix(leadership.term());
-        run.reached.hit(Reach.ELECTED);
+        run.coverage.hit(CoveragePoint.ELECTED);
         others.begins(this, leadership);
-        look(leadership);
+        checkLeadership(leadership);
         if (run.isDraining()) {
-            client.process().after(dice.between(0, 5 * MILLI), this::leave);
-        } else if (dice.chance(0.1)) {
-            run.reached.hit(Reach.CANDIDATE_FAILED);
+            client.process().after(random.between(0, 5 * MILLI), this::leave);
+        } else if (random.chance(0.1)) {
+            run.coverage.hit(CoveragePoint.CANDIDATE_FAILED);
             throw new Failed();
-        } else if (dice.chance(0.7)) {
-            client.process().after(dice.heavyTail(MILLI, run.plan.holdMax), () -> resign(leadership));
+        } else if (random.chance(0.7)) {
+            client.process().after(random.heavyTail(MILLI, run.plan.holdMax), () -> resign(leadership));
         }
     }
 
     private void resign(Leadership leadership) {
-        if (dice.chance(0.3)) {
+        if (random.chance(0.3)) {
             run.say(name + " resigns from term " + leadership.term() + " and leaves");
             leadership.resignAndLeave();
         } else if (leadership.resign()) {
@@ -176,7 +176,7 @@ final class Contender implements Candidate, Participant {
         }
         boolean isLost = end.reason() == TermEnd.Reason.LOST;
         if (isLost) {
-            run.reached.hit(Reach.TERM_LOST);
+            run.coverage.hit(CoveragePoint.TERM_LOST);
             if (run.isUndisturbed(Run.ELECTION) && !client.isClosing()) {
                 run.world.fail(Rule.HEALTHY_KEEPS, name + " lost term " + leadership.term() + " undisturbed");
             }
@@ -196,10 +196,10 @@ final class Contender implements Candidate, Participant {
         }
     }
 
-    // ---- Whether it is so
+    // ---- Checks
 
-    /** Asks again and again whether it leads. */
-    private void look(Leadership leadership) {
+    /** Polls whether it leads. */
+    private void checkLeadership(Leadership leadership) {
         if (leadership != term || client.process().isDead()) {
             return;
         }
@@ -208,16 +208,16 @@ final class Contender implements Candidate, Participant {
         } else if (leadership.remaining().isZero()) {
             long now = run.world.now();
             overSince = Math.min(overSince, now);
-            // Its end is told by a timer, and passes the executor twice.
+            // A timer reports the end, through the executor twice.
             long within = 3 * run.plan.toldWithin() + 50 * MILLI;
             if (now - Math.max(overSince, client.process().runningSince()) > within) {
                 run.world.fail(Rule.LEADS_NO_MORE, name + "'s term " + leadership.term() + " is over, untold");
             }
         }
-        client.process().after(Math.max(MILLI, run.plan.ttl / 50), () -> look(leadership));
+        client.process().after(Math.max(MILLI, run.plan.ttl / 50), () -> checkLeadership(leadership));
     }
 
-    /** Its client is closed, and all callbacks have run. */
+    /** Checks the candidate after its client was closed and all callbacks have run. */
     void checkClosed() {
         Leadership last = term;
         if (last != null) {

@@ -8,25 +8,25 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One who uses a latch with others: sets it, counts it down, waits for it to open. In the end it waits once more,
- * counts down until that is over, and must pass.
+ * A user of a shared latch: it sets the count, counts down, and waits for the latch to open. In the end it waits once
+ * more, counting down meanwhile, and must pass.
  */
 final class Counter implements Participant {
 
     private static final long MILLI = 1_000_000;
-    /** How many there may be in one process, so that each sets numbers of its own. */
+    /** The most in one process, so that each can set counts of its own. */
     private static final int COUNTERS = 2;
 
     private static final long MOST = 3;
     private static final long AGAIN = 50 * MILLI;
 
     private final Run run;
-    private final Client client;
-    private final Dice dice;
+    private final SimClient client;
+    private final SeededRandom random;
     private final String name;
     private final int number;
     private final DistributedCountDownLatch latch;
-    private final LatchBook book;
+    private final LatchRecord latchRecord;
     private int operations;
     private int ids;
     private String lastId;
@@ -34,15 +34,15 @@ final class Counter implements Participant {
     private boolean isBusy;
     private boolean isFinished;
 
-    Counter(Run run, Client client, Dice dice, int number, String latch) {
+    Counter(Run run, SimClient client, SeededRandom random, int number, String latch) {
         this.run = run;
         this.client = client;
-        this.dice = dice;
+        this.random = random;
         this.number = number;
         this.name = client.name() + ".c" + number;
         this.lastId = name + "-0";
         this.latch = client.subject().latch(latch);
-        this.book = run.ledger.latch(latch);
+        this.latchRecord = run.storeOracle.latch(latch);
         this.operations = 2 * run.plan.operations;
     }
 
@@ -65,7 +65,7 @@ final class Counter implements Participant {
     }
 
     private void think() {
-        client.process().after(dice.between(0, run.plan.thinkMax), this::act);
+        client.process().after(random.between(0, run.plan.thinkMax), this::act);
     }
 
     private void act() {
@@ -75,14 +75,14 @@ final class Counter implements Participant {
             waitForIt(false);
         } else if (operations-- <= 0) {
             isBusy = false;
-        } else if (dice.chance(0.2)) {
-            set(COUNTERS * dice.between(1, MOST) + number % COUNTERS);
-        } else if (dice.chance(0.7)) {
-            // Work that is done twice counts once.
-            lastId = dice.chance(0.1) ? lastId : name + "-" + ++ids;
+        } else if (random.chance(0.2)) {
+            set(COUNTERS * random.between(1, MOST) + number % COUNTERS);
+        } else if (random.chance(0.7)) {
+            // A repeated id counts once.
+            lastId = random.chance(0.1) ? lastId : name + "-" + ++ids;
             count(lastId, this::think);
         } else {
-            waitForIt(dice.chance(run.plan.cancels));
+            waitForIt(random.chance(run.plan.cancels));
         }
     }
 
@@ -94,7 +94,7 @@ final class Counter implements Participant {
         latch.trySetCountAsync(count).whenComplete((isSetter, failure) -> {
             if (failure == null) {
                 run.say(name + (isSetter ? " has set the latch" : " finds the latch set"));
-                book.told(isSetter, count, client.process(), since, wasEverUnknown);
+                latchRecord.setEnded(isSetter, count, client.process(), since, wasEverUnknown);
             } else {
                 wasEverUnknown = true;
                 check("setting", failure);
@@ -106,15 +106,15 @@ final class Counter implements Participant {
     private void count(String id, Runnable then) {
         run.say(name + " counts down as " + id);
         long since = run.world.now();
-        book.begins(id);
+        latchRecord.begins(id);
         latch.countDownAsync(id).whenComplete((left, failure) -> {
-            book.ends(id);
+            latchRecord.ends(id);
             if (failure != null) {
                 check("counting down", failure);
             } else {
                 run.say(name + " has counted down to " + left);
-                book.counted(id, since);
-                if (left == 0 && !book.wasOpenSince(since)) {
+                latchRecord.counted(id, since);
+                if (left == 0 && !latchRecord.wasOpenSince(since)) {
                     run.world.fail(Rule.PASSED, name + " is told that the latch is open, which it was at no time");
                 }
             }
@@ -127,11 +127,11 @@ final class Counter implements Participant {
     private void waitForIt(boolean isToBeCancelled) {
         run.say(name + " waits for the latch");
         long since = run.world.now();
-        boolean wasShut = !book.isOpen();
+        boolean wasShut = !latchRecord.isOpen();
         CompletableFuture<Void> passing = latch.awaitAsync().toCompletableFuture();
         var unused = passing.whenComplete((nothing, failure) -> passed(since, wasShut, failure));
         if (isToBeCancelled) {
-            client.process().after(dice.heavyTail(10_000, run.plan.ttl), () -> {
+            client.process().after(random.heavyTail(10_000, run.plan.ttl), () -> {
                 if (passing.cancel(false)) {
                     run.say(name + " waits no longer");
                 }
@@ -143,8 +143,8 @@ final class Counter implements Participant {
     private void passed(long since, boolean wasShut, @Nullable Throwable failure) {
         if (failure == null) {
             run.say(name + " passes the latch");
-            run.reached.hit(wasShut ? Reach.LATCH_OPENED : Reach.LATCH_WAS_OPEN);
-            if (!book.wasOpenSince(since)) {
+            run.coverage.hit(wasShut ? CoveragePoint.LATCH_OPENED : CoveragePoint.LATCH_WAS_OPEN);
+            if (!latchRecord.wasOpenSince(since)) {
                 run.world.fail(Rule.PASSED, name + " has passed the latch, which was open at no time");
             }
             isFinished = run.isDraining();
@@ -156,7 +156,7 @@ final class Counter implements Participant {
         }
     }
 
-    /** Somebody who counts may have died: who waits sees to it in the end. */
+    /** Counts down in the final phase, because other counters may have died. */
     private void openInTheEnd(CompletableFuture<Void> passing) {
         if (passing.isDone() || !client.isOpen()) {
             return;

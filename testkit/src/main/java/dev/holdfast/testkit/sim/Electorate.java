@@ -4,7 +4,7 @@ import dev.holdfast.election.Leadership;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All candidates of the one election of a run. Judges that terms rise, and that at most one of them leads. */
+/** All candidates of the election of a run. Checks that terms increase, and that at most one candidate leads. */
 final class Electorate {
 
     private final Run run;
@@ -21,16 +21,16 @@ final class Electorate {
         all.add(contender);
     }
 
-    /** The store has elected somebody, at this instant. */
+    /** Called when the store has elected a candidate, at that instant. */
     void storeElects(String resource, ClaimRecord grant) {
         if (resource.equals(name) && run.plan.isStoreSound()) {
             all.forEach(each -> checkLeadsNoMore(each, "the store has elected " + grant));
         }
     }
 
-    /** Somebody is told that it leads. */
+    /** Called when a candidate learns that it leads. */
     void begins(Contender who, Leadership leadership) {
-        ClaimRecord grant = run.ledger.grantOf(name, leadership.term());
+        ClaimRecord grant = run.storeOracle.grantOf(name, leadership.term());
         if (grant == null || grant.session.owner.process() != who.client().process()) {
             run.world.fail(Rule.ONE_LEADER, who + " leads in a term that it was never given: " + leadership.term());
             return;
@@ -43,7 +43,7 @@ final class Electorate {
         grant.wasServed = true;
     }
 
-    /** Somebody says that it leads. */
+    /** Called when a candidate claims to lead. */
     void checkLeads(Contender who, Leadership leadership) {
         if (!run.plan.isStoreSound()) {
             return;
@@ -58,9 +58,9 @@ final class Electorate {
                 .forEach(other -> checkLeadsNoMore(other, who + " leads in term " + leadership.term()));
     }
 
-    /** Somebody has given up a term and is just being told its end: until then nobody else may have been elected. */
+    /** Called when a candidate learns the end of a term that it resigned: until then no other may have been elected. */
     void checkKept(Contender who, Leadership leadership) {
-        ClaimRecord grant = run.ledger.grantOf(name, leadership.term());
+        ClaimRecord grant = run.storeOracle.grantOf(name, leadership.term());
         if (grant != null && grant.end == ClaimRecord.End.RELEASE) {
             run.world.fail(
                     Rule.KEPT_TO_THE_END,
@@ -77,6 +77,6 @@ final class Electorate {
     }
 
     private boolean isInForce(Leadership leadership) {
-        return run.ledger.isInForce(name, leadership.term(), run.server.micros());
+        return run.storeOracle.isInForce(name, leadership.term(), run.server.micros());
     }
 }

@@ -3,72 +3,72 @@ package dev.holdfast.testkit.sim;
 import dev.holdfast.Hold;
 import dev.holdfast.spi.Lease;
 
-/** What the judge has written down about one hold in the hands of an actor. */
+/** The {@link HoldOracle}'s record of one hold. */
 final class Holding {
 
-    final Client client;
+    final SimClient client;
     final SimResource resource;
 
-    /** All that was asked for together. */
-    final Wish wish;
+    /** The whole request, which may be for several resources. */
+    final AcquireIntent intent;
 
     final Lease.Binding binding;
     final boolean isPartOfSeveral;
     final long token;
     final long seenAt;
 
-    /** The handle that its owner uses. */
+    /** The acquisition that its owner uses. */
     Hold hold;
 
-    /** How much of the resource it has; a writer that only reads from now on has less. */
+    /** How much of the resource it has; less after a downgrade. */
     int weight;
 
-    /** Its second acquisition was to write. */
+    /** Its second acquisition writes. */
     boolean isInnerWrite;
 
-    /** The release was asked for. */
+    /** Its release was requested. */
     boolean isReleased;
 
-    /** Its id was told to somebody who may give it back. */
+    /** Its id was published to a client that may release it. */
     boolean isGivenAway;
 
     /** The release has ended. */
     boolean hasEnded;
 
-    /** The store kept it when the release was asked for. */
+    /** It was valid at the store when its release was requested. */
     boolean wasInForce;
 
-    /** How often its loss was told. */
-    int told;
+    /** How often its loss was reported. */
+    int lossReports;
 
-    /** It was seen with nothing left. */
+    /** It was seen without remaining time. */
     boolean wasOver;
 
-    /** When it was first found over by the look for untold losses; the end of time if it was not. */
+    /** When the check for unreported losses first found it expired; the end of time if it did not. */
     long overSince = Long.MAX_VALUE;
 
-    /** It was seen neither held nor over. */
+    /** It was seen neither held nor expired. */
     boolean wasInDoubt;
 
-    /** The last look that found it held. */
+    /** When it was last seen held. */
     long heldAt;
 
-    Holding(Hold hold, Client client, Wish wish, Wish.Part part, long token, long seenAt) {
+    Holding(Hold hold, SimClient client, AcquireIntent intent, AcquireIntent.Part part, long token, long seenAt) {
         this.hold = hold;
         this.client = client;
-        this.wish = wish;
+        this.intent = intent;
         this.resource = part.resource();
         this.weight = part.weight();
-        this.binding = wish.binding();
-        this.isPartOfSeveral = wish.parts.size() > 1;
+        this.binding = intent.binding();
+        this.isPartOfSeveral = intent.parts.size() > 1;
         this.token = token;
         this.seenAt = seenAt;
         this.heldAt = seenAt;
     }
 
-    /** Whether its owner may still believe in it. */
+    /** Whether its owner may still rely on it. */
     boolean isInHand() {
-        return !isReleased && told == 0;
+        return !isReleased && lossReports == 0;
     }
 
     boolean isAlone() {

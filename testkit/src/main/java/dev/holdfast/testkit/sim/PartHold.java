@@ -9,10 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/**
- * One part of several that were taken together, seen through the handle of all: held while all are, lost with the
- * first.
- */
+/** One part of a multi-hold, seen through the hold of all parts: held while all are, lost with the first. */
 record PartHold(MultiHold all, String name) implements Hold {
 
     static List<Hold> of(MultiHold all) {

@@ -1,11 +1,11 @@
 package dev.holdfast.testkit.sim;
 
-/** Somebody in a run who wants something, and in the end must have got it. */
+/** A participant of a run, which requests something and in the end must get it. */
 interface Participant {
 
-    /** Begins, or goes on when everybody is to be served; without effect on who is busy. */
+    /** Begins, or resumes for the final phase; no effect on a busy participant. */
     void begin();
 
-    /** Whether it has got what it wanted in the end, or is dead. */
+    /** Whether its final request was granted, or its process is dead. */
     boolean isFinished();
 }

@@ -6,20 +6,20 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What one seed sets up: who takes part, how fast clocks run, and which faults happen how often. Each seed has a part
- * of the faults only: some bugs show only where something else stays whole.
+ * The set-up of one seed: participants, speed of clocks, and rates of faults. Each seed has a part of the faults only,
+ * because some bugs show only where everything else works.
  *
- * <p>Times are in nanoseconds, rates are probabilities of a single chance.
+ * <p>Times are in nanoseconds, rates are probabilities of a single event.
  */
 final class Plan {
 
     private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** What a resource is, where not all are mutexes. */
+    /** The kinds of resources, where not all are mutexes. */
     private static final List<Kind> KINDS =
             List.of(Kind.MUTEX, Kind.READ_WRITE, Kind.READ_WRITE, Kind.SEMAPHORE, Kind.SEMAPHORE);
 
-    /** What a seed dwells on: some situations are too rare where everything happens. */
+    /** The emphasis of a seed: some situations are too rare where everything happens. */
     private enum Theme {
         ANYTHING,
         EXTENSIONS,
@@ -65,8 +65,8 @@ final class Plan {
     /** Whether there is an election as well. */
     final boolean hasElection;
 
-    /** Whether after the calm everybody comes again and again. */
-    final boolean isRushed;
+    /** Whether the run ends with the {@link StarvationCheck}. */
+    final boolean checksStarvation;
 
     // Clocks.
     final long clientRateMax;
@@ -89,7 +89,7 @@ final class Plan {
     final double signalCopy;
     final double inline;
 
-    // Fate: how many of each there are on average in the chaos phase.
+    // Faults: their average numbers in the chaos phase.
     final int partitions;
     final int pauses;
     final int suspensions;
@@ -104,27 +104,27 @@ final class Plan {
     final boolean isAmnesic;
     final boolean expiresActively;
 
-    /** Whether nothing goes wrong at all: then nothing may be lost, and nobody told that the store is away. */
+    /** Whether there are no faults: then nothing may be lost, and no request may find the store unavailable. */
     final boolean isCalm;
 
-    private final Dice dice;
+    private final SeededRandom random;
 
-    Plan(Dice dice) {
-        this.dice = dice;
-        isCalm = dice.chance(0.15);
-        Theme theme = isCalm || dice.chance(0.7) ? Theme.ANYTHING : dice.oneOf(List.of(Theme.values()));
-        processes = (int) dice.between(1, 4);
-        threads = (int) dice.between(processes == 1 ? 2 : 1, 4);
-        boolean isMutexesOnly = theme == Theme.LOST_DATA || dice.chance(0.4);
+    Plan(SeededRandom random) {
+        this.random = random;
+        isCalm = random.chance(0.15);
+        Theme theme = isCalm || random.chance(0.7) ? Theme.ANYTHING : random.oneOf(List.of(Theme.values()));
+        processes = (int) random.between(1, 4);
+        threads = (int) random.between(processes == 1 ? 2 : 1, 4);
+        boolean isMutexesOnly = theme == Theme.LOST_DATA || random.chance(0.4);
         resources = draw(isMutexesOnly);
-        ttl = dice.between(1_000, 4_000) * MILLI;
-        cohortBudget = dice.oneOf(0, 2, 10, 10, 60) * MILLI;
-        storeTimeout = dice.between(ttl / MILLI / 5, (dice.chance(0.2) ? 3 : 1) * ttl / MILLI) * MILLI;
+        ttl = random.between(1_000, 4_000) * MILLI;
+        cohortBudget = random.oneOf(0, 2, 10, 10, 60) * MILLI;
+        storeTimeout = random.between(ttl / MILLI / 5, (random.chance(0.2) ? 3 : 1) * ttl / MILLI) * MILLI;
         boolean isHot = theme == Theme.LOST_DATA;
-        thinkMax = (isHot ? 1 : dice.oneOf(1, 20, 300, 1_500)) * MILLI;
-        holdMax = (isHot ? 1 : dice.oneOf(1, 10, 100, 1_000, 2 * ttl / MILLI)) * MILLI;
-        leaseMax = dice.between(300, 3_000) * MILLI;
-        chaos = dice.between(3, 8) * ttl;
+        thinkMax = (isHot ? 1 : random.oneOf(1, 20, 300, 1_500)) * MILLI;
+        holdMax = (isHot ? 1 : random.oneOf(1, 10, 100, 1_000, 2 * ttl / MILLI)) * MILLI;
+        leaseMax = random.between(300, 3_000) * MILLI;
+        chaos = random.between(3, 8) * ttl;
 
         tries = some(0.3, 0.15);
         maxWaits = some(0.5, 0.4);
@@ -135,25 +135,24 @@ final class Plan {
         doubleReleases = some(0.4, 0.1);
         abandons = some(0.2, 0.3);
 
-        writes = dice.oneOf(5, 20, 50, 95) / 100.0;
-        heavies = dice.oneOf(0, 5, 30) / 100.0;
+        writes = random.oneOf(5, 20, 50, 95) / 100.0;
+        heavies = random.oneOf(0, 5, 30) / 100.0;
         detached = some(0.5, 1.0);
         reentries = some(0.3, 0.6);
         multis = resources.size() > 1 && !isMutexesOnly ? some(0.3, 0.5) : 0;
         byId = some(0.3, 0.5);
         resizes = some(0.2, 0.2);
-        isRushed = !isMutexesOnly && dice.chance(0.15);
+        checksStarvation = !isMutexesOnly && random.chance(0.15);
 
-        // Apart by less than a tenth in the worst case: that is the bound under which exclusion in true time is
-        // promised.
-        clientRateMax = dice.chance(0.3) ? 0 : dice.between(5_000, 40_000);
-        storeRate = dice.chance(0.3) ? 0 : dice.between(-clientRateMax, clientRateMax);
-        lateness = dice.oneOf(100_000, MILLI, 5 * MILLI);
+        // The clocks differ by less than a tenth: exclusion in true time is promised up to that bound.
+        clientRateMax = random.chance(0.3) ? 0 : random.between(5_000, 40_000);
+        storeRate = random.chance(0.3) ? 0 : random.between(-clientRateMax, clientRateMax);
+        lateness = random.oneOf(100_000, MILLI, 5 * MILLI);
 
-        delayMin = dice.between(20_000, 200_000);
-        delayMax = delayMin + dice.oneOf(50_000, MILLI, 10 * MILLI);
+        delayMin = random.between(20_000, 200_000);
+        delayMax = delayMin + random.oneOf(50_000, MILLI, 10 * MILLI);
         longDelay = fault(0.3, 0.04);
-        longDelayMax = dice.between(50, 2 * ttl / MILLI) * MILLI;
+        longDelayMax = random.between(50, 2 * ttl / MILLI) * MILLI;
         requestLoss = fault(0.3, 0.05);
         replyLoss = fault(0.3, 0.05);
         slowReply = fault(0.15, 0.2);
@@ -177,23 +176,23 @@ final class Plan {
         forced = happens(0.08, 2);
         ambushes = theme == Theme.AMBUSHES ? 12 : happens(0.3, 5);
         isAmnesic = isHot || (happens(0.05, 1) > 0 && storeSteps == 0);
-        expiresActively = dice.chance(0.3);
+        expiresActively = random.chance(0.3);
 
-        hasLatch = dice.chance(0.15);
-        hasElection = dice.chance(0.15);
-        // Where nothing else goes on now and then.
-        operations = (hasLatch || hasElection) && dice.chance(0.5) ? 1 : Math.min(12, 96 / (processes * threads));
+        hasLatch = random.chance(0.15);
+        hasElection = random.chance(0.15);
+        // Sometimes almost alone.
+        operations = (hasLatch || hasElection) && random.chance(0.5) ? 1 : Math.min(12, 96 / (processes * threads));
     }
 
     private List<SimResource> draw(boolean isMutexesOnly) {
         List<SimResource> drawn = new ArrayList<>();
-        int count = (int) dice.between(1, 2);
-        boolean isBarging = dice.chance(0.15);
+        int count = (int) random.between(1, 2);
+        boolean isBarging = random.chance(0.15);
         for (int i = 0; i < count; i++) {
-            Kind kind = isMutexesOnly ? Kind.MUTEX : dice.oneOf(KINDS);
+            Kind kind = isMutexesOnly ? Kind.MUTEX : random.oneOf(KINDS);
             int capacity = switch (kind) {
                 case READ_WRITE -> Integer.MAX_VALUE;
-                case SEMAPHORE -> (int) dice.oneOf(1, 2, 3, 4, 8);
+                case SEMAPHORE -> (int) random.oneOf(1, 2, 3, 4, 8);
                 default -> 1;
             };
             drawn.add(new SimResource("r" + i, kind, capacity, isBarging));
@@ -201,42 +200,39 @@ final class Plan {
         return List.copyOf(drawn);
     }
 
-    /** For how long there is much to do, roughly: when faults do most harm. */
+    /** Roughly the duration of the high load, in which faults do most harm. */
     long busy() {
         long contenders = Math.max(1, (long) processes * threads / resources.size());
         long round = thinkMax / 2 + contenders * holdMax / 3 + 4 * delayMax;
         return Math.min(chaos, operations * round + MILLI);
     }
 
-    /** Whether the store keeps what it promised: then its holders exclude each other in true time. */
+    /** Whether the store keeps its promises, so that its holders exclude each other in true time. */
     boolean isStoreSound() {
         return storeSteps == 0 && !isAmnesic;
     }
 
-    /** Whether every command is answered at once, whatever befalls processes and clocks. */
+    /** Whether every command is answered at once, whatever happens to processes and clocks. */
     boolean isNetworkClean() {
         double faults = longDelay + requestLoss + replyLoss + slowReply + refusal + breaking;
         return faults == 0 && partitions + outages == 0 && !isAmnesic;
     }
 
-    /**
-     * Within what time, while nothing is disturbed, what was asked of the store is answered and what nobody wants is
-     * withdrawn.
-     */
+    /** The time, without faults, in which commands are answered and unwanted claims withdrawn. */
     long settledWithin() {
         return 10 * delayMax + 4 * lateness + 5 * MILLI;
     }
 
     /**
-     * Within what time after its end the owner of a hold is told, if its process runs: a timer and a callback, both
-     * late.
+     * The time after its end in which the owner of a hold is notified, if its process runs: a timer and a callback,
+     * both late.
      */
     long toldWithin() {
         return 4 * lateness + 2 * MILLI;
     }
 
     private double some(double often, double most) {
-        return dice.chance(often) ? most * dice.between(1, 1_000) / 1_000 : 0;
+        return random.chance(often) ? most * random.between(1, 1_000) / 1_000 : 0;
     }
 
     private double fault(double often, double most) {
@@ -245,7 +241,7 @@ final class Plan {
     }
 
     private int happens(double often, int most) {
-        int drawn = dice.chance(often) ? (int) dice.between(1, most) : 0;
+        int drawn = random.chance(often) ? (int) random.between(1, most) : 0;
         return isCalm ? 0 : drawn;
     }
 
@@ -297,7 +293,7 @@ final class Plan {
                 resizes,
                 hasLatch ? " latch" : "",
                 hasElection ? " election" : "",
-                isRushed ? " rush" : "",
+                checksStarvation ? " rush" : "",
                 longDelay,
                 longDelayMax / MILLI,
                 requestLoss,

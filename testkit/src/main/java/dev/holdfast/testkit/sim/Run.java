@@ -5,96 +5,96 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** One run of one seed: the world, all that is in it, and its two phases, chaos and calm. */
+/** One run of one seed: the world, its participants, and the phases of chaos and calm. */
 final class Run {
 
     private static final long MILLI = 1_000_000;
-    private static final long LOOK_EVERY = 250 * MILLI;
+    private static final long CHECK_EVERY = 250 * MILLI;
     private static final long EPOCH_2026 = 1_767_225_600_000_000_000L;
 
-    /** The latch of a run that has one. */
+    /** The latch, in a run that has one. */
     static final String LATCH = "latch";
 
-    /** Its election. */
+    /** The election, in a run that has one. */
     static final String ELECTION = "election";
 
     final World world;
     final Plan plan;
-    final Reached reached = new Reached();
-    final Ledger ledger;
+    final Coverage coverage = new Coverage();
+    final StoreOracle storeOracle;
     final SimServer server;
-    final Weather weather;
-    final Judge judge;
+    final NetworkConditions network;
+    final HoldOracle holdOracle;
     final ClientUnderTest.Starter starter;
-    private final Dice dice;
-    private final List<Client> clients = new ArrayList<>();
+    private final SeededRandom random;
+    private final List<SimClient> clients = new ArrayList<>();
     private final SimLink operator;
     private final Electorate electorate = new Electorate(this, ELECTION);
-    private final Rush rush = new Rush(this);
+    private final StarvationCheck starvationCheck = new StarvationCheck(this);
     private int processes;
     private boolean isDraining;
     private long drainedBy;
 
     Run(long seed, Trace trace, ClientUnderTest.Starter starter, Supplier<SimStore> stores) {
-        this.dice = new Dice(seed);
-        this.world = new World(dice.fork(), trace);
-        this.plan = new Plan(dice.fork());
+        this.random = new SeededRandom(seed);
+        this.world = new World(random.fork(), trace);
+        this.plan = new Plan(random.fork());
         this.starter = starter;
-        this.ledger = new Ledger(world, stores.get().isPassive(), reached);
+        this.storeOracle = new StoreOracle(world, stores.get().isPassive(), coverage);
         SimClock storeClock = new SimClock(plan.storeRate, 0, EPOCH_2026, false);
-        this.server = new SimServer(world, storeClock, stores, ledger, reached);
-        this.weather = new Weather(world, plan);
-        this.judge = new Judge(world, plan, ledger, server, weather, reached);
-        ledger.onGrant(electorate::storeElects);
+        this.server = new SimServer(world, storeClock, stores, storeOracle, coverage);
+        this.network = new NetworkConditions(world, plan);
+        this.holdOracle = new HoldOracle(world, plan, storeOracle, server, network, coverage);
+        storeOracle.onGrant(electorate::storeElects);
         SimProcess console = new SimProcess(world, "operator", new SimClock(0, 0, EPOCH_2026, false));
         this.operator = new SimLink(
                 world,
                 console,
                 server,
-                weather,
-                dice.fork(),
-                new Client(this, console, environmentOf(console), dice.fork()));
+                network,
+                random.fork(),
+                new SimClient(this, console, environmentOf(console), random.fork()));
     }
 
-    /** Runs it to its end. */
+    /** Runs all phases. */
     void toTheEnd() {
         for (int i = 0; i < plan.processes; i++) {
             addClient();
         }
-        new Fate(this, dice.fork()).spread();
+        new FaultSchedule(this, random.fork()).spread();
         world.after(plan.chaos, this::heal);
         while (!isDraining || !areActorsFinished()) {
             world.step();
         }
-        if (plan.isRushed) {
-            beginRush();
+        if (plan.checksStarvation) {
+            beginStarvationCheck();
             while (!areActorsFinished()) {
                 world.step();
             }
         }
-        new Epilogue(this).play();
+        new LeakCheck(this).run();
     }
 
     void addClient() {
         if (isDraining) {
             return;
         }
-        long rate = dice.between(-plan.clientRateMax, plan.clientRateMax);
-        // Near the end of its range now and then: times are compared by subtraction, or not at all.
-        long origin = dice.chance(0.2) ? Long.MAX_VALUE - dice.between(0, plan.chaos) : dice.between(0, 1L << 50);
-        long wallOff = dice.chance(0.3) ? dice.between(-3_600_000 * MILLI, 3_600_000 * MILLI) : 0;
-        SimClock clock = new SimClock(rate, origin, EPOCH_2026 + wallOff, dice.chance(0.5));
+        long rate = random.between(-plan.clientRateMax, plan.clientRateMax);
+        // Sometimes near the end of its range: times must be compared by subtraction.
+        long origin = random.chance(0.2) ? Long.MAX_VALUE - random.between(0, plan.chaos) : random.between(0, 1L << 50);
+        long wallOff = random.chance(0.3) ? random.between(-3_600_000 * MILLI, 3_600_000 * MILLI) : 0;
+        SimClock clock = new SimClock(rate, origin, EPOCH_2026 + wallOff, random.chance(0.5));
         SimProcess process = new SimProcess(world, "p" + ++processes, clock);
-        Client client = new Client(this, process, environmentOf(process), dice.fork());
+        SimClient client = new SimClient(this, process, environmentOf(process), random.fork());
         clients.add(client);
-        process.after(dice.between(0, plan.thinkMax), client::open);
+        process.after(random.between(0, plan.thinkMax), client::open);
     }
 
-    List<Client> clients() {
+    List<SimClient> clients() {
         return clients;
     }
 
-    /** A person with tools, who does not hold anything. */
+    /** The link of an operator, who holds nothing. */
     SimLink operator() {
         return operator;
     }
@@ -103,16 +103,16 @@ final class Run {
         return isDraining;
     }
 
-    void noteDeath(Client client) {
+    void noteDeath(SimClient client) {
         for (SimResource resource : plan.resources) {
-            Holding holding = judge.anyInHand(resource.name());
+            Holding holding = holdOracle.anyInHand(resource.name());
             if (holding != null && holding.client == client) {
-                reached.hit(Reach.DIED_HOLDING);
+                coverage.hit(CoveragePoint.DIED_HOLDING);
             }
         }
     }
 
-    /** For the trace only. */
+    /** Adds to the trace. */
     void say(String what) {
         if (world.trace().isInWords()) {
             world.say(what);
@@ -120,23 +120,23 @@ final class Run {
     }
 
     private SimEnvironment environmentOf(SimProcess process) {
-        return new SimEnvironment(world, process, process.clock(), dice.fork(), plan.lateness);
+        return new SimEnvironment(world, process, process.clock(), random.fork(), plan.lateness);
     }
 
-    /** Whether nothing goes wrong with a resource but what its users do. */
+    /** Whether only its users affect a resource. */
     boolean isUndisturbed(String resource) {
-        return plan.isCalm && weather.isSpared(server.partitionOf(new ResourceName(resource)));
+        return plan.isCalm && network.isSpared(server.partitionOf(new ResourceName(resource)));
     }
 
     // ---- Calm
 
-    /** The chaos is over: everything that lives goes on, and everybody who waits is to be served. */
+    /** Ends the chaos: all live processes resume, and all waiters must be served. */
     private void heal() {
         say("the chaos is over");
-        weather.clear();
+        network.clear();
         server.comeUp();
         isDraining = true;
-        for (Client client : clients) {
+        for (SimClient client : clients) {
             client.process().resume();
             SimLink link = client.link();
             if (link != null) {
@@ -144,19 +144,19 @@ final class Run {
             }
         }
         drainedBy = world.now() + drainBound();
-        clients.forEach(Client::begin);
-        lookAround();
+        clients.forEach(SimClient::begin);
+        checkProgress();
     }
 
     Electorate electorate() {
         return electorate;
     }
 
-    Rush rush() {
-        return rush;
+    StarvationCheck starvationCheck() {
+        return starvationCheck;
     }
 
-    /** How many take part at present. */
+    /** The number of actors of open clients. */
     int countActors() {
         return clients.stream()
                 .filter(client -> client.isOpen())
@@ -164,29 +164,29 @@ final class Run {
                 .sum();
     }
 
-    /** In the rush nobody thinks for long. */
+    /** The longest pause of an actor, which is short in the {@link StarvationCheck}. */
     long longestThought() {
-        return rush.isOn() ? 2 * MILLI : Long.MAX_VALUE;
+        return starvationCheck.isOn() ? 2 * MILLI : Long.MAX_VALUE;
     }
 
-    private void beginRush() {
+    private void beginStarvationCheck() {
         say("the rush begins");
-        rush.begin();
+        starvationCheck.begin();
         drainedBy = world.now() + drainBound() + 60_000 * MILLI;
         clients.stream()
-                .filter(Client::isOpen)
-                .forEach(client -> client.actors().forEach(Actor::rush));
+                .filter(SimClient::isOpen)
+                .forEach(client -> client.actors().forEach(Actor::beginStarvationCheck));
     }
 
-    /** By when all must be served: the leases of the dead, what was begun before, and a moment for each. */
+    /** How long the final phase may take: the leases of dead clients, earlier requests, and a moment for each actor. */
     private long drainBound() {
         long actors = (long) clients.size() * plan.threads;
         return 4 * plan.ttl + 2 * plan.leaseMax + 3 * plan.storeTimeout + actors * 100 * MILLI + 5_000 * MILLI;
     }
 
-    private void lookAround() {
+    private void checkProgress() {
         long asked = plan.ttl / 3 + plan.storeTimeout + 2 * plan.lateness + 100 * MILLI;
-        ledger.checkProgress(server.micros(), asked);
+        storeOracle.checkProgress(server.micros(), asked);
         if (world.now() > drainedBy && !areActorsFinished()) {
             List<Participant> left = new ArrayList<>();
             clients.forEach(client -> client.participants().stream()
@@ -196,11 +196,11 @@ final class Run {
                     Rule.EVERYTHING_ENDS,
                     left + " were not served within " + drainBound() / MILLI + " ms after the chaos");
         }
-        world.after(LOOK_EVERY, this::lookAround);
+        world.after(CHECK_EVERY, this::checkProgress);
     }
 
     private boolean areActorsFinished() {
-        for (Client client : clients) {
+        for (SimClient client : clients) {
             if (client.process().isDead() || client.isClosing()) {
                 continue;
             }

@@ -17,7 +17,7 @@ public final class Seeds {
 
     private static final int TWICE_EVERY = 100;
 
-    /** So many in a row are run by one thread. */
+    /** The number of consecutive seeds that one thread runs. */
     private static final long SHARE = 50;
 
     private final Simulation simulation;
@@ -32,9 +32,9 @@ public final class Seeds {
      *
      * @param seeds how many were run
      * @param events how much happened in all
-     * @param reached what situations they led to
+     * @param coverage what situations they led to
      */
-    public record Summary(long seeds, long events, Reached reached) {}
+    public record Summary(long seeds, long events, Coverage coverage) {}
 
     /**
      * Runs the seeds from {@code first} to {@code first + count - 1}, on as many threads as there are processors: a
@@ -52,14 +52,14 @@ public final class Seeds {
                 long seeds = Math.min(SHARE, first + count - from);
                 shares.add(threads.submit(() -> run(begin, seeds, seed -> {})));
             }
-            Reached reached = new Reached();
+            Coverage coverage = new Coverage();
             long events = 0;
             for (Future<Summary> share : shares) {
                 Summary summary = share.get();
                 events += summary.events();
-                reached.addAll(summary.reached());
+                coverage.addAll(summary.coverage());
             }
-            return new Summary(count, events, reached);
+            return new Summary(count, events, coverage);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof SimulationFailure failure) {
                 throw failure;
@@ -81,7 +81,7 @@ public final class Seeds {
      */
     public record Finding(long seed, SimulationFailure failure) {}
 
-    /** Looks for a seed from {@code first} to {@code first + count - 1} that breaks a rule; empty if none does. */
+    /** Searches for a seed from {@code first} to {@code first + count - 1} that breaks a rule; empty if none does. */
     public Optional<Finding> find(long first, long count) {
         for (long seed = first; seed < first + count; seed++) {
             try {
@@ -93,20 +93,20 @@ public final class Seeds {
         return Optional.empty();
     }
 
-    /** As {@link #run(long, long)}, one after the other on this thread; tells each seed before it is run. */
+    /** As {@link #run(long, long)}, on this thread; reports each seed before it runs. */
     public Summary run(long first, long count, LongConsumer listener) {
-        Reached reached = new Reached();
+        Coverage coverage = new Coverage();
         long events = 0;
         for (long seed = first; seed < first + count; seed++) {
             listener.accept(seed);
             Simulation.Result result = simulation.run(seed);
             events += result.events();
-            reached.addAll(result.reached());
+            coverage.addAll(result.coverage());
             if (seed % TWICE_EVERY == 0 && simulation.run(seed).hash() != result.hash()) {
                 throw new SimulationFailure(
                         Rule.SAME_RUN, "seed " + seed + " was another run the second time", result.events(), 0);
             }
         }
-        return new Summary(count, events, reached);
+        return new Summary(count, events, coverage);
     }
 }

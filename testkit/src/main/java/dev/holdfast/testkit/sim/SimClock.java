@@ -1,11 +1,11 @@
 package dev.holdfast.testkit.sim;
 
 /**
- * The clocks of one machine: they run too fast or too slow by a constant rate, stand still when the machine sleeps, and
- * the wall clock is stepped.
+ * The clocks of one machine: their rate deviates by a constant factor, they stop when the machine sleeps, and the wall
+ * clock is stepped.
  *
- * <p>A machine that is <em>suspended</em> stops its monotonic clock and not its boot clock; one that is <em>frozen</em>
- * (a virtual machine that its host stops) stops both, and finds its wall clock stepped when it goes on.
+ * <p>A <em>suspended</em> machine stops its monotonic clock but not its boot clock. A <em>frozen</em> one (a virtual
+ * machine stopped by its host) stops both, and its wall clock steps when it resumes.
  */
 final class SimClock {
 
@@ -50,7 +50,7 @@ final class SimClock {
         return wallOrigin + elapsed(now);
     }
 
-    /** How long it takes, in true time, until this clock has counted so much more; rounded up. */
+    /** The true time in which this clock advances by a duration; rounded up. */
     long trueDuration(long local) {
         long most = Long.MAX_VALUE / (4 * MILLION);
         long bounded = Math.min(local, most);

@@ -4,16 +4,13 @@ import dev.holdfast.Environment;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The surroundings of one simulated process: its machine's clocks, timers that come late, callbacks that take their
- * time.
- */
+/** The environment of one simulated process: the clocks of its machine, late timers and slow callbacks. */
 final class SimEnvironment implements Environment {
 
     private final World world;
     private final SimProcess process;
     private final SimClock clock;
-    private final Dice dice;
+    private final SeededRandom random;
     private final long latenessMax;
 
     /**
@@ -21,11 +18,11 @@ final class SimEnvironment implements Environment {
      *
      * @param latenessMax by how much a timer or a callback may come late, in nanoseconds of true time
      */
-    SimEnvironment(World world, SimProcess process, SimClock clock, Dice dice, long latenessMax) {
+    SimEnvironment(World world, SimProcess process, SimClock clock, SeededRandom random, long latenessMax) {
         this.world = world;
         this.process = process;
         this.clock = clock;
-        this.dice = dice;
+        this.random = random;
         this.latenessMax = latenessMax;
     }
 
@@ -58,16 +55,16 @@ final class SimEnvironment implements Environment {
 
     @Override
     public long randomLong() {
-        return dice.next();
+        return random.next();
     }
 
     private long lateness() {
-        return dice.heavyTail(1_000, latenessMax);
+        return random.heavyTail(1_000, latenessMax);
     }
 
     /**
-     * A timer follows the monotonic clock, so it sleeps with the machine: when its time comes in true time, it looks
-     * again.
+     * A timer follows the monotonic clock, so it sleeps with the machine: when its true time has come, it checks the
+     * clock and may wait longer.
      */
     private final class SimTimer implements Timer, Runnable {
         private final Runnable task;

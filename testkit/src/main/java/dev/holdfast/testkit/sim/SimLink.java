@@ -21,12 +21,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one client has of the store: a driver with a few connections, and the network between. Commands of one resource
- * share a connection and keep their order, until it breaks: then each of those under way is lost, carried out now, or
- * carried out much later, and its sender never learns which.
+ * One client's link to the store: a driver with a few connections, and the network between. Commands on one resource
+ * share a connection and keep their order until it breaks. Then each command under way is lost, executed now or
+ * executed much later, and its sender does not learn which.
  *
- * <p>A command whose sender knows the outcome is delivered once, for drivers don't retry; one whose outcome is unknown
- * may be delivered again at any time.
+ * <p>A command whose sender knows the outcome is delivered once, because drivers don't retry; one with an unknown
+ * outcome may be delivered again at any time.
  */
 final class SimLink implements LockStore {
 
@@ -45,11 +45,11 @@ final class SimLink implements LockStore {
         Call(Command command, long sentAt, World world) {
             this.command = command;
             this.sentAt = sentAt;
-            this.future = new Heard<>(world);
+            this.future = new CheckedFuture<>(world);
         }
     }
 
-    /** One connection after the other, of which each keeps the order. */
+    /** Successive connections, each of which keeps the order. */
     private static final class Lane {
         final int partition;
         final Deque<Call> underWay = new ArrayDeque<>();
@@ -66,21 +66,27 @@ final class SimLink implements LockStore {
     private final World world;
     private final SimProcess process;
     private final SimServer server;
-    private final Weather weather;
-    private final Dice dice;
-    private final LinkWatch watch;
+    private final NetworkConditions network;
+    private final SeededRandom random;
+    private final LinkListener listener;
     private final Lane[] lanes;
     private final Listeners listeners = new Listeners();
     private boolean isClosed;
 
-    SimLink(World world, SimProcess process, SimServer server, Weather weather, Dice dice, LinkWatch watch) {
+    SimLink(
+            World world,
+            SimProcess process,
+            SimServer server,
+            NetworkConditions network,
+            SeededRandom random,
+            LinkListener listener) {
         this.world = world;
         this.process = process;
         this.server = server;
-        this.weather = weather;
-        this.dice = dice;
-        this.watch = watch;
-        // Where the store has partitions each is a server of its own, with one connection to it.
+        this.network = network;
+        this.random = random;
+        this.listener = listener;
+        // Each partition of a store is a separate server, with one connection to it.
         this.lanes = new Lane[server.partitions() > 1 ? server.partitions() : LANES];
         for (int i = 0; i < lanes.length; i++) {
             lanes[i] = new Lane(server.partitions() > 1 ? i : CONTROL_LANE);
@@ -123,18 +129,18 @@ final class SimLink implements LockStore {
             return call.future;
         }
         note("sends", command);
-        watch.sent(command);
+        listener.sent(command);
         if (isClosed) {
             return CompletableFuture.failedFuture(
                     failure(StoreException.Reason.CLOSED, StoreException.Effect.NONE, "the link was closed"));
         }
         Lane lane = laneOf(command);
-        if (!server.isUp() || world.now() < lane.downUntil || weather.isDown(lane.partition)) {
-            process.after(weather.delay(dice), () -> fail(call, StoreException.Effect.NONE, "no connection"));
-        } else if (dice.chance(weather.breaking())) {
+        if (!server.isUp() || world.now() < lane.downUntil || network.isDown(lane.partition)) {
+            process.after(network.delay(random), () -> fail(call, StoreException.Effect.NONE, "no connection"));
+        } else if (random.chance(network.breaking())) {
             lane.underWay.add(call);
             breakUp(lane);
-        } else if (dice.chance(weather.inline()) && lane.underWay.isEmpty()) {
+        } else if (random.chance(network.inline()) && lane.underWay.isEmpty()) {
             answer(call, carryOut(call));
         } else {
             lane.underWay.add(call);
@@ -143,25 +149,25 @@ final class SimLink implements LockStore {
         return call.future;
     }
 
-    /** The store has something to tell, without promise. */
+    /** Delivers a signal of the store, which may get lost. */
     void pushed(Signal signal) {
         Lane lane = controlLane(SimServer.sessionOf(signal));
-        boolean isLost = dice.chance(weather.signalLoss())
+        boolean isLost = random.chance(network.signalLoss())
                 || world.now() < lane.downUntil
-                || weather.isCut(this, Weather.Way.BACK)
-                || weather.isOut(lane.partition);
+                || network.isCut(this, NetworkConditions.Way.BACK)
+                || network.isOut(lane.partition);
         if (isLost) {
-            watch.signalLost(signal);
+            listener.signalLost(signal);
             return;
         }
         long connection = lane.connection;
-        world.after(weather.delay(dice), process, () -> {
+        world.after(network.delay(random), process, () -> {
             if (lane.connection == connection) {
-                tell(signal);
+                deliver(signal);
             }
         });
-        if (dice.chance(weather.signalCopy())) {
-            world.after(weather.longDelay(dice), process, () -> tell(signal));
+        if (random.chance(network.signalCopy())) {
+            world.after(network.longDelay(random), process, () -> deliver(signal));
         }
     }
 
@@ -172,7 +178,7 @@ final class SimLink implements LockStore {
         }
     }
 
-    /** The storm is over: connections that are stuck are made anew. */
+    /** Ends the chaos: stuck connections are replaced. */
     void heal() {
         for (Lane lane : lanes) {
             if (Math.max(lane.newestArrival, lane.newestReply) > world.now() + STUCK) {
@@ -181,29 +187,29 @@ final class SimLink implements LockStore {
         }
     }
 
-    private void tell(Signal signal) {
+    private void deliver(Signal signal) {
         if (!listeners.isEmpty() && !isClosed) {
             if (world.trace().isInWords()) {
-                world.say(process + " is told " + Words.of(signal));
+                world.say(process + " is told " + TraceFormat.of(signal));
             }
-            watch.told(signal);
+            listener.signalled(signal);
             listeners.accept(signal);
         }
     }
 
     private void send(Call call, Lane lane) {
         long connection = lane.connection;
-        boolean isCut = weather.isCut(this, Weather.Way.OUT);
-        if (dice.chance(weather.requestLoss()) || (isCut && dice.chance(0.5))) {
-            // Nobody notices: the sender's own time-out ends it.
+        boolean isCut = network.isCut(this, NetworkConditions.Way.OUT);
+        if (random.chance(network.requestLoss()) || (isCut && random.chance(0.5))) {
+            // The request is lost without notice; the sender's time-out ends it.
             return;
         }
-        // A server that stands still takes what has come when it goes on.
-        long travel = weather.delay(dice) + (isCut ? weather.cutLeft() : 0) + weather.outLeft(lane.partition);
+        // A stopped server handles the request when it resumes.
+        long travel = network.delay(random) + (isCut ? network.cutLeft() : 0) + network.outLeft(lane.partition);
         lane.newestArrival = Math.max(lane.newestArrival + 1, world.now() + travel);
         world.after(lane.newestArrival - world.now(), () -> arrive(call, lane, connection));
-        if (dice.chance(weather.harmlessCopy(call.command))) {
-            world.after(weather.longDelay(dice), () -> deliverLate(call));
+        if (random.chance(network.harmlessCopy(call.command))) {
+            world.after(network.longDelay(random), () -> deliverLate(call));
         }
     }
 
@@ -211,24 +217,24 @@ final class SimLink implements LockStore {
         if (lane.connection != connection) {
             return;
         }
-        if (!server.isUp() || weather.isDown(lane.partition)) {
+        if (!server.isUp() || network.isDown(lane.partition)) {
             breakUp(lane);
             return;
         }
-        if (dice.chance(weather.refusal())) {
+        if (random.chance(network.refusal())) {
             call.hasArrived = true;
             back(call, lane, connection, null);
             return;
         }
         Reply reply = carryOut(call);
-        boolean isCut = weather.isCut(this, Weather.Way.BACK);
-        if (!dice.chance(weather.replyLoss()) && !isCut) {
+        boolean isCut = network.isCut(this, NetworkConditions.Way.BACK);
+        if (!random.chance(network.replyLoss()) && !isCut) {
             back(call, lane, connection, reply);
         }
     }
 
     private void back(Call call, Lane lane, long connection, @Nullable Reply reply) {
-        lane.newestReply = Math.max(lane.newestReply + 1, world.now() + weather.replyDelay(dice));
+        lane.newestReply = Math.max(lane.newestReply + 1, world.now() + network.replyDelay(random));
         world.after(lane.newestReply - world.now(), process, () -> {
             if (lane.connection != connection || call.isAnswered) {
                 return;
@@ -244,17 +250,17 @@ final class SimLink implements LockStore {
 
     private void answer(Call call, Reply reply) {
         call.isAnswered = true;
-        world.trace().mix(Words.number(reply));
+        world.trace().mix(TraceFormat.number(reply));
         if (world.trace().isInWords()) {
-            world.say(process + " has the answer to " + Words.of(call.command) + ": " + Words.of(reply));
+            world.say(process + " has the answer to " + TraceFormat.of(call.command) + ": " + TraceFormat.of(reply));
         }
-        watch.answered(call.command, reply, call.sentAt);
+        listener.answered(call.command, reply, call.sentAt);
         call.future.complete(reply);
     }
 
     private Reply carryOut(Call call) {
         call.hasArrived = true;
-        world.trace().mix(Words.number(call.command));
+        world.trace().mix(TraceFormat.number(call.command));
         return server.apply(call.command, this);
     }
 
@@ -262,24 +268,25 @@ final class SimLink implements LockStore {
         lane.connection++;
         lane.newestArrival = 0;
         lane.newestReply = 0;
-        lane.downUntil = world.now() + weather.reconnect(dice);
+        lane.downUntil = world.now() + network.reconnect(random);
         if (world.trace().isInWords()) {
             world.say(process + " loses connection with " + lane.underWay.size() + " commands under way");
         }
         List<Call> caught = new ArrayList<>(lane.underWay);
         lane.underWay.clear();
         for (Call call : caught) {
-            if ((!call.hasArrived && dice.chance(0.5)) || dice.chance(weather.lateCopy())) {
-                world.after(weather.longDelay(dice), () -> deliverLate(call));
+            if ((!call.hasArrived && random.chance(0.5)) || random.chance(network.lateCopy())) {
+                world.after(network.longDelay(random), () -> deliverLate(call));
             }
-            process.after(weather.delay(dice), () -> fail(call, StoreException.Effect.UNKNOWN, "the connection broke"));
+            process.after(
+                    network.delay(random), () -> fail(call, StoreException.Effect.UNKNOWN, "the connection broke"));
         }
         if (lanes.length == server.partitions() || lane == lanes[CONTROL_LANE]) {
             OptionalInt partition = server.partitions() > 1 ? OptionalInt.of(lane.partition) : OptionalInt.empty();
             long connection = lane.connection;
-            process.after(lane.downUntil - world.now() + weather.delay(dice), () -> {
+            process.after(lane.downUntil - world.now() + network.delay(random), () -> {
                 if (lane.connection == connection) {
-                    tell(new Signal.Resubscribed(partition));
+                    deliver(new Signal.Resubscribed(partition));
                 }
             });
         }
@@ -288,7 +295,7 @@ final class SimLink implements LockStore {
     private void deliverLate(Call call) {
         if (server.isUp()) {
             if (world.trace().isInWords()) {
-                world.say("late from " + process + ": " + Words.of(call.command));
+                world.say("late from " + process + ": " + TraceFormat.of(call.command));
             }
             carryOut(call);
         }
@@ -300,16 +307,16 @@ final class SimLink implements LockStore {
         }
         call.isAnswered = true;
         if (world.trace().isInWords()) {
-            world.say(process + " learns that " + Words.of(call.command) + " failed (" + effect + "): " + why);
+            world.say(process + " learns that " + TraceFormat.of(call.command) + " failed (" + effect + "): " + why);
         }
-        watch.failed(call.command, effect);
+        listener.failed(call.command, effect);
         call.future.completeExceptionally(failure(StoreException.Reason.UNAVAILABLE, effect, why));
     }
 
     private void note(String what, Command command) {
-        world.trace().mix(Words.number(command));
+        world.trace().mix(TraceFormat.number(command));
         if (world.trace().isInWords()) {
-            world.say(process + " " + what + " " + Words.of(command));
+            world.say(process + " " + what + " " + TraceFormat.of(command));
         }
     }
 

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One process on one machine. What happens in it is postponed while it does not run, and never happens once it is dead;
- * what it has sent before goes on without it.
+ * One process on one machine. Events in it are postponed while it does not run, and dropped once it is dead; what it
+ * has sent before is still delivered.
  */
 final class SimProcess {
 
@@ -121,7 +121,7 @@ final class SimProcess {
         note(how.name().toLowerCase(java.util.Locale.ROOT));
     }
 
-    /** Lets it go on: what was postponed is due at once, in any order. */
+    /** Resumes it: postponed events are due at once, in any order. */
     void resume() {
         if (state != State.STOPPED) {
             return;

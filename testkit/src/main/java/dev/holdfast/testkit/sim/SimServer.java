@@ -16,7 +16,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The machine on which the store runs: applies what arrives, tells the ledger, pushes signals, and goes down and up.
+ * The machine of the store: it applies commands, informs the {@link StoreOracle}, pushes signals, and fails and
+ * recovers.
  */
 final class SimServer {
 
@@ -25,8 +26,8 @@ final class SimServer {
     private final World world;
     private final SimClock clock;
     private final Supplier<SimStore> stores;
-    private final Ledger ledger;
-    private final Reached reached;
+    private final StoreOracle storeOracle;
+    private final Coverage coverage;
     private final Map<SessionId, SimLink> owners = new HashMap<>();
 
     /** In which partition each session is, if there are several. */
@@ -36,12 +37,12 @@ final class SimServer {
     private SimStore store;
     private boolean isUp = true;
 
-    SimServer(World world, SimClock clock, Supplier<SimStore> stores, Ledger ledger, Reached reached) {
+    SimServer(World world, SimClock clock, Supplier<SimStore> stores, StoreOracle storeOracle, Coverage coverage) {
         this.world = world;
         this.clock = clock;
         this.stores = stores;
-        this.ledger = ledger;
-        this.reached = reached;
+        this.storeOracle = storeOracle;
+        this.coverage = coverage;
         this.store = stores.get();
         this.traits = store.traits();
     }
@@ -72,8 +73,8 @@ final class SimServer {
             return partitionOf(on.session());
         } else if (command instanceof Command.Poll poll && !poll.claims().isEmpty()) {
             return partitionOf(poll.claims().get(0).resource());
-        } else if (command instanceof Command.Inspect look && look.scope() == Command.Inspect.Scope.NAME) {
-            return partitionOf(new ResourceName(look.prefix()));
+        } else if (command instanceof Command.Inspect inspect && inspect.scope() == Command.Inspect.Scope.NAME) {
+            return partitionOf(new ResourceName(inspect.prefix()));
         }
         return 0;
     }
@@ -97,11 +98,11 @@ final class SimServer {
             places.put(opened.session(), ((Command.OpenSession) command).partition());
         }
         if (world.trace().isInWords()) {
-            world.say("store: " + Words.of(command) + " -> " + Words.of(reply));
+            world.say("store: " + TraceFormat.of(command) + " -> " + TraceFormat.of(reply));
         }
-        ledger.applied(command, reply, look(micros), from, micros);
+        storeOracle.applied(command, reply, inspect(micros), from, micros);
         if (reply instanceof Reply.Stale && command instanceof Command.OnClaim claim && isEndedClaim(claim)) {
-            reached.hit(Reach.STALE_AFTER_END);
+            coverage.hit(CoveragePoint.STALE_AFTER_END);
         }
         outcome.signals().forEach(this::push);
         return reply;
@@ -125,19 +126,19 @@ final class SimServer {
     /** It comes back as if it had never been. */
     void loseEverything() {
         store = stores.get();
-        ledger.forget();
+        storeOracle.forget();
         note("store has lost its data");
     }
 
     void stepClock(long nanos) {
-        if (nanos < 0 && ledger.anyHeld()) {
-            reached.hit(Reach.STORE_CLOCK_BACK);
+        if (nanos < 0 && storeOracle.anyHeld()) {
+            coverage.hit(CoveragePoint.STORE_CLOCK_BACK);
         }
         clock.stepWall(nanos);
         note("store's clock steps by " + nanos / 1_000_000 + " ms");
     }
 
-    private List<ResourceInfo> look(long micros) {
+    private List<ResourceInfo> inspect(long micros) {
         return ((Reply.Inspected) store.apply(LOOK, micros).reply()).resources();
     }
 
@@ -151,16 +152,16 @@ final class SimServer {
 
     private void noteArrival(Command command, long micros) {
         if (command instanceof Command.Acquire acquire) {
-            if (ledger.isSessionOver(acquire.claim().session(), micros)) {
-                reached.hit(Reach.CLAIM_AFTER_SESSION);
+            if (storeOracle.isSessionOver(acquire.claim().session(), micros)) {
+                coverage.hit(CoveragePoint.CLAIM_AFTER_SESSION);
             }
             if (acquire.sending() == Command.Sending.REPEAT) {
-                reached.hit(Reach.CLAIM_REPEATED);
+                coverage.hit(CoveragePoint.CLAIM_REPEATED);
             }
         } else if (command instanceof Command.Advance) {
-            reached.hit(Reach.BLOCK_SPENT);
+            coverage.hit(CoveragePoint.BLOCK_SPENT);
         } else if (command instanceof Command.Yield) {
-            reached.hit(Reach.YIELDED);
+            coverage.hit(CoveragePoint.YIELDED);
         }
     }
 
@@ -168,7 +169,7 @@ final class SimServer {
         ClaimRef made = command instanceof Command.Claiming claiming
                 ? claiming.request().claim()
                 : command.claim();
-        return ledger.isEnded(made);
+        return storeOracle.isEnded(made);
     }
 
     @org.jspecify.annotations.Nullable

@@ -6,17 +6,15 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.store.memory.ReferenceMachine;
 import dev.holdfast.store.memory.ReferenceStore;
 
-/**
- * The store of a simulated world: a state machine without threads, clocks or randomness of its own.
- */
+/** The store of a simulated world: a state machine without threads, clocks or random numbers. */
 public interface SimStore {
 
     /** What it promises. Constant. */
     StoreTraits traits();
 
     /**
-     * Whether it acts on an expiry only in a step that concerns the resource or session, as a table of rows does;
-     * otherwise it does so in the next step, whatever that is.
+     * Whether it handles an expiry only in a step on that resource or session, as a table of rows does; otherwise it
+     * does so in the next step.
      */
     default boolean isPassive() {
         return false;

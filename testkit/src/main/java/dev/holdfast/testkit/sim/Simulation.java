@@ -37,14 +37,14 @@ public final class Simulation {
      *
      * @param hash of all that happened, in order
      * @param events how much happened
-     * @param reached what situations it led to
+     * @param coverage what situations it led to
      */
-    public record Result(long hash, long events, Reached reached) {}
+    public record Result(long hash, long events, Coverage coverage) {}
 
     /**
      * Runs one seed.
      *
-     * @throws SimulationFailure if a rule was broken; it tells the last lines of what happened
+     * @throws SimulationFailure if a rule was broken, with the last lines of the trace
      */
     public Result run(long seed) {
         try {
@@ -65,7 +65,7 @@ public final class Simulation {
     private Result play(long seed, Trace trace) {
         Run run = new Run(seed, trace, starter, stores);
         run.toTheEnd();
-        return new Result(trace.hash(), run.world.events(), run.reached);
+        return new Result(trace.hash(), run.world.events(), run.coverage);
     }
 
     private SimulationFailure inWords(long seed, SimulationFailure failure) {
@@ -74,9 +74,9 @@ public final class Simulation {
         try {
             run.toTheEnd();
         } catch (SimulationFailure again) {
-            return again.told(seed, run.plan.toString(), trace.lines(), replay.apply(seed));
+            return again.withReplay(seed, run.plan.toString(), trace.lines(), replay.apply(seed));
         }
-        return failure.told(
+        return failure.withReplay(
                 seed,
                 run.plan + "\nTHE SECOND RUN OF THIS SEED DID NOT FAIL: something in it depends on more than the seed",
                 trace.lines(),

@@ -29,7 +29,7 @@ public final class SimulationFailure extends AssertionError {
     }
 
     /** The same failure, with the seed and the lines that led to it. */
-    SimulationFailure told(long seed, String plan, List<String> lines, String again) {
+    SimulationFailure withReplay(long seed, String plan, List<String> lines, String again) {
         return new SimulationFailure(
                 this,
                 "seed " + seed + ": " + getMessage() + "\n" + plan + "\nthe last lines:\n  "

@@ -5,10 +5,10 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * What happened in a run: always a hash, which tells whether two runs were the same, and on demand the last lines in
- * words.
+ * The events of a run: always as a hash, which shows whether two runs were the same, and on demand the last lines as
+ * text.
  *
- * <p>Words are dear, so a run is first made without them; a run that failed is made again with them.
+ * <p>Text is expensive, so a run is made without it first, and a failed run is repeated with it.
  */
 final class Trace {
 
@@ -36,7 +36,7 @@ final class Trace {
     }
 
     void mix(long value) {
-        hash = Dice.mix(hash ^ value);
+        hash = SeededRandom.mix(hash ^ value);
     }
 
     void mix(String text) {

@@ -4,15 +4,15 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Virtual time: a heap of events, run one after the other by one thread. Two events of the same instant run in an order
- * that the dice decide.
+ * Virtual time: a heap of events, which one thread runs one after another. The order of events at one instant is
+ * random.
  *
- * <p>The time of the world is the true time, in nanoseconds since the run began. Nobody in the world can read it:
- * everybody has a {@link SimClock} of their own.
+ * <p>The time of the world is the true time, in nanoseconds since the run began. No process can read it: each has its
+ * own {@link SimClock}.
  */
 final class World {
 
-    /** Something that will happen. */
+    /** A future event. */
     private static final class Event {
         private final long when;
         private final long order;
@@ -31,7 +31,7 @@ final class World {
         }
     }
 
-    private final Dice dice;
+    private final SeededRandom random;
     private final Trace trace;
     private Event[] heap = new Event[256];
     private int size;
@@ -39,8 +39,8 @@ final class World {
     private long events;
     private @Nullable SimulationFailure failure;
 
-    World(Dice dice, Trace trace) {
-        this.dice = dice;
+    World(SeededRandom random, Trace trace) {
+        this.random = random;
         this.trace = trace;
     }
 
@@ -48,7 +48,7 @@ final class World {
         return now;
     }
 
-    /** How many events have happened. */
+    /** The number of events so far. */
     long events() {
         return events;
     }
@@ -57,25 +57,22 @@ final class World {
         return trace;
     }
 
-    /** Notes a line of the trace; callers that build the text ask {@link Trace#isInWords()} first. */
+    /** Adds a line to the trace; callers that build text check {@link Trace#isInWords()} first. */
     void say(String text) {
         trace.line(events, now, text);
     }
 
-    /** Has something happen outside the clients: on the network, at the store, by the hand of fate. */
+    /** Schedules an event outside the clients: on the network, at the store, or a fault. */
     void after(long delay, Runnable what) {
-        push(new Event(now + delay, dice.next(), null, what));
+        push(new Event(now + delay, random.next(), null, what));
     }
 
-    /**
-     * Has something happen in a process: not while it is paused, but as soon as it goes on; never, if it is dead by
-     * then.
-     */
+    /** Schedules an event in a process: postponed while that is paused, dropped if it is dead by then. */
     void after(long delay, SimProcess where, Runnable what) {
-        push(new Event(now + delay, dice.next(), where, what));
+        push(new Event(now + delay, random.next(), where, what));
     }
 
-    /** An oracle speaks. Remembered, because what throws in a dependent action of a stage is not heard. */
+    /** Reports a broken rule. It is stored, because exceptions in dependent actions of a stage are swallowed. */
     void fail(Rule rule, String what) {
         if (failure == null) {
             failure = new SimulationFailure(rule, what, events, now);

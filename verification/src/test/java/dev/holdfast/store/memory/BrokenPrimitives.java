@@ -28,7 +28,7 @@ public final class BrokenPrimitives {
 
     // ---- Readers and permits
 
-    /** Beside a writer there is room for one reader. */
+    /** Admits a reader next to a writer. */
     public static SimStore readerBesideWriter() {
         return BrokenStores.of(new State() {
             @Override
@@ -42,7 +42,7 @@ public final class BrokenPrimitives {
         });
     }
 
-    /** Whoever has permits is counted as one. */
+    /** Counts every holder of permits as one permit. */
     public static SimStore weightIgnored() {
         return BrokenStores.of(new State() {
             @Override
@@ -99,7 +99,7 @@ public final class BrokenPrimitives {
         return found.isEmpty() ? List.of() : found.get(0).holders();
     }
 
-    /** Who waits for more permits than there are left goes on waiting. */
+    /** A claim for more permits than there are keeps waiting. */
     public static SimStore tooHeavyWaitersStay() {
         Resizing state = new Resizing();
         SimStore store = BrokenStores.of(state);
@@ -123,7 +123,7 @@ public final class BrokenPrimitives {
         }
     }
 
-    /** What is left of a grant is taken for what is given back of it. */
+    /** Confuses what remains of a grant with what is released of it. */
     public static SimStore shrinkIsRelative() {
         return new Twisted() {
             @Override
@@ -200,7 +200,7 @@ public final class BrokenPrimitives {
         };
     }
 
-    /** A count-down of a generation that is over counts in the next. */
+    /** A count-down of an earlier generation counts in the next. */
     public static SimStore generationIgnored() {
         return new Twisted() {
             @Override
@@ -214,7 +214,7 @@ public final class BrokenPrimitives {
         };
     }
 
-    /** Whoever sets a latch that is open begins a generation, however late the command comes. */
+    /** Every setting of an open latch begins a generation, however late the command arrives. */
     public static SimStore oldSettingActs() {
         return new Twisted() {
             @Override
@@ -239,7 +239,7 @@ public final class BrokenPrimitives {
 
     // ---- Elections
 
-    /** Beside a leader there is room for another. */
+    /** Admits a second leader. */
     public static SimStore twoLeaders() {
         return BrokenStores.of(new State() {
             @Override

@@ -72,7 +72,7 @@ public final class BrokenStores {
         });
     }
 
-    /** Sessions that only wait are not looked at, so a dead waiter is granted what it waits for. */
+    /** Does not check the sessions of waiters, so a dead waiter is granted its claim. */
     public static SimStore deadWaitersAreGranted() {
         return of(new State() {
             @Override
@@ -88,7 +88,7 @@ public final class BrokenStores {
         });
     }
 
-    /** Nothing ever ends by itself. */
+    /** Nothing ever expires. */
     public static SimStore nothingExpires() {
         return of(new State() {
             @Override
@@ -123,12 +123,12 @@ public final class BrokenStores {
 
     // ---- Broken in what it does with a command
 
-    /** A claim that comes late, after its release, is made again: the epoch is not looked at. */
+    /** Makes a claim that arrives after its release again: the epoch is ignored. */
     public static SimStore claimAfterReleaseIsMade() {
         return new IgnoringEpochs(false);
     }
 
-    /** A claim that comes late, after its withdrawal, is made: the epoch is not looked at. */
+    /** Makes a claim that arrives after its withdrawal: the epoch is ignored. */
     public static SimStore claimAfterWithdrawalIsMade() {
         return new IgnoringEpochs(true);
     }
@@ -159,7 +159,7 @@ public final class BrokenStores {
         };
     }
 
-    /** A yield releases first and claims then: where the claim is refused, the grant is gone all the same. */
+    /** A yield releases first and claims then: if the claim is rejected, the grant is gone anyway. */
     public static SimStore yieldIsTwoSteps() {
         return new Twisted() {
             @Override
@@ -173,7 +173,7 @@ public final class BrokenStores {
         };
     }
 
-    /** A release frees the resource, whoever holds it. */
+    /** Any release frees the resource, whoever owns it. */
     public static SimStore anybodyMayRelease() {
         return new Twisted() {
             @Override
@@ -190,7 +190,7 @@ public final class BrokenStores {
         };
     }
 
-    /** An extension acts whatever its sequence number, so an old one that comes late shortens a lease. */
+    /** An extension takes effect regardless of its sequence number, so a late old one shortens a lease. */
     public static SimStore oldExtensionsAct() {
         return new Twisted() {
             private final Map<ClaimRef, Long> newest = new HashMap<>();
@@ -209,7 +209,7 @@ public final class BrokenStores {
         };
     }
 
-    /** Waiters are told to look again in a day only, so a lost push is a lost wake-up. */
+    /** Waiters are to recheck only after a day, so a lost push is a lost wake-up. */
     public static SimStore nobodyLooksAgain() {
         return new Twisted() {
             @Override

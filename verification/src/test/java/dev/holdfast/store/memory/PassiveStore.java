@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A store as lazy as the rules allow, like a table of rows: nothing runs when a holder dies, and only a command that
- * concerns a resource or a session finds out that its time is over.
+ * A store as lazy as the rules allow, like a table of rows: nothing runs when a holder dies, and only a command on a
+ * resource or a session detects its expiry.
  */
 public final class PassiveStore implements SimStore {
 

@@ -55,7 +55,7 @@ public enum BrokenQuorums {
         }
     }),
 
-    /** Counts members that have come back whatever their tokens are. */
+    /** Counts recovered members regardless of their tokens. */
     REGAINED_WITH_LESSER_TOKENS(new QuorumRules() {
         @Override
         boolean raisesRepaired() {

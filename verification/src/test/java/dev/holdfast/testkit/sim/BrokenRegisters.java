@@ -40,7 +40,7 @@ public enum BrokenRegisters {
     /** Numbers the incarnations of a record from the same number each time. */
     TOKENS_BEGIN_AGAIN {
         @Override
-        RecordVersion told(RecordVersion version) {
+        RecordVersion altered(RecordVersion version) {
             return new RecordVersion(version.incarnation() == 0 ? 0 : 1, version.change());
         }
 
@@ -87,7 +87,7 @@ public enum BrokenRegisters {
     /** Takes the time of an answer for that at which it arrived, so that its clock is behind. */
     LEASES_BEGIN_EARLY {
         @Override
-        ServerTime told(ServerTime time) {
+        ServerTime altered(ServerTime time) {
             return ServerTime.exactly(time.earliestMicros());
         }
     },
@@ -95,7 +95,7 @@ public enum BrokenRegisters {
     /** Takes the time of an answer for that at which the request was sent, so that its clock is ahead. */
     LEASES_END_EARLY {
         @Override
-        ServerTime told(ServerTime time) {
+        ServerTime altered(ServerTime time) {
             return ServerTime.exactly(time.latestMicros());
         }
     };
@@ -111,17 +111,17 @@ public enum BrokenRegisters {
                 : RegisterTraits.Clock.REVISIONS;
     }
 
-    RecordVersion told(RecordVersion version) {
+    RecordVersion altered(RecordVersion version) {
         return version;
     }
 
     /** The version that mail is delivered with. */
     RecordVersion mailed(RecordVersion record) {
-        return told(record);
+        return altered(record);
     }
 
     /** What a client believes of the server's clock. */
-    ServerTime told(ServerTime time) {
+    ServerTime altered(ServerTime time) {
         return time;
     }
 
@@ -140,21 +140,21 @@ public enum BrokenRegisters {
         return false;
     }
 
-    /** Whether a client ends its sessions when it learns that the server keeps them for a shorter time. */
+    /** Whether a client ends its sessions when the server keeps them for a shorter time. */
     boolean endsShortened() {
         return true;
     }
 
-    RegisterRecord told(RegisterRecord record) {
-        return new RegisterRecord(record.state(), told(record.version()), record.floor());
+    RegisterRecord altered(RegisterRecord record) {
+        return new RegisterRecord(record.state(), altered(record.version()), record.floor());
     }
 
-    WriteResult told(WriteResult result) {
+    WriteResult altered(WriteResult result) {
         if (result instanceof WriteResult.Written written) {
-            return new WriteResult.Written(told(written.version()));
+            return new WriteResult.Written(altered(written.version()));
         }
         return result instanceof WriteResult.Refused refused
-                ? new WriteResult.Refused(told(refused.present()), refused.gone(), refused.raised())
+                ? new WriteResult.Refused(altered(refused.present()), refused.gone(), refused.raised())
                 : result;
     }
 

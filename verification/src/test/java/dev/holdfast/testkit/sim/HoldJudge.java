@@ -61,7 +61,7 @@ final class HoldJudge {
         holds.add(new Believed(process, hold, writes));
     }
 
-    /** Of a hold that is believed in to its end nobody else may have had a part in between. */
+    /** No other client may have held the resource during a hold that was valid to its end. */
     void ends(String resource, Hold hold) {
         if (hold.isHeld() && newestWrite.getOrDefault(resource, 0L) > hold.fencingToken()) {
             world.fail(

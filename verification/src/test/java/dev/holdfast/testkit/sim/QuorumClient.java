@@ -18,7 +18,7 @@ final class QuorumClient {
     private final QuorumRun run;
     final SimProcess process;
     private final SimEnvironment environment;
-    private final Dice dice;
+    private final SeededRandom random;
     final List<SimLink> links = new ArrayList<>();
     private final boolean isKeeper;
     private final List<Kept> kept = new ArrayList<>();
@@ -27,18 +27,18 @@ final class QuorumClient {
     /** How many have not been served yet in the calm. */
     int unserved;
 
-    QuorumClient(QuorumRun run, SimProcess process, SimEnvironment environment, Dice dice, boolean isKeeper) {
+    QuorumClient(QuorumRun run, SimProcess process, SimEnvironment environment, SeededRandom random, boolean isKeeper) {
         this.isKeeper = isKeeper;
         this.run = run;
         this.process = process;
         this.environment = environment;
-        this.dice = dice;
+        this.random = random;
     }
 
     void open() {
         links.clear();
         for (SimServer server : run.servers) {
-            links.add(new SimLink(run.world, process, server, run.weather, dice.fork(), QuorumRun.UNWATCHED));
+            links.add(new SimLink(run.world, process, server, run.network, random.fork(), QuorumRun.NO_LISTENER));
         }
         Plan plan = run.plan;
         ClientUnderTest.Settings settings = new ClientUnderTest.Settings(
@@ -65,7 +65,7 @@ final class QuorumClient {
                 });
     }
 
-    /** The chaos is over: each is to be served once more. */
+    /** Starts the final phase: each must be served once more. */
     void calm() {
         if (!process.isDead()) {
             releaseKept();
@@ -90,7 +90,7 @@ final class QuorumClient {
             } else if (run.isCalm) {
                 var unused = hold.releaseAsync();
             } else {
-                run.judge.begins(process, resource, hold, writes);
+                run.holdOracle.begins(process, resource, hold, writes);
                 kept.add(new Kept(resource, hold, hold.fencingToken()));
             }
         });
@@ -116,7 +116,7 @@ final class QuorumClient {
         for (Kept each : List.copyOf(kept)) {
             if (!each.hold().isHeld()) {
                 kept.remove(each);
-                run.judge.ends(each.resource(), each.hold());
+                run.holdOracle.ends(each.resource(), each.hold());
                 keep(each.resource(), each.resource().equals(QuorumRun.MUTEX));
             }
         }
@@ -124,7 +124,7 @@ final class QuorumClient {
 
     private void releaseKept() {
         for (Kept each : kept) {
-            run.judge.ends(each.resource(), each.hold());
+            run.holdOracle.ends(each.resource(), each.hold());
             var unused = each.hold().releaseAsync();
         }
         kept.clear();
@@ -139,33 +139,33 @@ final class QuorumClient {
         return writes ? both.writeLock() : both.readLock();
     }
 
-    /** One who asks again and again. */
+    /** A thread that requests repeatedly. */
     private final class User {
 
         void think() {
-            process.after(dice.between(0, Math.max(MILLI, run.plan.thinkMax)), this::ask);
+            process.after(random.between(0, Math.max(MILLI, run.plan.thinkMax)), this::ask);
         }
 
         private void ask() {
             if (run.isCalm) {
                 return;
             }
-            boolean isMutex = dice.chance(0.7) || run.areClocksFarApart;
+            boolean isMutex = random.chance(0.7) || run.areClocksFarApart;
             String resource = isMutex ? QuorumRun.MUTEX : QuorumRun.BOTH;
-            boolean writes = resource.equals(QuorumRun.MUTEX) || dice.chance(0.4);
+            boolean writes = resource.equals(QuorumRun.MUTEX) || random.chance(0.4);
             AcquireOptions options = AcquireOptions.defaults();
-            if (dice.chance(0.3)) {
+            if (random.chance(0.3)) {
                 options = options.withMaxWait(Duration.ZERO);
-            } else if (dice.chance(0.4)) {
-                options = options.withMaxWait(Duration.ofNanos(dice.heavyTail(MILLI, 2 * run.plan.ttl)));
+            } else if (random.chance(0.4)) {
+                options = options.withMaxWait(Duration.ofNanos(random.heavyTail(MILLI, 2 * run.plan.ttl)));
             }
-            if (dice.chance(0.2)) {
-                options = options.withFixedLease(Duration.ofNanos(dice.between(200 * MILLI, run.plan.ttl)));
+            if (random.chance(0.2)) {
+                options = options.withFixedLease(Duration.ofNanos(random.between(200 * MILLI, run.plan.ttl)));
             }
             CompletionStage<? extends Hold> asked = lock(resource, writes).acquireAsync(options);
-            if (dice.chance(0.15)) {
+            if (random.chance(0.15)) {
                 process.after(
-                        dice.heavyTail(10_000, run.plan.ttl),
+                        random.heavyTail(10_000, run.plan.ttl),
                         () -> asked.toCompletableFuture().cancel(false));
             }
             asked.whenComplete((hold, failure) -> {
@@ -192,9 +192,9 @@ final class QuorumClient {
         }
 
         private void use(String resource, Hold hold, boolean writes, Runnable then) {
-            run.judge.begins(process, resource, hold, writes);
-            process.after(dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax)), () -> {
-                run.judge.ends(resource, hold);
+            run.holdOracle.begins(process, resource, hold, writes);
+            process.after(random.heavyTail(10_000, Math.max(20_000, run.plan.holdMax)), () -> {
+                run.holdOracle.ends(resource, hold);
                 var unused = hold.releaseAsync();
                 then.run();
             });

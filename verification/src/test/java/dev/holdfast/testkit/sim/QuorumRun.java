@@ -33,7 +33,7 @@ public final class QuorumRun {
     static final String MUTEX = "mutex";
     static final String BOTH = "both";
 
-    static final LinkWatch UNWATCHED = new LinkWatch() {
+    static final LinkListener NO_LISTENER = new LinkListener() {
         @Override
         public void sent(Command command) {}
 
@@ -44,7 +44,7 @@ public final class QuorumRun {
         public void failed(Command command, StoreException.Effect effect) {}
 
         @Override
-        public void told(Signal signal) {}
+        public void signalled(Signal signal) {}
 
         @Override
         public void signalLost(Signal signal) {}
@@ -67,18 +67,18 @@ public final class QuorumRun {
 
     final World world;
     final Plan plan;
-    final Weather weather;
-    final HoldJudge judge;
+    final NetworkConditions network;
+    final HoldJudge holdOracle;
     final ClientUnderTest.Starter starter;
     final Maker quorum;
     final List<SimServer> servers = new ArrayList<>();
     final Profile profile;
 
-    /** Whether the clocks of the members are further apart than tokens that nobody holds can stand. */
+    /** Whether the clocks of the members differ by more than unheld tokens tolerate. */
     final boolean areClocksFarApart;
 
     boolean isCalm;
-    private final Dice dice;
+    private final SeededRandom random;
     private final Trace trace;
     private final List<QuorumClient> clients = new ArrayList<>();
     private final int faulty;
@@ -88,27 +88,27 @@ public final class QuorumRun {
     private QuorumRun(long seed, Profile profile, Trace trace, ClientUnderTest.Starter starter, BrokenQuorums rules) {
         this.profile = profile;
         this.trace = trace;
-        this.dice = new Dice(seed);
-        this.world = new World(dice.fork(), trace);
-        this.plan = new Plan(dice.fork());
-        this.weather = new Weather(world, plan);
-        this.judge = new HoldJudge(world);
+        this.random = new SeededRandom(seed);
+        this.world = new World(random.fork(), trace);
+        this.plan = new Plan(random.fork());
+        this.network = new NetworkConditions(world, plan);
+        this.holdOracle = new HoldJudge(world);
         this.chaos = Math.min(plan.chaos, 3 * plan.ttl);
         this.starter = starter;
-        int members = dice.chance(0.7) ? 3 : 5;
-        this.faulty = (int) dice.between(0, (members - 1) / 2);
-        long skew = dice.oneOf(0, 1, 20, 200) * MILLI;
-        this.areClocksFarApart = profile == Profile.REPLACEMENTS && dice.chance(0.5);
+        int members = random.chance(0.7) ? 3 : 5;
+        this.faulty = (int) random.between(0, (members - 1) / 2);
+        long skew = random.oneOf(0, 1, 20, 200) * MILLI;
+        this.areClocksFarApart = profile == Profile.REPLACEMENTS && random.chance(0.5);
         if (areClocksFarApart) {
             skew = HOUR;
         }
-        Reached reached = new Reached();
+        Coverage coverage = new Coverage();
         for (int i = 0; i < members; i++) {
             // A member that was raised above its clock and then lost its data gives lesser tokens: what it does alone
             // is not judged.
-            Ledger ledger = new Ledger(new World(dice.fork(), Trace.hashOnly()), false, reached);
-            SimClock clock = new SimClock(plan.storeRate, 0, EPOCH_2026 + dice.between(-skew, skew), false);
-            servers.add(new SimServer(world, clock, SimStore::reference, ledger, reached));
+            StoreOracle storeOracle = new StoreOracle(new World(random.fork(), Trace.hashOnly()), false, coverage);
+            SimClock clock = new SimClock(plan.storeRate, 0, EPOCH_2026 + random.between(-skew, skew), false);
+            servers.add(new SimServer(world, clock, SimStore::reference, storeOracle, coverage));
         }
         Duration patience = Duration.ofNanos(Math.max(5 * MILLI, plan.storeTimeout / 3));
         this.quorum = (links, environment) -> rules.of(links, environment, patience, Duration.ofNanos(plan.ttl));
@@ -132,7 +132,7 @@ public final class QuorumRun {
         try {
             return play(new QuorumRun(seed, profile, trace, starter, rules));
         } catch (SimulationFailure failure) {
-            throw failure.told(seed, "", trace.lines(), "seed " + seed);
+            throw failure.withReplay(seed, "", trace.lines(), "seed " + seed);
         }
     }
 
@@ -146,7 +146,7 @@ public final class QuorumRun {
         } finally {
             thread.setUncaughtExceptionHandler(before);
         }
-        return new Result(run.trace.hash(), run.world.events(), run.judge.grants);
+        return new Result(run.trace.hash(), run.world.events(), run.holdOracle.grants);
     }
 
     private void toTheEnd() {
@@ -179,24 +179,24 @@ public final class QuorumRun {
     }
 
     private void addClient() {
-        long rate = dice.between(-plan.clientRateMax, plan.clientRateMax);
-        long origin = dice.chance(0.2) ? Long.MAX_VALUE - dice.between(0, chaos) : dice.between(0, 1L << 50);
-        SimClock clock = new SimClock(rate, origin, EPOCH_2026, dice.chance(0.5));
+        long rate = random.between(-plan.clientRateMax, plan.clientRateMax);
+        long origin = random.chance(0.2) ? Long.MAX_VALUE - random.between(0, chaos) : random.between(0, 1L << 50);
+        SimClock clock = new SimClock(rate, origin, EPOCH_2026, random.chance(0.5));
         SimProcess process = new SimProcess(world, "p" + ++processes, clock);
-        SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), plan.lateness);
+        SimEnvironment environment = new SimEnvironment(world, process, clock, random.fork(), plan.lateness);
         QuorumClient client = new QuorumClient(
-                this, process, environment, dice.fork(), profile != Profile.FAULTS && clients.isEmpty());
+                this, process, environment, random.fork(), profile != Profile.FAULTS && clients.isEmpty());
         clients.add(client);
-        process.after(dice.between(0, 20 * MILLI), client::open);
+        process.after(random.between(0, 20 * MILLI), client::open);
     }
 
     // ---- Replacements
 
     private void replaceAll() {
-        weather.clear();
+        network.clear();
         QuorumClient keeper = clients.get(0);
         awaitKept(keeper);
-        long rounds = dice.between(2, 3);
+        long rounds = random.between(2, 3);
         // A member counts again after the longest lease and a tenth more, and keep-alives are sent every third of a
         // ttl:
         // one finds that the session has ended, one opens another, one claims again, and two are for tries that failed.
@@ -206,9 +206,9 @@ public final class QuorumRun {
         times(plan.pauses + plan.kills, settled * rounds * servers.size(), this::disturbContender);
         for (int round = 0; round < rounds; round++) {
             for (SimServer server : servers) {
-                if (profile == Profile.CUTS || dice.chance(0.3)) {
-                    long cut = plan.ttl + dice.between(plan.ttl / 5, plan.ttl);
-                    weather.cut(keeper.links.get(servers.indexOf(server)), true, true, cut);
+                if (profile == Profile.CUTS || random.chance(0.3)) {
+                    long cut = plan.ttl + random.between(plan.ttl / 5, plan.ttl);
+                    network.cut(keeper.links.get(servers.indexOf(server)), true, true, cut);
                     go(cut);
                 } else {
                     outage(server, true);
@@ -235,10 +235,10 @@ public final class QuorumRun {
     }
 
     private void disturbContender() {
-        SimProcess process = clients.get(1 + dice.below(clients.size() - 1)).process;
-        if (process.isRunning() && dice.chance(0.5)) {
+        SimProcess process = clients.get(1 + random.below(clients.size() - 1)).process;
+        if (process.isRunning() && random.chance(0.5)) {
             process.stop(SimProcess.Stop.PAUSED);
-            world.after(dice.heavyTail(MILLI, 2 * plan.ttl), process::resume);
+            world.after(random.heavyTail(MILLI, 2 * plan.ttl), process::resume);
         } else {
             process.kill();
             addClient();
@@ -248,14 +248,14 @@ public final class QuorumRun {
     // ---- Faults
 
     private void spread() {
-        times(dice.between(0, 6), () -> cut(dice.oneOf(clients)));
+        times(random.between(0, 6), () -> cut(random.oneOf(clients)));
         times(plan.pauses, () -> stop(SimProcess.Stop.PAUSED));
         times(plan.suspensions, () -> stop(SimProcess.Stop.SUSPENDED));
         times(plan.freezes, () -> stop(SimProcess.Stop.FROZEN));
         times(plan.kills, this::kill);
         if (faulty > 0) {
-            times(dice.between(0, 3), () -> outage(faultyServer(), false));
-            times(dice.between(0, 2), () -> faultyServer().stepClock(step()));
+            times(random.between(0, 3), () -> outage(faultyServer(), false));
+            times(random.between(0, 2), () -> faultyServer().stepClock(step()));
         }
     }
 
@@ -265,7 +265,7 @@ public final class QuorumRun {
 
     private void times(long count, long within, Runnable event) {
         for (long i = 0; i < count; i++) {
-            world.after(dice.between(100 * MILLI, within), () -> {
+            world.after(random.between(100 * MILLI, within), () -> {
                 if (!isCalm) {
                     event.run();
                 }
@@ -274,32 +274,32 @@ public final class QuorumRun {
     }
 
     private SimServer faultyServer() {
-        return servers.get(dice.below(faulty));
+        return servers.get(random.below(faulty));
     }
 
     private long step() {
-        long size = dice.heavyTail(50 * MILLI, 3 * plan.ttl);
-        return dice.chance(0.5) ? size : -size;
+        long size = random.heavyTail(50 * MILLI, 3 * plan.ttl);
+        return random.chance(0.5) ? size : -size;
     }
 
     private void cut(QuorumClient client) {
         if (!client.links.isEmpty()) {
-            int way = dice.below(3);
-            weather.cut(dice.oneOf(client.links), way != 2, way != 1, dice.heavyTail(10 * MILLI, 2 * plan.ttl));
+            int way = random.below(3);
+            network.cut(random.oneOf(client.links), way != 2, way != 1, random.heavyTail(10 * MILLI, 2 * plan.ttl));
         }
     }
 
     private void stop(SimProcess.Stop how) {
-        SimProcess process = dice.oneOf(clients).process;
+        SimProcess process = random.oneOf(clients).process;
         if (process.isRunning()) {
             process.stop(how);
             long least = how == SimProcess.Stop.FROZEN ? Math.max(plan.ttl / 25, 50 * MILLI) : MILLI;
-            world.after(Math.max(least, dice.heavyTail(MILLI, 2 * plan.ttl)), process::resume);
+            world.after(Math.max(least, random.heavyTail(MILLI, 2 * plan.ttl)), process::resume);
         }
     }
 
     private void kill() {
-        dice.oneOf(clients).process.kill();
+        random.oneOf(clients).process.kill();
         addClient();
     }
 
@@ -307,7 +307,7 @@ public final class QuorumRun {
         if (!server.isUp()) {
             return;
         }
-        boolean isAmnesic = losesData || dice.chance(0.7);
+        boolean isAmnesic = losesData || random.chance(0.7);
         server.goDown();
         int index = servers.indexOf(server);
         for (QuorumClient client : clients) {
@@ -316,7 +316,7 @@ public final class QuorumRun {
             }
         }
         long longest = profile == Profile.FAULTS ? plan.ttl : plan.ttl / 4;
-        world.after(dice.heavyTail(MILLI, longest), () -> {
+        world.after(random.heavyTail(MILLI, longest), () -> {
             if (isAmnesic) {
                 server.loseEverything();
             }
@@ -328,7 +328,7 @@ public final class QuorumRun {
 
     private void heal() {
         isCalm = true;
-        weather.clear();
+        network.clear();
         servers.forEach(SimServer::comeUp);
         for (QuorumClient client : clients) {
             client.process.resume();

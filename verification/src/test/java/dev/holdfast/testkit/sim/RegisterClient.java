@@ -20,17 +20,17 @@ final class RegisterClient {
     private final RegisterRun run;
     final SimProcess process;
     private final SimEnvironment environment;
-    private final Dice dice;
+    private final SeededRandom random;
     private @Nullable ClientUnderTest subject;
 
     /** How many have not been served yet in the calm. */
     int unserved;
 
-    RegisterClient(RegisterRun run, SimProcess process, SimEnvironment environment, Dice dice) {
+    RegisterClient(RegisterRun run, SimProcess process, SimEnvironment environment, SeededRandom random) {
         this.run = run;
         this.process = process;
         this.environment = environment;
-        this.dice = dice;
+        this.random = random;
     }
 
     void open() {
@@ -41,7 +41,7 @@ final class RegisterClient {
                 Duration.ofNanos(plan.storeTimeout),
                 process.name());
         run.starter
-                .start(run.store(process, environment, dice.fork()), environment, settings)
+                .start(run.store(process, environment, random.fork()), environment, settings)
                 .whenComplete((started, failure) -> {
                     if (failure != null) {
                         process.after(50 * MILLI, this::open);
@@ -54,7 +54,7 @@ final class RegisterClient {
                 });
     }
 
-    /** The chaos is over: each is to be served once more. */
+    /** Starts the final phase: each must be served once more. */
     void calm() {
         if (!process.isDead()) {
             unserved = run.plan.threads;
@@ -74,31 +74,31 @@ final class RegisterClient {
     }
 
     private void think() {
-        process.after(dice.between(0, Math.max(MILLI, run.plan.thinkMax)), this::ask);
+        process.after(random.between(0, Math.max(MILLI, run.plan.thinkMax)), this::ask);
     }
 
     private void ask() {
         if (run.isCalm) {
             return;
         }
-        String resource = dice.chance(0.7) ? MUTEX : BOTH;
-        boolean writes = resource.equals(MUTEX) || dice.chance(0.4);
+        String resource = random.chance(0.7) ? MUTEX : BOTH;
+        boolean writes = resource.equals(MUTEX) || random.chance(0.4);
         AcquireOptions options = AcquireOptions.defaults();
-        if (dice.chance(0.3)) {
+        if (random.chance(0.3)) {
             options = options.withMaxWait(Duration.ZERO);
-        } else if (dice.chance(0.4)) {
-            options = options.withMaxWait(Duration.ofNanos(dice.heavyTail(MILLI, 2 * run.plan.ttl)));
+        } else if (random.chance(0.4)) {
+            options = options.withMaxWait(Duration.ofNanos(random.heavyTail(MILLI, 2 * run.plan.ttl)));
         }
         long lease = 0;
-        if (dice.chance(run.answersLate ? 0.6 : 0.2)) {
-            lease = dice.between(200 * MILLI, run.plan.ttl);
+        if (random.chance(run.answersLate ? 0.6 : 0.2)) {
+            lease = random.between(200 * MILLI, run.plan.ttl);
             options = options.withFixedLease(Duration.ofNanos(lease));
         }
-        long use = run.answersLate && lease > 0 ? lease : dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax));
+        long use = run.answersLate && lease > 0 ? lease : random.heavyTail(10_000, Math.max(20_000, run.plan.holdMax));
         CompletionStage<? extends Hold> asked = lock(resource, writes).acquireAsync(options);
-        if (dice.chance(0.15)) {
+        if (random.chance(0.15)) {
             process.after(
-                    dice.heavyTail(10_000, run.plan.ttl),
+                    random.heavyTail(10_000, run.plan.ttl),
                     () -> asked.toCompletableFuture().cancel(false));
         }
         asked.whenComplete((hold, failure) -> {
@@ -119,39 +119,39 @@ final class RegisterClient {
             if (hold == null) {
                 process.after(50 * MILLI, this::askAtLast);
             } else {
-                long use = dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax));
+                long use = random.heavyTail(10_000, Math.max(20_000, run.plan.holdMax));
                 use(MUTEX, hold, true, use, () -> unserved--);
             }
         });
     }
 
-    /** Asks again and again, as long as all do. */
-    void rush() {
+    /** Requests repeatedly, as long as all do. */
+    void starvationCheck() {
         if (!run.isRushed || subject == null) {
             return;
         }
         int turnsBefore = run.turns;
         lock(MUTEX, true).acquireAsync(AcquireOptions.defaults()).whenComplete((hold, failure) -> {
             if (hold == null) {
-                process.after(MILLI, this::rush);
+                process.after(MILLI, this::starvationCheck);
             } else {
                 if (run.isRushed) {
                     run.served(process, turnsBefore);
                 }
-                run.judge.begins(process, MUTEX, hold, true);
-                process.after(dice.between(10_000, MILLI), () -> {
-                    run.judge.ends(MUTEX, hold);
-                    hold.releaseAsync().whenComplete((done, failed) -> rush());
+                run.holdOracle.begins(process, MUTEX, hold, true);
+                process.after(random.between(10_000, MILLI), () -> {
+                    run.holdOracle.ends(MUTEX, hold);
+                    hold.releaseAsync().whenComplete((done, failed) -> starvationCheck());
                 });
             }
         });
     }
 
     private void use(String resource, Hold hold, boolean writes, long nanos, Runnable then) {
-        run.judge.begins(process, resource, hold, writes);
+        run.holdOracle.begins(process, resource, hold, writes);
         hold.onLost(run::lost);
         process.after(nanos, () -> {
-            run.judge.ends(resource, hold);
+            run.holdOracle.ends(resource, hold);
             var unused = hold.releaseAsync();
             then.run();
         });

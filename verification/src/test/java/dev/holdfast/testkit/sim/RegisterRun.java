@@ -15,10 +15,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of one seed: whole clients on a register, each with a store of its own, whose writes compete, are lost, and
- * arrive when nobody expects them any more; processes pause, sleep and die. After the chaos everybody is served. Then
- * all ask for the same lock again and again, one of them from far away, and nobody may be passed too often. In the end
- * nothing is left in any record.
+ * One run of one seed: whole clients on a register, each with its own store. Their writes compete, get lost and arrive
+ * late; processes pause, sleep and die. After the chaos every request is served. Then all clients request the same
+ * lock repeatedly, one of them from far away, and none may be overtaken too often. In the end no record contains
+ * anything.
  */
 public final class RegisterRun {
 
@@ -40,8 +40,8 @@ public final class RegisterRun {
 
     final World world;
     final Plan plan;
-    final Weather weather;
-    final HoldJudge judge;
+    final NetworkConditions network;
+    final HoldJudge holdOracle;
     final MemoryRegister server;
     final BrokenRegisters rules;
     final ClientUnderTest.Starter starter;
@@ -65,10 +65,10 @@ public final class RegisterRun {
     private int mostPassed;
 
     private @Nullable SimProcess lastTurn;
-    private final Dice dice;
+    private final SeededRandom random;
 
     /** Decides on lost followers; apart, so that the other faults of a seed are the same without them. */
-    private final Dice losses;
+    private final SeededRandom losses;
 
     private final boolean losesFollowers;
     final boolean answersLate;
@@ -85,14 +85,14 @@ public final class RegisterRun {
             ClientUnderTest.Starter starter,
             BrokenRegisters rules) {
         this.trace = trace;
-        this.dice = new Dice(seed);
-        this.losses = new Dice(~seed);
+        this.random = new SeededRandom(seed);
+        this.losses = new SeededRandom(~seed);
         this.losesFollowers = losses.chance(0.25);
         this.answersLate = losses.chance(0.25);
-        this.world = new World(dice.fork(), trace);
-        this.plan = new Plan(dice.fork());
-        this.weather = new Weather(world, plan);
-        this.judge = new HoldJudge(world);
+        this.world = new World(random.fork(), trace);
+        this.plan = new Plan(random.fork());
+        this.network = new NetworkConditions(world, plan);
+        this.holdOracle = new HoldJudge(world);
         this.rules = rules;
         this.starter = starter;
         this.patience = Math.max(5 * MILLI, plan.storeTimeout / 3);
@@ -120,7 +120,7 @@ public final class RegisterRun {
         try {
             return new RegisterRun(seed, clock, trace, starter, rules).play();
         } catch (SimulationFailure failure) {
-            throw failure.told(seed, clock.toString(), trace.lines(), "seed " + seed);
+            throw failure.withReplay(seed, clock.toString(), trace.lines(), "seed " + seed);
         }
     }
 
@@ -144,20 +144,20 @@ public final class RegisterRun {
             world.step();
         }
         if (rules == BrokenRegisters.SOUND) {
-            rush(); // takes most of the time, and shows nothing of what breaks others
+            starvationCheck(); // takes most of the time, and shows nothing of what breaks others
         }
         go(4 * plan.ttl + plan.holdMax);
         checkNothingLeft();
-        return new Result(trace.hash(), world.events(), judge.grants, server.takenIn(), mostPassed);
+        return new Result(trace.hash(), world.events(), holdOracle.grants, server.takenIn(), mostPassed);
     }
 
-    private void rush() {
+    private void starvationCheck() {
         List<RegisterClient> living =
                 clients.stream().filter(client -> !client.process.isDead()).toList();
-        distant = dice.oneOf(living).process;
-        distance = dice.between(5 * MILLI, 12 * MILLI);
+        distant = random.oneOf(living).process;
+        distance = random.between(5 * MILLI, 12 * MILLI);
         isRushed = true;
-        living.forEach(RegisterClient::rush);
+        living.forEach(RegisterClient::starvationCheck);
         go(RUSH);
         isRushed = false;
     }
@@ -167,7 +167,7 @@ public final class RegisterRun {
         return isRushed && process == distant ? distance : 0;
     }
 
-    /** For how long a client reaches nobody that has just renewed its session: most often it reaches others at once. */
+    /** How long a client, having renewed its session, can't reach the server; mostly zero. */
     long followerLoss() {
         return losesFollowers && !isCalm && losses.chance(0.1) ? losses.between(plan.ttl / 2, 2 * plan.ttl) : 0;
     }
@@ -182,7 +182,7 @@ public final class RegisterRun {
         return isRushed ? RUSH_WRITE : 0;
     }
 
-    /** Notes that somebody is served in the rush who asked when there had been so many turns. */
+    /** Records a grant of the final phase to a request made after a number of turns. */
     void served(SimProcess process, int turnsBefore) {
         if (process != lastTurn) {
             turns++;
@@ -199,24 +199,24 @@ public final class RegisterRun {
         }
     }
 
-    /** The server ends what is over by itself. */
+    /** The server ends expired sessions. */
     private void tick() {
         server.expire();
         world.after(50 * MILLI, this::tick);
     }
 
     private void addClient() {
-        long rate = dice.between(-plan.clientRateMax, plan.clientRateMax);
-        long origin = dice.chance(0.2) ? Long.MAX_VALUE - dice.between(0, plan.chaos) : dice.between(0, 1L << 50);
-        SimClock clock = new SimClock(rate, origin, EPOCH_2026, dice.chance(0.5));
+        long rate = random.between(-plan.clientRateMax, plan.clientRateMax);
+        long origin = random.chance(0.2) ? Long.MAX_VALUE - random.between(0, plan.chaos) : random.between(0, 1L << 50);
+        SimClock clock = new SimClock(rate, origin, EPOCH_2026, random.chance(0.5));
         SimProcess process = new SimProcess(world, "p" + ++processes, clock);
-        SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), plan.lateness);
-        RegisterClient client = new RegisterClient(this, process, environment, dice.fork());
+        SimEnvironment environment = new SimEnvironment(world, process, clock, random.fork(), plan.lateness);
+        RegisterClient client = new RegisterClient(this, process, environment, random.fork());
         clients.add(client);
-        process.after(dice.between(0, 20 * MILLI), client::open);
+        process.after(random.between(0, 20 * MILLI), client::open);
     }
 
-    RegisterStore store(SimProcess process, SimEnvironment environment, Dice its) {
+    RegisterStore store(SimProcess process, SimEnvironment environment, SeededRandom its) {
         SimRegister register = new SimRegister(this, process, environment, its);
         registers.add(register);
         return RegisterStore.over(register, environment);
@@ -227,7 +227,7 @@ public final class RegisterRun {
         times(plan.suspensions, () -> stop(SimProcess.Stop.SUSPENDED));
         times(plan.freezes, () -> stop(SimProcess.Stop.FROZEN));
         times(plan.kills, () -> {
-            dice.oneOf(clients).process.kill();
+            random.oneOf(clients).process.kill();
             if (rules.entriesEndWithWriter()) {
                 world.after(plan.ttl, () -> registers.forEach(SimRegister::endIfDead));
             }
@@ -249,7 +249,7 @@ public final class RegisterRun {
         }
     }
 
-    /** A hold was lost, though nobody removes any here. */
+    /** A hold was lost, although no operator releases any here. */
     void lost(Loss loss) {
         if (loss.cause() != Loss.Cause.REMOVED) {
             return;
@@ -269,7 +269,7 @@ public final class RegisterRun {
 
     private void times(long count, Runnable event) {
         for (long i = 0; i < count; i++) {
-            world.after(dice.between(100 * MILLI, plan.chaos), () -> {
+            world.after(random.between(100 * MILLI, plan.chaos), () -> {
                 if (!isCalm) {
                     event.run();
                 }
@@ -278,17 +278,17 @@ public final class RegisterRun {
     }
 
     private void stop(SimProcess.Stop how) {
-        SimProcess process = dice.oneOf(clients).process;
+        SimProcess process = random.oneOf(clients).process;
         if (process.isRunning()) {
             process.stop(how);
             long least = how == SimProcess.Stop.FROZEN ? Math.max(plan.ttl / 25, 50 * MILLI) : MILLI;
-            world.after(Math.max(least, dice.heavyTail(MILLI, 2 * plan.ttl)), process::resume);
+            world.after(Math.max(least, random.heavyTail(MILLI, 2 * plan.ttl)), process::resume);
         }
     }
 
     private void heal() {
         isCalm = true;
-        weather.clear();
+        network.clear();
         clients.forEach(client -> client.process.resume());
         clients.forEach(RegisterClient::calm);
     }
@@ -305,7 +305,7 @@ public final class RegisterRun {
     private List<ResourceInfo> inspect(Command.Inspect command) {
         SimClock clock = new SimClock(0, 0, EPOCH_2026, false);
         SimProcess process = new SimProcess(world, "observer", clock);
-        SimEnvironment environment = new SimEnvironment(world, process, clock, new Dice(1), 1);
+        SimEnvironment environment = new SimEnvironment(world, process, clock, new SeededRandom(1), 1);
         try (RegisterStore observer = RegisterStore.over(server.connect(), environment)) {
             Reply reply = observer.execute(command, CallerMode.ASYNC)
                     .toCompletableFuture()

@@ -52,7 +52,7 @@ final class RemoteRegister {
     /** Whose sessions each client has watched, by its number. */
     private final Map<Integer, Set<?>> watched = new HashMap<>();
 
-    private final Dice dice;
+    private final SeededRandom random;
     private final boolean isSteady;
     private final SimClock clock = new SimClock(0, 0, 1_767_225_600_000_000_000L, false);
     private final MemoryRegister server;
@@ -66,15 +66,17 @@ final class RemoteRegister {
     private long writes;
     private long requests;
 
-    /** Whether the client that announces a claim first never hears of it, as one that has died. */
+    /** Whether the first client that announces a claim gets no notification, as if it had died. */
     private boolean dropsFirstAnnouncement;
 
-    /** @param isSteady whether a trip always takes the same time, or between a half and three halves of it */
+    /**
+     * @param isSteady whether a round trip always takes the same time, or between a half and three halves of it
+     */
     RemoteRegister(long seed, int maxChanges, boolean isSteady) {
         this.isSteady = isSteady;
         this.maxChanges = maxChanges;
-        this.dice = new Dice(seed);
-        this.world = new World(dice.fork(), Trace.hashOnly());
+        this.random = new SeededRandom(seed);
+        this.world = new World(random.fork(), Trace.hashOnly());
         this.server = new MemoryRegister(Clock.REVISIONS, () -> clock.wall(world.now()) / MICRO);
     }
 
@@ -87,7 +89,7 @@ final class RemoteRegister {
     void open(long distance) {
         int number = stores.size();
         SimProcess process = new SimProcess(world, "p" + number, clock);
-        SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), 10 * MICRO);
+        SimEnvironment environment = new SimEnvironment(world, process, clock, random.fork(), 10 * MICRO);
         RegisterStore store = RegisterStore.over(remote(number, distance, server.connect()), environment);
         stores.add(store);
         var unused = store.execute(new Command.OpenSession(Duration.ofMinutes(1), process.name()), CallerMode.ASYNC)
@@ -126,7 +128,7 @@ final class RemoteRegister {
     }
 
     private long about(long nanos) {
-        return isSteady ? nanos : dice.between(nanos / 2, 3 * nanos / 2);
+        return isSteady ? nanos : random.between(nanos / 2, 3 * nanos / 2);
     }
 
     /** What a time of the virtual world is in milliseconds. */

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Clients of one thread each that pass a lock around in the order of its queue and do nothing else: whoever gives it
- * back asks for it again, while the next one gives it back already. All is virtual time, so that counts are exact.
+ * Clients of one thread each that pass a lock around in the order of its queue: each requests it again right after its
+ * release, while the next one already releases it. Time is virtual, so that counts are exact.
  */
 class RotationTest {
 
@@ -31,7 +31,7 @@ class RotationTest {
 
     private int grants;
 
-    /** Whether nobody asks again. */
+    /** Whether the threads stop requesting. */
     private boolean isOver;
 
     private int idle;

@@ -34,11 +34,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's connection to a register, over a network that delays, loses and reorders what is sent: a request that its
- * sender has given up on may be carried out much later, and pushes may never come.
+ * A client's connection to a register, over a network that delays, loses and reorders messages: an abandoned request
+ * may be executed much later, and pushes may never arrive.
  *
- * <p>The server does no more than it has to: it keeps a session from when a keep-alive was sent, and tells its time
- * with answers to writes alone. The client knows its clock between bounds, which late answers move apart.
+ * <p>The server does no more than it must: it keeps a session from the time when a keep-alive was sent, and returns
+ * its time with replies to writes only. The client knows its clock within bounds, which late replies widen.
  */
 final class SimRegister implements RegisterAdapter {
 
@@ -50,7 +50,7 @@ final class SimRegister implements RegisterAdapter {
 
     private final RegisterRun run;
     private final SimProcess process;
-    private final Dice dice;
+    private final SeededRandom random;
     private final MemoryAdapter server;
     private final SimEnvironment environment;
     private final Map<SessionId, Renewal> sessions = new HashMap<>();
@@ -76,14 +76,14 @@ final class SimRegister implements RegisterAdapter {
     /** The clocks of the client's machine. */
     private record Clocks(long monotonic, long boot, long wallMillis) {}
 
-    /** The server's time, told by an answer. */
+    /** The server's time, from a reply. */
     private record Sample(long micros, Clocks sent, Clocks answered) {}
 
-    SimRegister(RegisterRun run, SimProcess process, SimEnvironment environment, Dice dice) {
+    SimRegister(RegisterRun run, SimProcess process, SimEnvironment environment, SeededRandom random) {
         this.run = run;
         this.process = process;
         this.environment = environment;
-        this.dice = dice;
+        this.random = random;
         this.server = run.server.connect();
         this.sample = new Sample(run.server.micros(), clocks(), clocks());
     }
@@ -92,22 +92,22 @@ final class SimRegister implements RegisterAdapter {
         return new Clocks(environment.monotonicNanos(), environment.bootNanos(), environment.wallMillis());
     }
 
-    /** Sends a request; {@code lost} is what its sender is told of its effect if no answer comes. */
+    /** Sends a request; {@code lost} is the effect that its sender assumes without a reply. */
     private <T> CompletionStage<T> send(Effect lost, Supplier<CompletionStage<T>> request) {
-        CompletableFuture<T> future = new Heard<>(run.world);
+        CompletableFuture<T> future = new CheckedFuture<>(run.world);
         if (isClosed) {
             future.completeExceptionally(new StoreException(Reason.CLOSED, Effect.NONE, "it is closed", null));
             return future;
         }
-        Weather weather = run.weather;
+        NetworkConditions network = run.network;
         process.after(
                 run.patience,
                 () -> future.completeExceptionally(
                         new StoreException(Reason.UNAVAILABLE, lost, "no answer within the time", null)));
-        if (isLost() || dice.chance(weather.requestLoss())) {
-            if (!isLost() && dice.chance(weather.lateCopy())) {
-                // Outside of the process: what is on its way arrives, whatever becomes of its sender.
-                run.world.after(weather.longDelay(dice), () -> {
+        if (isLost() || random.chance(network.requestLoss())) {
+            if (!isLost() && random.chance(network.lateCopy())) {
+                // Outside the process: a message under way arrives, whatever happens to its sender.
+                run.world.after(network.longDelay(random), () -> {
                     var unused = request.get();
                 });
             }
@@ -115,12 +115,12 @@ final class SimRegister implements RegisterAdapter {
         }
         boolean isWrite = lost == Effect.UNKNOWN;
         Clocks sent = clocks();
-        run.world.after(weather.delay(dice) + run.distance(process) + (isWrite ? run.writeTime() : 0), () -> {
+        run.world.after(network.delay(random) + run.distance(process) + (isWrite ? run.writeTime() : 0), () -> {
             CompletableFuture<T> answer = request.get().toCompletableFuture();
             long micros = run.server.micros();
-            if (!dice.chance(weather.replyLoss())) {
+            if (!random.chance(network.replyLoss())) {
                 run.world.after(
-                        weather.replyDelay(dice) + run.distance(process) + (isWrite ? run.answerDelay() : 0),
+                        network.replyDelay(random) + run.distance(process) + (isWrite ? run.answerDelay() : 0),
                         process,
                         () -> answer.whenComplete((result, failure) -> {
                             if (failure == null && !isLost()) {
@@ -136,8 +136,8 @@ final class SimRegister implements RegisterAdapter {
     }
 
     private void push(Runnable what) {
-        if (!dice.chance(run.weather.signalLoss())) {
-            run.world.after(run.weather.delay(dice) + run.distance(process), process, () -> {
+        if (!random.chance(run.network.signalLoss())) {
+            run.world.after(run.network.delay(random) + run.distance(process), process, () -> {
                 if (!isLost()) {
                     what.run();
                 }
@@ -192,7 +192,7 @@ final class SimRegister implements RegisterAdapter {
                                 now.boot() - sample.sent().boot())
                         / 1_000,
                 1_000 * (now.wallMillis() - sample.sent().wallMillis()));
-        return run.rules.told(new ServerTime(
+        return run.rules.altered(new ServerTime(
                 sample.micros() + least - least / MOST_DRIFT,
                 sample.micros() + most + most / MOST_DRIFT + CLOCK_GRAIN_MICROS));
     }
@@ -227,7 +227,7 @@ final class SimRegister implements RegisterAdapter {
 
     @Override
     public CompletionStage<RegisterRecord> read(ResourceName resource) {
-        return send(Effect.NONE, () -> server.read(resource).thenApply(run.rules::told));
+        return send(Effect.NONE, () -> server.read(resource).thenApply(run.rules::altered));
     }
 
     @Override
@@ -242,7 +242,7 @@ final class SimRegister implements RegisterAdapter {
             if (result instanceof WriteResult.Written) {
                 write.index().forEach(change -> run.wroteEntry(this, change.claim()));
             }
-            return CompletableFuture.completedFuture(run.rules.told(result));
+            return CompletableFuture.completedFuture(run.rules.altered(result));
         });
     }
 
@@ -282,7 +282,7 @@ final class SimRegister implements RegisterAdapter {
         return send(
                 Effect.NONE,
                 () -> server.arrivals(resource)
-                        .thenApply(seen -> new Arrivals(seen.waiting(), run.rules.told(seen.record()))));
+                        .thenApply(seen -> new Arrivals(seen.waiting(), run.rules.altered(seen.record()))));
     }
 
     @Override
@@ -349,7 +349,7 @@ final class SimRegister implements RegisterAdapter {
 
     @Override
     public void watch(Set<SessionId> sessions) {
-        run.world.after(run.weather.delay(dice), () -> server.watch(sessions));
+        run.world.after(run.network.delay(random), () -> server.watch(sessions));
     }
 
     @Override

@@ -5,7 +5,9 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Set;
 
-/** The modules, told apart by package, and what each may use. A package that no other module claims is the core's. */
+/**
+ * The modules, distinguished by package, and what each may use. A package that no other module claims is the core's.
+ */
 enum Module {
     CORE("dev.holdfast"),
     MEMORY("dev.holdfast.store.memory", CORE),

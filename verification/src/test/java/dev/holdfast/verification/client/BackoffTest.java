@@ -45,7 +45,7 @@ class BackoffTest {
         building.join().close();
     }
 
-    /** What is asked for, once the store is well again; until then it is sent so many times in nine seconds. */
+    /** The request after the store has recovered; until then it is repeated for nine seconds. */
     private <T> T resultOf(CompletionStage<T> asking, Class<? extends Command> sent, int atLeast, int atMost) {
         assertThat(link.sent(sent)).hasSizeLessThanOrEqualTo(2);
         world.advance(Duration.ofSeconds(9));
@@ -149,7 +149,7 @@ class BackoffTest {
         world.advanceUntil("it is withdrawn", () -> world.holderOf("ledger").isEmpty());
     }
 
-    /** Loses timers, as long as it is told to. */
+    /** Loses timers while it is switched on. */
     private static final class Forgetful implements Environment {
         private final Environment real;
         private volatile boolean forgets;

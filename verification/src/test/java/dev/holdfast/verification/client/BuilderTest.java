@@ -87,7 +87,7 @@ class BuilderTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll("sessionTtl", "200 ms", "199.999999 ms");
         try (Holdfast holdfast = builder.sessionTtl(Duration.ofMillis(200)).build()) {
-            // It may be lost by the time that it is looked at; what was given is the same.
+            // It may be lost by the time of the check; the effective lease is the same.
             Hold hold = holdfast.lock("ledger").acquire();
             assertThat(hold.effectiveLease()).isEqualTo(Duration.ofMillis(200));
         }

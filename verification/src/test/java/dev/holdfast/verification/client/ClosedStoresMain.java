@@ -22,10 +22,7 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/**
- * A program of its own that opens and closes clients, as each line tells it, and answers with what the process has
- * then.
- */
+/** A separate program that opens and closes clients as its input says, and prints what the process has then. */
 final class ClosedStoresMain {
 
     /** What drivers have logged as errors. */

@@ -37,7 +37,7 @@ class ClosedStoresTest {
 
     private static final int CLIENTS = 10;
 
-    /** What the JDK and Netty keep for the process, or end by themselves some time after nobody needs it any more. */
+    /** Threads that the JDK and Netty keep for the process, or end some time after their last use. */
     private static final String OF_THE_PROCESS =
             "main|Reference Handler|Finalizer|Signal Dispatcher|Common-Cleaner|Notification Thread|Attach Listener"
                     + "|Cleaner-\\d+|CompletableFutureDelayScheduler|process reaper|ForkJoinPool.*|globalEventExecutor.*";
@@ -179,7 +179,7 @@ class ClosedStoresTest {
         }
     }
 
-    /** A program of its own, in which no other test has threads. */
+    /** A separate program, in which no other test has threads. */
     private static final class Program implements AutoCloseable {
 
         private final Process process;
@@ -214,7 +214,7 @@ class ClosedStoresTest {
             }
         }
 
-        /** With so many clients open, all used. */
+        /** With this many open clients, all used. */
         Report with(int clients) {
             while (open < clients) {
                 tells("open");

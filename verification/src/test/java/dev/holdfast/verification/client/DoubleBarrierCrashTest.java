@@ -78,7 +78,7 @@ class DoubleBarrierCrashTest {
     void anyStep(Victim victim) throws Exception {
         Set<Class<? extends Command>> deaths = new HashSet<>();
         for (boolean takesEffect : new boolean[] {false, true}) {
-            // How often they look is a matter of chance, so some runs without a death are not yet the end.
+            // The number of polls is random, so some runs without a death are not the end yet.
             for (int step = 0, survived = 0; survived < 8; step++) {
                 try (World world = World.still()) {
                     Optional<Command> death = new Meeting(world).of(victim, step, takesEffect);

@@ -74,7 +74,7 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
             for (int i = 0; i < 2 * PARTIES; i++) {
                 entering.add(barrier.enterAsync().toCompletableFuture());
             }
-            // All of them wait in the process for a place: tokens in stock for those behind would be of use to nobody.
+            // All of them wait in the process for a place, so no tokens are kept for those behind.
             first.proceed();
             world.advanceUntil("half of them are inside", () -> inside(entering).size() == PARTIES);
 
@@ -292,7 +292,7 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
             FaultyLink.HeldUp opening = carol.opens();
             carol.die();
             canSee(alice, bob);
-            // All places are taken and nobody may open: the lock of the door is carol's as long as her session.
+            // All places are taken and no client may open: carol has the lock of the door as long as her session.
             noneInside(alice, bob);
             advance(TTL);
             noneInside(alice, bob);
@@ -428,7 +428,7 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
             CompletableFuture<BarrierMembership> entering =
                     holdfast.barrier("stage", PARTIES).enterAsync().toCompletableFuture();
             assertThat(places()).isEqualTo(1);
-            // Of so many names the last ends after the place.
+            // With this many names, the last one ends after the place.
             AtomicInteger left = new AtomicInteger(100);
             for (int i = left.get(); i > 0; i--) {
                 holdfast.lock("name-" + i).acquire().onLost(loss -> {

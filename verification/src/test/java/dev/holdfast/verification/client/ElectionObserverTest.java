@@ -110,7 +110,7 @@ class ElectionObserverTest extends ElectionFixture {
         first.close();
         campaign(atBob, bob);
         link.mend();
-        // The first look has taken too long, and the next one has seen bob.
+        // The first poll has taken too long, and the next one has seen bob.
         lives(Duration.ofSeconds(10));
         assertThat(seen).last().isEqualTo(new LeaderView(bob.term().term(), Optional.of("bob")));
         int before = seen.size();

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("An election")
 class ElectionTroubleTest extends ElectionFixture {
 
-    // ---- Going on
+    // ---- Continuing
 
     @Test
     @Tag("E5")
@@ -214,7 +214,7 @@ class ElectionTroubleTest extends ElectionFixture {
             assertThat(told).hasSize(1);
             assertThatThrownBy(other::close).isInstanceOf(LockLostException.class);
         } catch (LockLostException e) {
-            // Closed a second time: told once more.
+            // Closed a second time: reported once more.
         }
     }
 }

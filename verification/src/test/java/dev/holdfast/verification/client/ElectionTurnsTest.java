@@ -60,7 +60,7 @@ class ElectionTurnsTest {
         return world.recordOf("scheduler").orElseThrow().holders().get(0);
     }
 
-    /** Keeps the one thread of callbacks busy, so that a campaign is not told of its grant. */
+    /** Keeps the only callback thread busy, so that a campaign is not notified of its grant. */
     private void blockCallbacks() {
         CountDownLatch begun = new CountDownLatch(1);
         world.time().callbacks().execute(() -> {

@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /*
- * The same story is told again and again, and at each call of one kind something is thrown in its turn: at the first in
- * the first telling, at the second in the second, and so on until a telling ends before its turn comes.
+ * The same scenario runs repeatedly, and at each call of one kind a fault is thrown in turn: at the first call in the
+ * first run, at the second in the second, and so on until a run ends before its turn comes.
  */
 @DisplayName("Whatever is thrown, and wherever")
 class FaultsInTurnTest {
@@ -54,9 +54,9 @@ class FaultsInTurnTest {
         COMMAND,
         /** The store throws when it has carried the command out. */
         ANSWER,
-        /** In the middle of whatever the engine is at that draws a random number. */
+        /** Wherever the engine draws a random number. */
         RANDOM,
-        /** In the middle of whatever the engine is at that reads the clock. */
+        /** Wherever the engine reads the clock. */
         CLOCK
     }
 
@@ -74,7 +74,7 @@ class FaultsInTurnTest {
         assertThat(tellings).isGreaterThan(3);
     }
 
-    /** Tells the story; whether the fault had its turn. */
+    /** Runs the scenario; returns whether the fault was thrown. */
     private static boolean tell(Fault fault) {
         try (World world = World.still()) {
             FaultyLink link = world.link(store -> new FaultyStore(store, fault));
@@ -133,7 +133,7 @@ class FaultsInTurnTest {
         }
     }
 
-    /** Tells of a thread that waits, and at whose calls something is thrown; whether the fault had its turn. */
+    /** Runs a scenario with a waiting thread, at whose calls the fault is thrown; returns whether it was. */
     private static boolean tellOfAThread(Fault fault) throws Exception {
         try (World world = World.still()) {
             FaultyLink link = world.link(store -> new FaultyStore(store, fault));

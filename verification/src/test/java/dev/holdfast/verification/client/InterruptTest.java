@@ -211,7 +211,7 @@ class InterruptTest {
             for (int i = 0; !over.get(); i++) {
                 int before = acquired.get();
                 actors.get(i % actors.size()).interrupt();
-                // On a slow machine nobody would get anything in between, unless that is waited for.
+                // On a slow machine no thread would be granted in between without this wait.
                 do {
                     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
                 } while (acquired.get() == before && !over.get());

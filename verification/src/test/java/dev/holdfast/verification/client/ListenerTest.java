@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Who looks on is told what becomes of each acquisition")
 class ListenerTest {
 
-    /** Writes down all that it is told, and by which thread. */
+    /** Records all events, and their threads. */
     private static final class Diary implements HoldfastListener {
         final List<String> entries = new CopyOnWriteArrayList<>();
 

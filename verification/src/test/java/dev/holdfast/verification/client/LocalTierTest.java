@@ -19,8 +19,8 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,12 +57,12 @@ class LocalTierTest {
         void anyGrantIsHandedOver() throws Exception {
             Permits first = here.acquire(1);
             Permits second = here.acquire(1);
-            Asker<Permits> waiter = Asker.waiting(world, "waiter", () -> here.acquire(1));
+            HolderThread<Permits> waiter = HolderThread.waiting(world, "waiter", () -> here.acquire(1));
 
             second.close();
 
             assertThat(waiter.awaitGrant().isHeld()).isTrue();
-            Asker<Permits> next = Asker.waiting(world, "next", () -> here.acquire(1));
+            HolderThread<Permits> next = HolderThread.waiting(world, "next", () -> here.acquire(1));
             first.close();
             assertThat(next.awaitGrant().isHeld()).isTrue();
             waiter.release();
@@ -74,8 +74,8 @@ class LocalTierTest {
         void lateTokens() throws Exception {
             Permits own = here.acquire(1);
             Permits theirs = there.acquire(1);
-            Asker<Permits> first = Asker.waiting(world, "first", () -> here.acquire(1));
-            Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(1));
+            HolderThread<Permits> first = HolderThread.waiting(world, "first", () -> here.acquire(1));
+            HolderThread<Permits> second = HolderThread.waiting(world, "second", () -> here.acquire(1));
             FaultyLink.HeldUp advance = link.holdUpNext(Command.Advance.class);
             own.close();
             advance.awaitCommand();
@@ -128,7 +128,7 @@ class LocalTierTest {
         void endOfAnOwnGrantIsAnAnswer() throws Exception {
             Permits both = here.acquire(2);
             FaultyLink.HeldUp acquire = link.holdUpNext(Command.Acquire.class);
-            Asker<Permits> first = Asker.waiting(world, "first", () -> here.acquire(1));
+            HolderThread<Permits> first = HolderThread.waiting(world, "first", () -> here.acquire(1));
             Actor actor = world.actor("second");
             Doing<Permits> waiting = actor.startWaiting(
                     () -> here.acquire(1, AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1))));
@@ -235,7 +235,7 @@ class LocalTierTest {
 
             waiter.interrupt();
             assertThatThrownBy(givesUp::result).isInstanceOf(InterruptedException.class);
-            Asker<Hold> next = Asker.waiting(world, "next", () -> strict.acquire());
+            HolderThread<Hold> next = HolderThread.waiting(world, "next", () -> strict.acquire());
             yield.proceed();
 
             actor.run(theirs.result()::close);
@@ -280,13 +280,14 @@ class LocalTierTest {
     @DisplayName("readers have a turn from the moment at which a writer begins to wait, however long they have read")
     void turnBeginsWithTheWriter() throws Exception {
         DistributedReadWriteLock lock = alice.readWriteLock("catalogue");
-        Asker<Hold> first = Asker.holding(world, "first", () -> lock.readLock().acquire());
+        HolderThread<Hold> first =
+                HolderThread.holding(world, "first", () -> lock.readLock().acquire());
         world.advance(Duration.ofMillis(50));
-        Asker<Hold> writer =
-                Asker.waiting(world, "writer", () -> lock.writeLock().acquire());
+        HolderThread<Hold> writer =
+                HolderThread.waiting(world, "writer", () -> lock.writeLock().acquire());
 
-        Asker<Hold> second =
-                Asker.holding(world, "second", () -> lock.readLock().acquire());
+        HolderThread<Hold> second =
+                HolderThread.holding(world, "second", () -> lock.readLock().acquire());
 
         assertThat(writer.isWaiting()).isTrue();
         first.release();
@@ -299,8 +300,8 @@ class LocalTierTest {
     void newcomersOfTheNextSession() throws Exception {
         DistributedSemaphore here = alice.semaphore("bus", 10, LockOptions.barging());
         Permits theirs = bob.semaphore("bus", 10, LockOptions.barging()).acquire(8);
-        Asker<Permits> large = Asker.waiting(world, "large", () -> here.acquire(9));
-        Asker<Permits> small = Asker.waiting(world, "small", () -> here.acquire(5));
+        HolderThread<Permits> large = HolderThread.waiting(world, "large", () -> here.acquire(9));
+        HolderThread<Permits> small = HolderThread.waiting(world, "small", () -> here.acquire(5));
         assertThat(link.sent(Command.Acquire.class)).hasSize(2);
         Command.Acquire ofTheOldSession = link.sent(Command.Acquire.class).get(0);
         link.forget();

@@ -71,7 +71,7 @@ class LossTest extends LossFixture {
             Hold hold = acquired();
             List<Object> seen = new CopyOnWriteArrayList<>();
             link.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            // Sent by the thread that has found the deadline passed, on its way to tell.
+            // Sent by the thread that detected the missed deadline, before it reports it.
             link.runBeforeNext(Command.Retire.class, () -> {
                 seen.addAll(told);
                 seen.add(hold.isHeld());

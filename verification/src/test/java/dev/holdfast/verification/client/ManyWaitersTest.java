@@ -24,8 +24,8 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /*
- * The store in memory answers in the thread that asks. What is done about an answer asks again, and so on: as calls
- * within calls that would need a stack as deep as the queue is long.
+ * The store in memory replies in the calling thread. The reaction to a reply sends the next command, and so on: as
+ * nested calls that would need a stack as deep as the queue is long.
  */
 @DisplayName("Waiters without number, on a store that answers at once and with small stacks,")
 class ManyWaitersTest {
@@ -134,7 +134,7 @@ class ManyWaitersTest {
         campaigns.forEach(Campaign::closeAsync);
     }
 
-    /** Asks on a small stack; who is served gives back at once. */
+    /** Requests on a small stack; each grant is released at once. */
     private void asked(IntFunction<? extends CompletionStage<? extends Hold>> asking) throws Exception {
         SmallStacks.call(() -> {
                     for (int i = 0; i < WAITERS; i++) {

@@ -106,7 +106,7 @@ class MultiLockSqliteTest {
                     while (successes < 10) {
                         try (Hold b = client.lock(client == alice ? "b" : "a").acquire()) {
                             Optional<MultiHold> all = tried(client.lockAll("a", "b"), patience);
-                            // On a slow machine nobody would ever have both, unless both wait for longer.
+                            // On a slow machine no thread would get both without a longer wait.
                             patience = all.isPresent() || patience.compareTo(LONGEST) > 0
                                     ? SHORTEST
                                     : patience.multipliedBy(2);
@@ -127,7 +127,7 @@ class MultiLockSqliteTest {
         }
     }
 
-    /** Empty also if the time was over before the store had answered. */
+    /** Also empty if the wait ended before the store had replied. */
     private static Optional<MultiHold> tried(MultiLock lock, Duration patience) throws InterruptedException {
         try {
             return lock.tryAcquire(patience);

@@ -158,7 +158,7 @@ class NestedInterruptTest {
         return nestings.stream();
     }
 
-    /** Runs the test on a thread of its own, and then looks whether an interrupt is left. */
+    /** Runs the test on a new thread, then checks whether an interrupt is left. */
     private void onThread(boolean isVirtual, boolean isInterruptedAfterwards, Callable<?> test) throws Exception {
         FutureTask<Boolean> whole = new FutureTask<>(() -> {
             test.call();

@@ -16,9 +16,9 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,16 +48,16 @@ class ReadWriteEndingTest {
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
     private final Queue<String> told = new ConcurrentLinkedQueue<>();
 
-    private Asker<Hold> reading(String name) throws Exception {
-        return Asker.holding(world, name, () -> {
+    private HolderThread<Hold> reading(String name) throws Exception {
+        return HolderThread.holding(world, name, () -> {
             Hold hold = here.readLock().acquire();
             hold.onLost(loss -> told.add(name + " " + loss.cause()));
             return hold;
         });
     }
 
-    private Asker<Hold> toWrite(String name, DistributedReadWriteLock lock) {
-        return Asker.waiting(world, name, () -> lock.writeLock().acquire());
+    private HolderThread<Hold> toWrite(String name, DistributedReadWriteLock lock) {
+        return HolderThread.waiting(world, name, () -> lock.writeLock().acquire());
     }
 
     private boolean isRecorded() {
@@ -73,9 +73,9 @@ class ReadWriteEndingTest {
         @DisplayName("which every reader is told once; the grant goes back when the last of them has let go")
         @Tag("C2")
         void everyReaderIsTold() throws Exception {
-            Asker<Hold> first = reading("first");
-            Asker<Hold> second = reading("second");
-            Asker<Hold> third = reading("third");
+            HolderThread<Hold> first = reading("first");
+            HolderThread<Hold> second = reading("second");
+            HolderThread<Hold> third = reading("third");
             link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
             world.advance(Duration.ofSeconds(27));
 
@@ -98,10 +98,10 @@ class ReadWriteEndingTest {
         @Test
         @DisplayName("by force, of each process that reads on its own")
         void byForce() throws Exception {
-            Asker<Hold> first = reading("first");
-            Asker<Hold> second = reading("second");
-            Asker<Hold> theirs =
-                    Asker.holding(world, "theirs", () -> there.readLock().acquire());
+            HolderThread<Hold> first = reading("first");
+            HolderThread<Hold> second = reading("second");
+            HolderThread<Hold> theirs =
+                    HolderThread.holding(world, "theirs", () -> there.readLock().acquire());
             world.releaseByForce("catalogue");
             world.time().settle();
 
@@ -144,8 +144,8 @@ class ReadWriteEndingTest {
 
             assertThatThrownBy(() -> here.writeLock().unlock()).isInstanceOf(LockLostException.class);
             assertThat(here.readLock().isHeldByCurrentThread()).isFalse();
-            Asker<Hold> theirs =
-                    Asker.holding(world, "theirs", () -> there.writeLock().acquire());
+            HolderThread<Hold> theirs = HolderThread.holding(
+                    world, "theirs", () -> there.writeLock().acquire());
             assertThatThrownBy(() -> here.readLock().unlock()).isInstanceOf(LockLostException.class);
             assertThat(theirs.awaitGrant().isHeld()).isTrue();
             theirs.release();
@@ -160,14 +160,14 @@ class ReadWriteEndingTest {
         @Test
         @DisplayName("which is one reader less: the others read on, and the last of them frees the lock")
         void oneOfThem() throws Exception {
-            Asker<Hold> dying = reading("dying");
-            Asker<Hold> living = reading("living");
+            HolderThread<Hold> dying = reading("dying");
+            HolderThread<Hold> living = reading("living");
             dying.actor().die();
             world.advance(TTL);
 
             assertThat(told).containsExactly("dying OWNER_DIED");
             assertThat(living.awaitGrant().isHeld()).isTrue();
-            Asker<Hold> writer = toWrite("writer", there);
+            HolderThread<Hold> writer = toWrite("writer", there);
             living.release();
             world.advance(Duration.ofSeconds(1));
             writer.release();
@@ -178,7 +178,7 @@ class ReadWriteEndingTest {
         void theLast() throws Exception {
             reading("first").actor().die();
             reading("second").actor().die();
-            Asker<Hold> writer = toWrite("writer", there);
+            HolderThread<Hold> writer = toWrite("writer", there);
             world.advance(TTL.dividedBy(3));
 
             writer.release();
@@ -188,8 +188,8 @@ class ReadWriteEndingTest {
         @Test
         @DisplayName("before it closed a lost hold: the grant goes back all the same")
         void withALostHold() throws Exception {
-            Asker<Hold> dying = reading("dying");
-            Asker<Hold> living = reading("living");
+            HolderThread<Hold> dying = reading("dying");
+            HolderThread<Hold> living = reading("living");
             link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
             world.advance(Duration.ofSeconds(27));
             link.mend();
@@ -219,9 +219,9 @@ class ReadWriteEndingTest {
             Actor.Doing<Hold> second =
                     world.actor("timed out").startWaiting(() -> here.readLock().acquire(Duration.ofSeconds(1)));
             CompletableFuture<Hold> third = here.readLock().acquireAsync().toCompletableFuture();
-            Asker<Hold> patient =
-                    Asker.waiting(world, "patient", () -> here.readLock().acquire());
-            Asker<Hold> behind = toWrite("behind", world.client("carol").readWriteLock("catalogue"));
+            HolderThread<Hold> patient =
+                    HolderThread.waiting(world, "patient", () -> here.readLock().acquire());
+            HolderThread<Hold> behind = toWrite("behind", world.client("carol").readWriteLock("catalogue"));
             assertThat(world.waitersOf("catalogue")).isEqualTo(2);
 
             interrupted.interrupt();
@@ -299,9 +299,9 @@ class ReadWriteEndingTest {
         @DisplayName("which every reader is told, and everybody who waits")
         @Tag("D8")
         void whileReading() throws Exception {
-            Asker<Hold> first = reading("first");
-            Asker<Hold> second = reading("second");
-            Asker<Hold> writer = toWrite("writer", here);
+            HolderThread<Hold> first = reading("first");
+            HolderThread<Hold> second = reading("second");
+            HolderThread<Hold> writer = toWrite("writer", here);
             world.advance(Duration.ofMillis(2));
             CompletableFuture<Hold> reader = here.readLock().acquireAsync().toCompletableFuture();
 
@@ -323,8 +323,8 @@ class ReadWriteEndingTest {
         @DisplayName("a grant that is kept for the next reader goes with it")
         @Tag("D2")
         void whileKept() throws Exception {
-            Asker<Hold> first = reading("first");
-            Asker<Hold> second = reading("second");
+            HolderThread<Hold> first = reading("first");
+            HolderThread<Hold> second = reading("second");
             first.release();
             second.release();
             assertThat(isRecorded()).isTrue();
@@ -347,8 +347,8 @@ class ReadWriteEndingTest {
         @DisplayName(
                 "one of several who lets go asks the store whether it was good; the others wait for the end of the doubt")
         void oneLetsGo() throws Exception {
-            Asker<Hold> first = reading("first");
-            Asker<Hold> second = reading("second");
+            HolderThread<Hold> first = reading("first");
+            HolderThread<Hold> second = reading("second");
             link.forget();
             FaultyLink.HeldUp question = link.holdUpNext(Command.KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
@@ -356,8 +356,8 @@ class ReadWriteEndingTest {
 
             first.release();
             assertThat(link.sent(Command.Poll.class)).hasSize(1);
-            Asker<Hold> third =
-                    Asker.waiting(world, "third", () -> here.readLock().acquire());
+            HolderThread<Hold> third =
+                    HolderThread.waiting(world, "third", () -> here.readLock().acquire());
 
             question.proceed();
             assertThat(second.awaitGrant().isHeld()).isTrue();
@@ -370,8 +370,8 @@ class ReadWriteEndingTest {
         @Test
         @DisplayName("and is told that it was not, if the store does not have the grant")
         void gone() throws Exception {
-            Asker<Hold> first = reading("first");
-            Asker<Hold> second = reading("second");
+            HolderThread<Hold> first = reading("first");
+            HolderThread<Hold> second = reading("second");
             link.loseSignals();
             link.holdUpNext(Command.KeepAlive.class);
             world.releaseByForce("catalogue");

@@ -6,9 +6,9 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.Hold;
 import dev.holdfast.spi.Command;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -36,28 +36,28 @@ class ReadWriteFairnessTest {
     private final DistributedReadWriteLock here = world.client("alice", link).readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
 
-    private Asker<Hold> reading(String name, DistributedReadWriteLock lock) throws Exception {
-        return Asker.holding(world, name, () -> lock.readLock().acquire());
+    private HolderThread<Hold> reading(String name, DistributedReadWriteLock lock) throws Exception {
+        return HolderThread.holding(world, name, () -> lock.readLock().acquire());
     }
 
-    private Asker<Hold> toRead(String name, DistributedReadWriteLock lock) {
-        return Asker.waiting(world, name, () -> lock.readLock().acquire());
+    private HolderThread<Hold> toRead(String name, DistributedReadWriteLock lock) {
+        return HolderThread.waiting(world, name, () -> lock.readLock().acquire());
     }
 
-    private Asker<Hold> toWrite(String name, DistributedReadWriteLock lock) {
-        return Asker.waiting(world, name, () -> lock.writeLock().acquire());
+    private HolderThread<Hold> toWrite(String name, DistributedReadWriteLock lock) {
+        return HolderThread.waiting(world, name, () -> lock.writeLock().acquire());
     }
 
     @Test
     @DisplayName("readers of its process go past a writer for a turn, and wait behind it from then on")
     void turnOfTheReaders() throws Exception {
-        Asker<Hold> first = reading("first", here);
-        Asker<Hold> writer = toWrite("writer", here);
+        HolderThread<Hold> first = reading("first", here);
+        HolderThread<Hold> writer = toWrite("writer", here);
 
         world.advance(TURN.minusNanos(1));
-        Asker<Hold> inTheTurn = reading("in the turn", here);
+        HolderThread<Hold> inTheTurn = reading("in the turn", here);
         world.advance(Duration.ofNanos(1));
-        Asker<Hold> afterIt = toRead("after it", here);
+        HolderThread<Hold> afterIt = toRead("after it", here);
 
         first.release();
         inTheTurn.release();
@@ -70,10 +70,10 @@ class ReadWriteFairnessTest {
     @Test
     @DisplayName("however many readers come, overlapping without an end")
     void endlessReadersHere() throws Exception {
-        Deque<Asker<Hold>> readers = new ArrayDeque<>();
+        Deque<HolderThread<Hold>> readers = new ArrayDeque<>();
         readers.add(reading("reader", here));
-        Asker<Hold> writer = toWrite("writer", here);
-        List<Asker<Hold>> behind = new ArrayList<>();
+        HolderThread<Hold> writer = toWrite("writer", here);
+        List<HolderThread<Hold>> behind = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             readers.add(reading("reader-" + i, here));
             readers.remove().release();
@@ -87,7 +87,7 @@ class ReadWriteFairnessTest {
 
         assertThat(writer.awaitGrant().isHeld()).isTrue();
         writer.release();
-        for (Asker<Hold> reader : behind) {
+        for (HolderThread<Hold> reader : behind) {
             reader.release();
         }
     }
@@ -96,9 +96,9 @@ class ReadWriteFairnessTest {
     @DisplayName("readers of other processes that come after a writer wait behind it, at once")
     void readersElsewhere() throws Exception {
         DistributedReadWriteLock elsewhere = world.client("carol").readWriteLock("catalogue");
-        Asker<Hold> first = reading("first", here);
-        Asker<Hold> writer = toWrite("writer", there);
-        Asker<Hold> later = toRead("later", elsewhere);
+        HolderThread<Hold> first = reading("first", here);
+        HolderThread<Hold> writer = toWrite("writer", there);
+        HolderThread<Hold> later = toRead("later", elsewhere);
 
         first.release();
         assertThat(writer.awaitGrant().isHeld()).isTrue();
@@ -111,14 +111,14 @@ class ReadWriteFairnessTest {
     @DisplayName(
             "a process whose budget is spent lets no more readers in, but for those who read already, and gives way when these have left")
     void budget() throws Exception {
-        Asker<Hold> first = reading("first", here);
-        Asker<Hold> writer = toWrite("writer", there);
-        Asker<Hold> second = reading("second", here);
+        HolderThread<Hold> first = reading("first", here);
+        HolderThread<Hold> writer = toWrite("writer", there);
+        HolderThread<Hold> second = reading("second", here);
         world.advance(BUDGET);
         // Whether somebody waits elsewhere is asked as a reader comes.
-        Asker<Hold> third = reading("third", here);
+        HolderThread<Hold> third = reading("third", here);
 
-        Asker<Hold> fourth = toRead("fourth", here);
+        HolderThread<Hold> fourth = toRead("fourth", here);
         assertThat(second.actor().<Boolean>call(() -> here.readLock().tryLock()))
                 .as("who reads may read again")
                 .isTrue();
@@ -141,7 +141,7 @@ class ReadWriteFairnessTest {
     void endlessReadersElsewhere() throws Exception {
         Deque<Hold> readers = new ArrayDeque<>();
         readers.add(here.readLock().acquireAsync().toCompletableFuture().join());
-        Asker<Hold> writer = toWrite("writer", there);
+        HolderThread<Hold> writer = toWrite("writer", there);
         Duration waited = Duration.ZERO;
         CompletableFuture<Hold> newest = here.readLock().acquireAsync().toCompletableFuture();
         world.time().settle();
@@ -172,7 +172,7 @@ class ReadWriteFairnessTest {
             DistributedLock side = i % 3 == 0 ? here.writeLock() : here.readLock();
             queue.add(side.acquireAsync().toCompletableFuture());
         }
-        Asker<Hold> theirs = toWrite("theirs", there);
+        HolderThread<Hold> theirs = toWrite("theirs", there);
         link.forget();
         first.close();
         int passedOn = 0;
@@ -202,11 +202,11 @@ class ReadWriteFairnessTest {
     @DisplayName("writers and readers that wait here are served in their order, readers together")
     void orderHere() throws Exception {
         Hold first = here.writeLock().acquireAsync().toCompletableFuture().join();
-        Asker<Hold> read1 = toRead("read 1", here);
-        Asker<Hold> read2 = toRead("read 2", here);
-        Asker<Hold> write3 = toWrite("write 3", here);
-        Asker<Hold> read4 = toRead("read 4", here);
-        Asker<Hold> write5 = toWrite("write 5", here);
+        HolderThread<Hold> read1 = toRead("read 1", here);
+        HolderThread<Hold> read2 = toRead("read 2", here);
+        HolderThread<Hold> write3 = toWrite("write 3", here);
+        HolderThread<Hold> read4 = toRead("read 4", here);
+        HolderThread<Hold> write5 = toWrite("write 5", here);
 
         first.close();
         read1.awaitGrant();
@@ -231,11 +231,11 @@ class ReadWriteFairnessTest {
                 world.client(world.builder("one").cohortBudget(Duration.ZERO)).readWriteLock("strict");
         DistributedReadWriteLock two =
                 world.client(world.builder("two").cohortBudget(Duration.ZERO)).readWriteLock("strict");
-        Asker<Hold> first = reading("first", one);
-        Asker<Hold> second = reading("second", one);
-        Asker<Hold> writer = toWrite("writer", two);
+        HolderThread<Hold> first = reading("first", one);
+        HolderThread<Hold> second = reading("second", one);
+        HolderThread<Hold> writer = toWrite("writer", two);
         reading("third", one).release();
-        Asker<Hold> fourth = toRead("fourth", one);
+        HolderThread<Hold> fourth = toRead("fourth", one);
 
         first.release();
         second.release();
@@ -256,8 +256,8 @@ class ReadWriteFairnessTest {
                 world.client(world.builder("two").cohortBudget(Duration.ZERO)).readWriteLock("strict");
         DistributedReadWriteLock zero = world.client("zero").readWriteLock("strict");
         Hold first = zero.writeLock().acquireAsync().toCompletableFuture().join();
-        Asker<Hold> second = toWrite("second", one);
-        Asker<Hold> third = toWrite("third", two);
+        HolderThread<Hold> second = toWrite("second", one);
+        HolderThread<Hold> third = toWrite("third", two);
 
         first.close();
 

@@ -11,8 +11,8 @@ import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceInfo;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,12 +39,12 @@ class ReadWriteReentrancyTest {
     private final DistributedLock read = lock.readLock();
     private final DistributedLock write = lock.writeLock();
 
-    private Asker<Hold> toRead(String name, DistributedReadWriteLock which) {
-        return Asker.waiting(world, name, () -> which.readLock().acquire());
+    private HolderThread<Hold> toRead(String name, DistributedReadWriteLock which) {
+        return HolderThread.waiting(world, name, () -> which.readLock().acquire());
     }
 
-    private Asker<Hold> toWrite(String name, DistributedReadWriteLock which) {
-        return Asker.waiting(world, name, () -> which.writeLock().acquire());
+    private HolderThread<Hold> toWrite(String name, DistributedReadWriteLock which) {
+        return HolderThread.waiting(world, name, () -> which.writeLock().acquire());
     }
 
     /** How much the store has recorded as held: 0, 1 or all. */
@@ -67,9 +67,9 @@ class ReadWriteReentrancyTest {
             if (!withHandles) {
                 write.lock();
             }
-            Asker<Hold> writerHere = toWrite("writer here", lock);
-            Asker<Hold> writerThere = toWrite("writer there", there);
-            Asker<Hold> readerHere = toRead("reader here", lock);
+            HolderThread<Hold> writerHere = toWrite("writer here", lock);
+            HolderThread<Hold> writerThere = toWrite("writer there", there);
+            HolderThread<Hold> readerHere = toRead("reader here", lock);
             read.lock();
             if (written != null) {
                 written.close();
@@ -94,12 +94,12 @@ class ReadWriteReentrancyTest {
         @Tag("D4")
         void readersComeIn() throws Exception {
             write.lock();
-            Asker<Hold> readerThere = toRead("reader there", there);
+            HolderThread<Hold> readerThere = toRead("reader there", there);
             read.lock();
             write.unlock();
 
             assertThat(readerThere.awaitGrant().isHeld()).isTrue();
-            Asker<Hold> readerHere = Asker.holding(world, "reader here", read::acquire);
+            HolderThread<Hold> readerHere = HolderThread.holding(world, "reader here", read::acquire);
             assertThat(link.sent(Command.Acquire.class)).hasSize(1);
             read.unlock();
             readerHere.release();
@@ -132,9 +132,9 @@ class ReadWriteReentrancyTest {
             Hold reading = read.acquire();
             written.close();
 
-            Asker<Hold> readerThere =
-                    Asker.holding(world, "reader there", () -> there.readLock().acquire());
-            Asker<Hold> readerHere = Asker.holding(world, "reader here", read::acquire);
+            HolderThread<Hold> readerThere = HolderThread.holding(
+                    world, "reader there", () -> there.readLock().acquire());
+            HolderThread<Hold> readerHere = HolderThread.holding(world, "reader here", read::acquire);
             world.advance(Duration.ofSeconds(20));
             assertThat(reading.isHeld()).isFalse();
             assertThat(readerHere.awaitGrant().isHeld()).isTrue();
@@ -227,8 +227,8 @@ class ReadWriteReentrancyTest {
     @Tag("D6")
     void readAgain() throws Exception {
         read.lock();
-        Asker<Hold> writerHere = toWrite("writer here", lock);
-        Asker<Hold> writerThere = toWrite("writer there", there);
+        HolderThread<Hold> writerHere = toWrite("writer here", lock);
+        HolderThread<Hold> writerThere = toWrite("writer there", there);
         world.advance(Duration.ofSeconds(1));
         link.forget();
 
@@ -255,7 +255,7 @@ class ReadWriteReentrancyTest {
         read.lock();
         assertThatThrownBy(write::unlock).isInstanceOf(NotOwnerException.class);
         assertThat(read.holdCount()).isEqualTo(1);
-        Asker<Hold> other = Asker.holding(world, "other", read::acquire);
+        HolderThread<Hold> other = HolderThread.holding(world, "other", read::acquire);
         Hold others = other.awaitGrant();
         assertThatThrownBy(others::close).isInstanceOf(NotOwnerException.class);
         assertThat(others.isHeld()).isTrue();
@@ -407,15 +407,15 @@ class ReadWriteReentrancyTest {
     @Tag("D7")
     void tokens() throws Exception {
         Hold written = write.acquire();
-        Asker<Hold> reader = toRead("reader", lock);
-        Asker<Hold> writer = toWrite("writer", lock);
+        HolderThread<Hold> reader = toRead("reader", lock);
+        HolderThread<Hold> writer = toWrite("writer", lock);
         long first = written.fencingToken();
         written.close();
         assertThat(reader.awaitGrant().fencingToken()).isEqualTo(first);
         reader.release();
         long second = writer.awaitGrant().fencingToken();
         assertThat(second).isGreaterThan(first);
-        Asker<Hold> later = toRead("later", lock);
+        HolderThread<Hold> later = toRead("later", lock);
         writer.release();
         assertThat(later.awaitGrant().fencingToken()).isEqualTo(second);
         later.release();
@@ -426,7 +426,7 @@ class ReadWriteReentrancyTest {
             third = elsewhere.fencingToken();
         }
         Hold one = read.acquire();
-        Asker<Hold> other = Asker.holding(world, "other", read::acquire);
+        HolderThread<Hold> other = HolderThread.holding(world, "other", read::acquire);
         assertThat(other.awaitGrant().fencingToken()).isEqualTo(one.fencingToken());
         assertThat(one.fencingToken()).isGreaterThan(second);
         other.release();

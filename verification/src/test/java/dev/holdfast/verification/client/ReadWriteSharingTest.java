@@ -13,9 +13,9 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.verification.world.Actor;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,16 +39,16 @@ class ReadWriteSharingTest {
     private final DistributedReadWriteLock here = alice.readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
 
-    private Asker<Hold> reading(String name, DistributedReadWriteLock lock) throws Exception {
-        return Asker.holding(world, name, () -> lock.readLock().acquire());
+    private HolderThread<Hold> reading(String name, DistributedReadWriteLock lock) throws Exception {
+        return HolderThread.holding(world, name, () -> lock.readLock().acquire());
     }
 
-    private Asker<Hold> toRead(String name, DistributedReadWriteLock lock) {
-        return Asker.waiting(world, name, () -> lock.readLock().acquire());
+    private HolderThread<Hold> toRead(String name, DistributedReadWriteLock lock) {
+        return HolderThread.waiting(world, name, () -> lock.readLock().acquire());
     }
 
-    private Asker<Hold> toWrite(String name, DistributedReadWriteLock lock) {
-        return Asker.waiting(world, name, () -> lock.writeLock().acquire());
+    private HolderThread<Hold> toWrite(String name, DistributedReadWriteLock lock) {
+        return HolderThread.waiting(world, name, () -> lock.writeLock().acquire());
     }
 
     private List<ResourceInfo.Party> holders() {
@@ -60,7 +60,7 @@ class ReadWriteSharingTest {
     @Tag("D1")
     @Tag("D2")
     void oneClaimPerProcess() throws Exception {
-        List<Asker<Hold>> readers = new ArrayList<>();
+        List<HolderThread<Hold>> readers = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             readers.add(reading("here-" + i, here));
         }
@@ -70,7 +70,7 @@ class ReadWriteSharingTest {
         }
 
         assertThat(holders()).hasSize(2);
-        for (Asker<Hold> reader : readers) {
+        for (HolderThread<Hold> reader : readers) {
             assertThat(reader.awaitGrant().isHeld()).isTrue();
             reader.release();
         }
@@ -80,19 +80,19 @@ class ReadWriteSharingTest {
     @DisplayName("a writer is alone: it waits for all readers, here and there, and they wait for it")
     @Tag("D1")
     void writerIsAlone() throws Exception {
-        Asker<Hold> first = reading("first", here);
-        Asker<Hold> second = reading("second", here);
-        Asker<Hold> third = reading("third", there);
-        Asker<Hold> writer = toWrite("writer", here);
+        HolderThread<Hold> first = reading("first", here);
+        HolderThread<Hold> second = reading("second", here);
+        HolderThread<Hold> third = reading("third", there);
+        HolderThread<Hold> writer = toWrite("writer", here);
 
         first.release();
         second.release();
         assertThat(writer.isWaiting()).isTrue();
         third.release();
         assertThat(writer.awaitGrant().isHeld()).isTrue();
-        Asker<Hold> fourth = toRead("fourth", here);
-        Asker<Hold> fifth = toRead("fifth", there);
-        Asker<Hold> sixth = toWrite("sixth", there);
+        HolderThread<Hold> fourth = toRead("fourth", here);
+        HolderThread<Hold> fifth = toRead("fifth", there);
+        HolderThread<Hold> sixth = toWrite("sixth", there);
         assertThat(fourth.isWaiting() && fifth.isWaiting() && sixth.isWaiting()).isTrue();
 
         writer.release();
@@ -107,13 +107,13 @@ class ReadWriteSharingTest {
     @DisplayName("who reads for a bounded time has a claim of its own, and stands beside the others all the same")
     @Tag("D2")
     void boundedBesideShared() throws Exception {
-        Asker<Hold> shared = reading("shared", here);
-        Asker<Hold> bounded =
-                Asker.holding(world, "bounded", () -> here.readLock().acquire(BOUNDED));
-        Asker<Hold> later = reading("later", here);
+        HolderThread<Hold> shared = reading("shared", here);
+        HolderThread<Hold> bounded =
+                HolderThread.holding(world, "bounded", () -> here.readLock().acquire(BOUNDED));
+        HolderThread<Hold> later = reading("later", here);
 
         assertThat(holders()).hasSize(2);
-        Asker<Hold> writer = toWrite("writer", here);
+        HolderThread<Hold> writer = toWrite("writer", here);
         shared.release();
         later.release();
         assertThat(writer.isWaiting()).isTrue();
@@ -125,12 +125,12 @@ class ReadWriteSharingTest {
     @DisplayName("so do those who come after one that reads for a bounded time")
     @Tag("D2")
     void sharedBesideBounded() throws Exception {
-        Asker<Hold> bounded =
-                Asker.holding(world, "bounded", () -> here.readLock().acquire(BOUNDED));
-        Asker<Hold> tried =
-                Asker.holding(world, "tried", () -> here.readLock().tryAcquire().orElseThrow());
-        Asker<Hold> shared = reading("shared", here);
-        Asker<Hold> triedBounded = Asker.holding(
+        HolderThread<Hold> bounded =
+                HolderThread.holding(world, "bounded", () -> here.readLock().acquire(BOUNDED));
+        HolderThread<Hold> tried = HolderThread.holding(
+                world, "tried", () -> here.readLock().tryAcquire().orElseThrow());
+        HolderThread<Hold> shared = reading("shared", here);
+        HolderThread<Hold> triedBounded = HolderThread.holding(
                 world,
                 "tried bounded",
                 () -> here.readLock()
@@ -148,9 +148,9 @@ class ReadWriteSharingTest {
     @DisplayName("a bounded read ends when its time is over, and the others read on")
     @Tag("D2")
     void boundedReadEnds() throws Exception {
-        Asker<Hold> shared = reading("shared", here);
-        Asker<Hold> bounded =
-                Asker.holding(world, "bounded", () -> here.readLock().acquire(BOUNDED));
+        HolderThread<Hold> shared = reading("shared", here);
+        HolderThread<Hold> bounded =
+                HolderThread.holding(world, "bounded", () -> here.readLock().acquire(BOUNDED));
 
         world.advance(Duration.ofMinutes(1));
 
@@ -165,8 +165,8 @@ class ReadWriteSharingTest {
             "readers that come and go ask the store once, and what is kept for the next of them goes back by itself")
     @Tag("D2")
     void keptForTheNext() throws Exception {
-        Asker<Hold> first = reading("first", here);
-        Asker<Hold> second = reading("second", here);
+        HolderThread<Hold> first = reading("first", here);
+        HolderThread<Hold> second = reading("second", here);
         first.release();
         second.release();
         for (int i = 0; i < 100; i++) {
@@ -187,8 +187,8 @@ class ReadWriteSharingTest {
             "one who tries at once gets the write side as soon as nobody reads, though the grant is kept for readers")
     @Tag("D9")
     void tryWriteWhileTheGrantIsKept() throws Exception {
-        Asker<Hold> first = reading("first", here);
-        Asker<Hold> second = reading("second", here);
+        HolderThread<Hold> first = reading("first", here);
+        HolderThread<Hold> second = reading("second", here);
         assertThat(here.writeLock().tryLock()).isFalse();
         first.release();
         second.release();
@@ -206,11 +206,11 @@ class ReadWriteSharingTest {
     @DisplayName("a read side that was tried is shared as any other")
     @Tag("D2")
     void triedIsShared() throws Exception {
-        Asker<Hold> tried =
-                Asker.holding(world, "tried", () -> here.readLock().tryAcquire().orElseThrow());
-        Asker<Hold> again =
-                Asker.holding(world, "again", () -> here.readLock().tryAcquire().orElseThrow());
-        Asker<Hold> reader = reading("reader", here);
+        HolderThread<Hold> tried = HolderThread.holding(
+                world, "tried", () -> here.readLock().tryAcquire().orElseThrow());
+        HolderThread<Hold> again = HolderThread.holding(
+                world, "again", () -> here.readLock().tryAcquire().orElseThrow());
+        HolderThread<Hold> reader = reading("reader", here);
 
         assertThat(link.sent(Command.Acquire.class)).hasSize(1);
         assertThat(holders()).hasSize(1);
@@ -246,7 +246,7 @@ class ReadWriteSharingTest {
     void triesDoNotWait() throws Exception {
         there.writeLock().lock();
         FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
-        Asker<Hold> writer = toWrite("writer", here);
+        HolderThread<Hold> writer = toWrite("writer", here);
         var tried = world.actor("tried").start(() -> here.readLock().tryAcquire());
         asking.proceed();
 
@@ -262,10 +262,10 @@ class ReadWriteSharingTest {
     @Tag("D1")
     void readersUnderAWriteGrant() throws Exception {
         here.writeLock().lock();
-        Asker<Hold> reader = toRead("reader", here);
+        HolderThread<Hold> reader = toRead("reader", here);
         here.writeLock().unlock();
         reader.awaitGrant();
-        Asker<Hold> theirs = toRead("theirs", there);
+        HolderThread<Hold> theirs = toRead("theirs", there);
 
         world.advance(Duration.ofMillis(100));
 
@@ -280,11 +280,11 @@ class ReadWriteSharingTest {
     @Tag("D1")
     void readersUnderAWriteGrantBeforeAWriter() throws Exception {
         here.writeLock().lock();
-        Asker<Hold> reader = toRead("reader", here);
-        Asker<Hold> writer = toWrite("writer", here);
+        HolderThread<Hold> reader = toRead("reader", here);
+        HolderThread<Hold> writer = toWrite("writer", here);
         here.writeLock().unlock();
         reader.awaitGrant();
-        Asker<Hold> theirs = toRead("theirs", there);
+        HolderThread<Hold> theirs = toRead("theirs", there);
 
         world.advance(Duration.ofMillis(100));
 
@@ -299,9 +299,9 @@ class ReadWriteSharingTest {
     @DisplayName("a writer that gives up waiting does not leave the readers behind it waiting as writers do")
     @Tag("D10")
     void readersBehindAWriterThatGaveUp() throws Exception {
-        Asker<Hold> theirs = reading("theirs", there);
+        HolderThread<Hold> theirs = reading("theirs", there);
         var writer = world.actor("writer").startWaiting(() -> here.writeLock().tryLock(1, TimeUnit.SECONDS));
-        Asker<Hold> reader = toRead("reader", here);
+        HolderThread<Hold> reader = toRead("reader", here);
 
         world.advance(Duration.ofSeconds(1));
 
@@ -345,10 +345,10 @@ class ReadWriteSharingTest {
         DistributedReadWriteLock one = world.client("one").readWriteLock("board", LockOptions.barging());
         DistributedReadWriteLock two = world.client("two").readWriteLock("board", LockOptions.barging());
         DistributedReadWriteLock three = world.client("three").readWriteLock("board", LockOptions.barging());
-        Asker<Hold> first = reading("first", one);
-        Asker<Hold> writer = toWrite("writer", two);
+        HolderThread<Hold> first = reading("first", one);
+        HolderThread<Hold> writer = toWrite("writer", two);
 
-        Asker<Hold> second = reading("second", three);
+        HolderThread<Hold> second = reading("second", three);
 
         assertThat(writer.isWaiting()).isTrue();
         first.release();

@@ -34,7 +34,7 @@ class RenewalTest {
 
     private static final Duration TTL = Duration.ofSeconds(3);
 
-    /** If each looked at all others, that alone would take many times the time-out. */
+    /** If each checked all others, that alone would take many times the time-out. */
     private static final int MANY = 100_000;
 
     @AutoClose

@@ -45,7 +45,7 @@ abstract class ScheduledTaskFixture {
         return run(lock, HOUR, Duration.ZERO).hasRun();
     }
 
-    /** Begins a task on the worker's thread and returns when it runs; it ends when it is told to or interrupted. */
+    /** Begins a task on the worker's thread and returns when it runs; it ends on request or by an interrupt. */
     final class Running {
         final AtomicReference<Hold> hold = new AtomicReference<>();
         final CountDownLatch mayEnd = new CountDownLatch(1);

@@ -94,7 +94,7 @@ class ScheduledTaskStoreTest extends ScheduledTaskFixture {
         link.mend();
         Doing<TaskRun<String>> doing = worker.start(() -> run(atAlice, HOUR, Duration.ZERO));
         assertThat(comesTo(doing).hasRun()).isTrue();
-        // The store ends it, and the client learns that from the answer.
+        // The store ends it, and the client detects that by the reply.
         world.ask(new Command.CloseSession(
                 ((Command.Acquire) link.sent(Command.Acquire.class).get(0))
                         .claim()

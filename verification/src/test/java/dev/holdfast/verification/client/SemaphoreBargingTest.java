@@ -8,8 +8,8 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.LockOptions;
 import dev.holdfast.Permits;
 import dev.holdfast.spi.Command;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -33,15 +33,15 @@ class SemaphoreBargingTest {
     private final DistributedSemaphore here = alice.semaphore("bus", N, LockOptions.barging());
     private final DistributedSemaphore there = world.client("bob").semaphore("bus", N, LockOptions.barging());
 
-    private Asker<Permits> waiting(String name, int permits) {
-        return Asker.waiting(world, name, () -> here.acquire(permits));
+    private HolderThread<Permits> waiting(String name, int permits) {
+        return HolderThread.waiting(world, name, () -> here.acquire(permits));
     }
 
-    private Asker<Permits> holding(String name, int permits) throws Exception {
-        return Asker.holding(world, name, () -> here.acquire(permits));
+    private HolderThread<Permits> holding(String name, int permits) throws Exception {
+        return HolderThread.holding(world, name, () -> here.acquire(permits));
     }
 
-    /** What a stage that is over by now came to. */
+    /** The result of a stage that has ended. */
     private Permits now(CompletionStage<Permits> stage) {
         world.time().settle();
         CompletableFuture<Permits> future = stage.toCompletableFuture();
@@ -53,10 +53,10 @@ class SemaphoreBargingTest {
     @DisplayName("lets those of its own process past a larger request who fit, whatever way they ask")
     void pastALargerOne() throws Exception {
         Permits five = there.acquire(5);
-        Asker<Permits> large = waiting("large", 8);
+        HolderThread<Permits> large = waiting("large", 8);
 
         Permits tried = here.tryAcquire(1).orElseThrow();
-        Asker<Permits> small = holding("small", 2);
+        HolderThread<Permits> small = holding("small", 2);
         Permits staged = now(here.acquireAsync(1, AcquireOptions.defaults()));
         Permits leased = now(here.acquireAsync(1, AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(20))));
         assertThat(here.tryAcquire(1)).isEmpty();
@@ -97,11 +97,11 @@ class SemaphoreBargingTest {
     @DisplayName("keeps the places of those who don't fit, and asks the store once for each")
     void whoDoesNotFitWaits() throws Exception {
         Permits nine = there.acquire(9);
-        Asker<Permits> large = waiting("large", 8);
+        HolderThread<Permits> large = waiting("large", 8);
         link.forget();
-        Asker<Permits> two = waiting("two", 2);
-        Asker<Permits> alsoTwo = waiting("also two", 2);
-        Asker<Permits> asLarge = waiting("as large", 8);
+        HolderThread<Permits> two = waiting("two", 2);
+        HolderThread<Permits> alsoTwo = waiting("also two", 2);
+        HolderThread<Permits> asLarge = waiting("as large", 8);
 
         assertThat(link.sent(Command.Acquire.class)).hasSize(2).allMatch(acquire -> acquire.weight() == 2);
         assertThat(world.waitersOf("bus")).isEqualTo(1);
@@ -119,7 +119,7 @@ class SemaphoreBargingTest {
     @DisplayName("leaves nothing behind of one who gives up while it asks, nor of one that is not answered")
     void givesUp() throws Exception {
         Permits five = there.acquire(5);
-        Asker<Permits> large = waiting("large", 8);
+        HolderThread<Permits> large = waiting("large", 8);
         FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
         CompletableFuture<Permits> cancelled =
                 here.acquireAsync(2, AcquireOptions.defaults()).toCompletableFuture();
@@ -144,7 +144,7 @@ class SemaphoreBargingTest {
     @DisplayName("asks anew under the next session")
     void nextSession() throws Exception {
         Permits five = there.acquire(5);
-        Asker<Permits> large = waiting("large", 8);
+        HolderThread<Permits> large = waiting("large", 8);
         link.cut();
         CompletableFuture<Permits> small =
                 here.acquireAsync(2, AcquireOptions.defaults()).toCompletableFuture();

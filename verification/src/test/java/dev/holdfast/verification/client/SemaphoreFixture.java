@@ -4,8 +4,8 @@ import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Holdfast;
 import dev.holdfast.Permits;
 import dev.holdfast.spi.ResourceInfo;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -24,8 +24,8 @@ abstract class SemaphoreFixture {
     final Holdfast bob = world.client("bob");
     final DistributedSemaphore there = bob.semaphore("gpu", N);
 
-    Asker<Permits> waiting(String name, DistributedSemaphore semaphore, int permits) {
-        return Asker.waiting(world, name, () -> semaphore.acquire(permits));
+    HolderThread<Permits> waiting(String name, DistributedSemaphore semaphore, int permits) {
+        return HolderThread.waiting(world, name, () -> semaphore.acquire(permits));
     }
 
     long heldAtTheStore() {

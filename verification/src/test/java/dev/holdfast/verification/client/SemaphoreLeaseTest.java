@@ -17,9 +17,9 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
@@ -59,7 +59,7 @@ class SemaphoreLeaseTest {
             Permits permits = here.acquire(6, FIXED);
             permits.onLost(loss -> told.add(loss.cause()));
             assertThat(permits.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
-            Asker<Permits> next = Asker.waiting(world, "next", () -> there.acquire(5));
+            HolderThread<Permits> next = HolderThread.waiting(world, "next", () -> there.acquire(5));
             world.advance(Duration.ofSeconds(54).minusNanos(1));
             assertThat(permits.isHeld()).isTrue();
             world.advance(Duration.ofNanos(1));
@@ -95,7 +95,7 @@ class SemaphoreLeaseTest {
         @DisplayName("is never passed on in memory")
         void notPassedOn() throws Exception {
             Permits first = here.acquire(10, FIXED);
-            Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(10));
+            HolderThread<Permits> second = HolderThread.waiting(world, "second", () -> here.acquire(10));
             first.close();
             second.awaitGrant();
             world.advance(Duration.ofMinutes(5));
@@ -347,7 +347,7 @@ class SemaphoreLeaseTest {
         void neverNamesAnother() throws Exception {
             Permits first = here.acquire(10);
             String id = first.permitId();
-            Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(10));
+            HolderThread<Permits> second = HolderThread.waiting(world, "second", () -> here.acquire(10));
             first.close();
             second.awaitGrant();
 
@@ -384,7 +384,7 @@ class SemaphoreLeaseTest {
         @Tag("P5")
         void ofAWaitingClaim() throws Exception {
             Permits all = there.acquire(10);
-            Asker<Permits> waiter = Asker.waiting(world, "waiter", () -> here.acquire(2));
+            HolderThread<Permits> waiter = HolderThread.waiting(world, "waiter", () -> here.acquire(2));
             ClaimRef claim =
                     world.recordOf("gpu").orElseThrow().waiters().get(0).claim();
             assertThat(there.release(claim.claim() + "@" + claim.session().value()))

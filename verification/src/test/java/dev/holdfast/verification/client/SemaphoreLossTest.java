@@ -13,9 +13,9 @@ import dev.holdfast.Permits;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,9 +39,9 @@ class SemaphoreLossTest extends SemaphoreFixture {
         @Tag("P3")
         void firstInFirstOut() throws Exception {
             Permits first = here.acquire(6);
-            Asker<Permits> large = waiting("large", there, 8);
+            HolderThread<Permits> large = waiting("large", there, 8);
             DistributedSemaphore elsewhere = world.client("carol").semaphore("gpu", N);
-            Asker<Permits> small = waiting("small", elsewhere, 1);
+            HolderThread<Permits> small = waiting("small", elsewhere, 1);
             assertThat(world.client("dave").semaphore("gpu", N).tryAcquire()).isEmpty();
 
             first.close();
@@ -59,7 +59,7 @@ class SemaphoreLossTest extends SemaphoreFixture {
             DistributedSemaphore two = bob.semaphore("bus", N, LockOptions.barging());
             DistributedSemaphore three = world.client("carol").semaphore("bus", N, LockOptions.barging());
             Permits first = one.acquire(6);
-            Asker<Permits> large = waiting("large", two, 8);
+            HolderThread<Permits> large = waiting("large", two, 8);
 
             Permits small = three.acquire(4);
 
@@ -75,7 +75,7 @@ class SemaphoreLossTest extends SemaphoreFixture {
         void noDeadlock() throws Exception {
             Permits mine = here.acquire(5);
             Permits theirs = there.acquire(5);
-            List<Asker<Permits>> askers = new ArrayList<>();
+            List<HolderThread<Permits>> askers = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
                 askers.add(waiting("here-" + i, here, i % 2 == 0 ? 6 : 5));
                 askers.add(waiting("there-" + i, there, i % 2 == 0 ? 7 : 5));
@@ -85,7 +85,7 @@ class SemaphoreLossTest extends SemaphoreFixture {
 
             int served = 0;
             while (!askers.isEmpty()) {
-                Asker<Permits> next = someoneGranted(askers);
+                HolderThread<Permits> next = someoneGranted(askers);
                 assertThat(heldAtTheStore()).isLessThanOrEqualTo(N);
                 next.release();
                 askers.remove(next);
@@ -94,7 +94,7 @@ class SemaphoreLossTest extends SemaphoreFixture {
             assertThat(served).isEqualTo(10);
         }
 
-        private Asker<Permits> someoneGranted(List<Asker<Permits>> askers) {
+        private HolderThread<Permits> someoneGranted(List<HolderThread<Permits>> askers) {
             Eventually.holds("somebody is granted", () -> {
                 world.advance(Duration.ofMillis(1));
                 return askers.stream().anyMatch(asker -> !asker.isWaiting());
@@ -116,7 +116,7 @@ class SemaphoreLossTest extends SemaphoreFixture {
             for (int i = 0; i < 100; i++) {
                 queue.add(here.acquireAsync(N, AcquireOptions.defaults()).toCompletableFuture());
             }
-            Asker<Permits> theirs = waiting("theirs", there, N);
+            HolderThread<Permits> theirs = waiting("theirs", there, N);
             first.close();
             int passedOn = 0;
             while (theirs.isWaiting() && passedOn < 50) {
@@ -156,7 +156,7 @@ class SemaphoreLossTest extends SemaphoreFixture {
                 held.add(here.acquire(2));
                 held.get(i).onLost(loss -> told.add(loss.cause()));
             }
-            Asker<Permits> theirs = waiting("theirs", there, N);
+            HolderThread<Permits> theirs = waiting("theirs", there, N);
             link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
             world.advance(Duration.ofSeconds(27));
             assertThat(told).hasSize(5).containsOnly(Loss.Cause.EXPIRED);
@@ -200,7 +200,7 @@ class SemaphoreLossTest extends SemaphoreFixture {
             Permits first = here.acquire(2);
             first.onLost(loss -> told.add(loss.cause()));
             Permits second = here.acquire(8);
-            Asker<Permits> waiter = waiting("waiter", here, 1);
+            HolderThread<Permits> waiter = waiting("waiter", here, 1);
             alice.close();
             world.time().settle();
 
@@ -221,7 +221,7 @@ class SemaphoreLossTest extends SemaphoreFixture {
             assertThat(first.isHeld()).isFalse();
 
             first.close();
-            Asker<Permits> third = waiting("third", here, 7);
+            HolderThread<Permits> third = waiting("third", here, 7);
             question.proceed();
 
             assertThat(second.isHeld()).isTrue();

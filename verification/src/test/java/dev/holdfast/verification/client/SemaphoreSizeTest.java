@@ -16,9 +16,9 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor.Doing;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,8 +43,8 @@ class SemaphoreSizeTest {
     private final DistributedSemaphore here = alice.semaphore("gpu", 10);
     private final DistributedSemaphore there = world.client("bob").semaphore("gpu", 10);
 
-    private Asker<Permits> waiting(String name, DistributedSemaphore semaphore, int permits) {
-        return Asker.waiting(world, name, () -> semaphore.acquire(permits));
+    private HolderThread<Permits> waiting(String name, DistributedSemaphore semaphore, int permits) {
+        return HolderThread.waiting(world, name, () -> semaphore.acquire(permits));
     }
 
     @Test
@@ -90,9 +90,9 @@ class SemaphoreSizeTest {
     @Tag("P4")
     void growing() throws Exception {
         Permits all = here.acquire(10);
-        Asker<Permits> waiterHere = waiting("here", here, 2);
-        Asker<Permits> waiterThere = waiting("there", there, 3);
-        Asker<Permits> behind = waiting("behind", here, 4);
+        HolderThread<Permits> waiterHere = waiting("here", here, 2);
+        HolderThread<Permits> waiterThere = waiting("there", there, 3);
+        HolderThread<Permits> behind = waiting("behind", here, 4);
 
         assertThat(there.resize(15)).isTrue();
 
@@ -118,7 +118,7 @@ class SemaphoreSizeTest {
 
         assertThat(six.isHeld() && four.isHeld()).isTrue();
         assertThat(here.availablePermits()).isZero();
-        Asker<Permits> next = waiting("next", there, 2);
+        HolderThread<Permits> next = waiting("next", there, 2);
         four.close();
         assertThat(next.isWaiting()).isTrue();
         six.close();
@@ -134,7 +134,7 @@ class SemaphoreSizeTest {
         Permits all = here.acquire(10);
         CompletableFuture<Permits> tooMany =
                 here.acquireAsync(8, AcquireOptions.defaults()).toCompletableFuture();
-        Asker<Permits> modest = waiting("modest", here, 3);
+        HolderThread<Permits> modest = waiting("modest", here, 3);
         CompletableFuture<Permits> alsoTooMany =
                 here.acquireAsync(9, AcquireOptions.defaults()).toCompletableFuture();
         CompletableFuture<Permits> theirs =
@@ -208,7 +208,7 @@ class SemaphoreSizeTest {
         assertThat(drained.permits()).isEqualTo(7);
         assertThat(here.drainPermits()).isEmpty();
         assertThat(there.drainPermits()).isEmpty();
-        Asker<Permits> waiter = waiting("waiter", there, 9);
+        HolderThread<Permits> waiter = waiting("waiter", there, 9);
         three.close();
         assertThat(here.availablePermits()).isEqualTo(3);
         assertThat(here.drainPermits()).as("somebody waits").isEmpty();
@@ -225,7 +225,7 @@ class SemaphoreSizeTest {
         DistributedSemaphore one = alice.semaphore("bus", 10, LockOptions.barging());
         DistributedSemaphore two = world.client("carol").semaphore("bus", 10, LockOptions.barging());
         Permits three = one.acquire(3);
-        Asker<Permits> waiter = waiting("waiter", two, 9);
+        HolderThread<Permits> waiter = waiting("waiter", two, 9);
         DistributedSemaphore third = world.client("dave").semaphore("bus", 10, LockOptions.barging());
         Permits drained = third.drainPermits().orElseThrow();
         assertThat(drained.permits()).isEqualTo(7);

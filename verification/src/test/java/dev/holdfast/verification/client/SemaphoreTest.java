@@ -13,9 +13,9 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Permits;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Actor;
-import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.HolderThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,7 +98,7 @@ class SemaphoreTest extends SemaphoreFixture {
         @Tag("P2")
         void handOver() throws Exception {
             Permits first = here.acquire(N);
-            List<Asker<Permits>> queue = new ArrayList<>();
+            List<HolderThread<Permits>> queue = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 queue.add(waiting("asker-" + i, here, N));
             }
@@ -123,9 +123,9 @@ class SemaphoreTest extends SemaphoreFixture {
         @Tag("P2")
         void otherNumbers() throws Exception {
             Permits first = here.acquire(N);
-            Asker<Permits> three = waiting("three", here, 3);
-            Asker<Permits> seven = waiting("seven", here, 7);
-            Asker<Permits> ten = waiting("ten", here, N);
+            HolderThread<Permits> three = waiting("three", here, 3);
+            HolderThread<Permits> seven = waiting("seven", here, 7);
+            HolderThread<Permits> ten = waiting("ten", here, N);
 
             first.close();
 
@@ -144,8 +144,8 @@ class SemaphoreTest extends SemaphoreFixture {
         @Tag("P3")
         void largeHead() throws Exception {
             Permits first = here.acquire(6);
-            Asker<Permits> large = waiting("large", here, 8);
-            Asker<Permits> small = waiting("small", here, 1);
+            HolderThread<Permits> large = waiting("large", here, 8);
+            HolderThread<Permits> small = waiting("small", here, 1);
             assertThat(here.tryAcquire()).isEmpty();
             assertThat(small.isWaiting()).isTrue();
 
@@ -182,7 +182,7 @@ class SemaphoreTest extends SemaphoreFixture {
         void noClaimIsLeft() throws Exception {
             Permits three = here.acquire(3);
             Permits seven = here.acquire(7);
-            Asker<Permits> next = waiting("next", here, 3);
+            HolderThread<Permits> next = waiting("next", here, 3);
             Eventually.holds("it waits at the store", () -> world.waitersOf("gpu") == 1);
             three.close();
             next.awaitGrant();
@@ -207,7 +207,7 @@ class SemaphoreTest extends SemaphoreFixture {
                             () -> here.acquire(8, AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1))));
             CompletableFuture<Permits> third =
                     here.acquireAsync(7, AcquireOptions.defaults()).toCompletableFuture();
-            Asker<Permits> theirs = waiting("theirs", there, 2);
+            HolderThread<Permits> theirs = waiting("theirs", there, 2);
             interrupted.interrupt();
             assertThatThrownBy(first::result).isInstanceOf(InterruptedException.class);
             world.advance(Duration.ofSeconds(1));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 @Tag("Z7")
 class SessionListenerTest {
 
-    /** Writes down all that it is told. */
+    /** Records all events. */
     private static final class Diary implements HoldfastListener {
         final List<SessionEvent> events = new CopyOnWriteArrayList<>();
         final List<StoreCall> calls = new CopyOnWriteArrayList<>();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Time stands still here: who is served was told so by the store. */
+/** Time stands still here, so every grant was notified by the store. */
 @DisplayName("Clients that share one store object")
 class SharedStoreTest {
 

@@ -119,7 +119,7 @@ class StartInBackgroundTest {
         closed.await();
     }
 
-    /** Tells that it was closed. */
+    /** Records that it was closed. */
     private record ClosingStore(LockStore store, Runnable onClose) implements LockStore {
         @Override
         public StoreTraits traits() {

@@ -27,7 +27,7 @@ class StoreLookupTest {
     @TempDir
     private Path directory;
 
-    /** Told of by {@link #separate()} alone. */
+    /** Found by {@link #separate()} only. */
     public static final class SeparateProvider implements StoreProvider {
         @Override
         public Set<String> schemes() {

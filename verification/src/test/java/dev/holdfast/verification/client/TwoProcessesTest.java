@@ -36,11 +36,11 @@ class TwoProcessesTest {
     private final DistributedLock atBob = world.client("bob", bobLink).lock("ledger");
 
     /** A thread that asks for a lock, one after another, so that the order of the queue is known. */
-    private final class Asker {
+    private final class QueuedThread {
         private final Actor actor;
         private final Doing<Hold> waiting;
 
-        Asker(String name, DistributedLock lock) {
+        QueuedThread(String name, DistributedLock lock) {
             actor = world.actor(name);
             waiting = actor.startWaiting(() -> lock.acquire());
         }
@@ -62,9 +62,9 @@ class TwoProcessesTest {
     @DisplayName("a fair lock is granted in the order in which they asked")
     void firstInFirstOut() throws Exception {
         Hold first = atAlice.acquire();
-        List<Asker> queue = new ArrayList<>();
+        List<QueuedThread> queue = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            queue.add(new Asker("asker-" + i, world.client("client-" + i).lock("ledger")));
+            queue.add(new QueuedThread("asker-" + i, world.client("client-" + i).lock("ledger")));
         }
         assertThat(world.waitersOf("ledger")).isEqualTo(10);
 
@@ -89,7 +89,7 @@ class TwoProcessesTest {
     void pushOvertakesTheAnswer() throws Exception {
         Hold first = atAlice.acquire();
         FaultyLink.HeldUp asking = bobLink.holdUpNext(Command.Acquire.class);
-        Asker bob = new Asker("bob", atBob);
+        QueuedThread bob = new QueuedThread("bob", atBob);
         Reply queued = asking.deliver();
         assertThat(queued).isInstanceOf(Reply.Queued.class);
 
@@ -104,16 +104,16 @@ class TwoProcessesTest {
     @DisplayName("at most one claim of each waits at the store, however many threads ask")
     void oneClaimPerProcess() throws Exception {
         Hold first = atAlice.acquire();
-        List<Asker> queue = new ArrayList<>();
+        List<QueuedThread> queue = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            queue.add(new Asker("asker-" + i, atBob));
+            queue.add(new QueuedThread("asker-" + i, atBob));
         }
 
         assertThat(world.waitersOf("ledger")).isEqualTo(1);
 
         first.close();
-        for (Asker asker : queue) {
-            asker.release();
+        for (QueuedThread queued : queue) {
+            queued.release();
         }
     }
 
@@ -123,9 +123,9 @@ class TwoProcessesTest {
     @Tag("C4")
     void handOverWithoutTheStore() throws Exception {
         Hold first = atAlice.acquire();
-        List<Asker> queue = new ArrayList<>();
+        List<QueuedThread> queue = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
-            queue.add(new Asker("asker-" + i, atAlice));
+            queue.add(new QueuedThread("asker-" + i, atAlice));
         }
         first.close();
         // The first cohort begins with a block of one token, and asks for more once.
@@ -154,11 +154,11 @@ class TwoProcessesTest {
     @Tag("C8")
     void cohortBudget() throws Exception {
         Hold first = atAlice.acquire();
-        List<Asker> here = new ArrayList<>();
+        List<QueuedThread> here = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            here.add(new Asker("here-" + i, atAlice));
+            here.add(new QueuedThread("here-" + i, atAlice));
         }
-        Asker there = new Asker("there", atBob);
+        QueuedThread there = new QueuedThread("there", atBob);
 
         first.close();
         here.get(0).release();
@@ -191,20 +191,20 @@ class TwoProcessesTest {
     @Tag("C8")
     void unexpectedReply() throws Exception {
         Hold first = atAlice.acquire();
-        List<Asker> here = new ArrayList<>();
+        List<QueuedThread> here = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            here.add(new Asker("here-" + i, atAlice));
+            here.add(new QueuedThread("here-" + i, atAlice));
         }
         first.close();
         here.get(0).release();
         here.get(1).awaitGrant();
-        Asker there = new Asker("there", atBob);
+        QueuedThread there = new QueuedThread("there", atBob);
         aliceLink.answerNext(Command.Poll.class, new Reply.Done());
 
         int served = 1;
         while (served < 5) {
             world.advance(BUDGET.multipliedBy(10));
-            // All are at rest: whoever was granted the lock knows it.
+            // All are at rest, so the thread that was granted the lock knows it.
             if (!there.isWaiting()) {
                 break;
             }
@@ -213,8 +213,8 @@ class TwoProcessesTest {
 
         assertThat(aliceLink.sent(Command.Poll.class)).hasSizeGreaterThan(1);
         there.release();
-        for (Asker asker : here.subList(served, here.size())) {
-            asker.release();
+        for (QueuedThread queued : here.subList(served, here.size())) {
+            queued.release();
         }
     }
 
@@ -223,11 +223,11 @@ class TwoProcessesTest {
             "the budget counts only while someone else waits: alone, one may pass the lock on for ever without giving it back")
     void budgetWithoutOthers() throws Exception {
         Hold first = atAlice.acquire();
-        Asker next = new Asker("asker", atAlice);
+        QueuedThread next = new QueuedThread("asker", atAlice);
         first.close();
         for (int i = 0; i < 50; i++) {
             world.advance(BUDGET.multipliedBy(2));
-            Asker after = new Asker("asker-" + i, atAlice);
+            QueuedThread after = new QueuedThread("asker-" + i, atAlice);
             next.release();
             next = after;
         }
@@ -246,11 +246,11 @@ class TwoProcessesTest {
         DistributedLock there =
                 world.client(world.builder("there").cohortBudget(Duration.ZERO)).lock("strict");
         Hold first = here.acquire();
-        List<Asker> atHere = new ArrayList<>();
-        List<Asker> atThere = new ArrayList<>();
+        List<QueuedThread> atHere = new ArrayList<>();
+        List<QueuedThread> atThere = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            atThere.add(new Asker("there-" + i, there));
-            atHere.add(new Asker("here-" + i, here));
+            atThere.add(new QueuedThread("there-" + i, there));
+            atHere.add(new QueuedThread("here-" + i, here));
         }
         first.close();
 
@@ -283,8 +283,8 @@ class TwoProcessesTest {
     @Tag("C8")
     void boundedHold() throws Exception {
         Hold first = atAlice.acquire(AcquireOptions.defaults().withMaxHold(Duration.ofSeconds(20)));
-        Asker here = new Asker("here", atAlice);
-        Asker there = new Asker("there", atBob);
+        QueuedThread here = new QueuedThread("here", atAlice);
+        QueuedThread there = new QueuedThread("there", atBob);
 
         first.close();
 
@@ -301,7 +301,7 @@ class TwoProcessesTest {
         Hold hold = atAlice.acquire();
         aliceLink.cut();
         bobLink.loseSignals();
-        Asker there = new Asker("there", atBob);
+        QueuedThread there = new QueuedThread("there", atBob);
 
         world.advance(Duration.ofSeconds(30).minusMillis(1));
         assertThat(there.isWaiting()).isTrue();

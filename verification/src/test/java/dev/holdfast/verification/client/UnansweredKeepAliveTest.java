@@ -33,7 +33,7 @@ class UnansweredKeepAliveTest {
         return ttl.dividedBy(200);
     }
 
-    /** Lets time pass in small steps until one more keep-alive was sent; tells how long that took. */
+    /** Advances time in small steps until one more keep-alive was sent; returns how long that took. */
     private Duration untilNext(Duration ttl) {
         int before = link.sent(KeepAlive.class).size();
         Duration passed = Duration.ZERO;
@@ -74,7 +74,8 @@ class UnansweredKeepAliveTest {
         world.advance(ttl);
         assertThat(link.sent(KeepAlive.class))
                 .isNotEmpty()
-                .allSatisfy(sent -> assertThat(sent.responseTimeout()).isPositive().isLessThan(ttl.dividedBy(3)));
+                .allSatisfy(
+                        sent -> assertThat(sent.responseTimeout()).isPositive().isLessThan(ttl.dividedBy(3)));
         hold.close();
     }
 

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread that does one thing after another, when it is told to. */
+/** A thread that performs the actions that a test gives it, one after another. */
 public final class Actor implements AutoCloseable {
 
     /** What an actor does that returns nothing. */
@@ -25,9 +25,9 @@ public final class Actor implements AutoCloseable {
 
     private final BlockingQueue<FutureTask<?>> deeds = new LinkedBlockingQueue<>();
     private final Thread thread;
-    private final Rest rest = new Rest(this);
+    private final Quiescence quiescence = new Quiescence(this);
 
-    /** How many deeds it was told to do; counted before each is queued. */
+    /** The number of actions given to it, counted before each is queued. */
     private final AtomicInteger told = new AtomicInteger();
 
     // Written by the actor's thread.
@@ -47,7 +47,7 @@ public final class Actor implements AutoCloseable {
             try {
                 deed = deeds.take();
             } catch (InterruptedException e) {
-                // Meant for a deed that was over by then.
+                // Meant for an action that had ended by then.
                 continue;
             }
             if (deed == END) {
@@ -99,7 +99,7 @@ public final class Actor implements AutoCloseable {
         thread.interrupt();
     }
 
-    /** Lets the thread die, with whatever it holds. */
+    /** Lets the thread die, with all that it holds. */
     public void die() throws InterruptedException {
         deeds.add(END);
         thread.join(Eventually.DEADLINE.toMillis());
@@ -108,7 +108,7 @@ public final class Actor implements AutoCloseable {
         }
     }
 
-    /** How many deeds are over. */
+    /** The number of completed actions. */
     int ended() {
         return ended;
     }
@@ -118,14 +118,14 @@ public final class Actor implements AutoCloseable {
         return begun > ended;
     }
 
-    /** Whether it has done all that it was told. */
+    /** Whether it has completed all actions. */
     boolean isIdle() {
         return ended == told.get();
     }
 
     /** How and when it comes to rest. */
-    Rest rest() {
-        return rest;
+    Quiescence quiescence() {
+        return quiescence;
     }
 
     @Override
@@ -147,7 +147,7 @@ public final class Actor implements AutoCloseable {
             this.task = task;
         }
 
-        /** Whether it is over. */
+        /** Whether it has ended. */
         public boolean isDone() {
             return task.isDone();
         }

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Looks again and again until something is so, up to a deadline that only a failure meets. */
+/** Polls until a condition holds, up to a deadline that only a failure reaches. */
 public final class Eventually {
 
     /** Far beyond what anything takes here, also on a busy machine. */

@@ -123,9 +123,9 @@ public final class FaultyLink implements LockStore {
     }
 
     /**
-     * Loses everything, commands and signals, after so many more commands, until the link is mended.
+     * Loses everything, commands and signals, after a number of further commands, until the link is repaired.
      *
-     * @param takesEffect whether the command that is the first without a reply takes effect
+     * @param takesEffect whether the first command without a reply takes effect
      */
     public synchronized void cutAfter(int commands, boolean takesEffect) {
         AtomicInteger left = new AtomicInteger(commands);
@@ -151,7 +151,7 @@ public final class FaultyLink implements LockStore {
         signalsAreLost = true;
     }
 
-    /** The next command of this kind is kept on the way until the test lets it go on. */
+    /** Holds up the next command of this kind until the test lets it continue. */
     public HeldUp holdUpNext(Class<? extends Command> kind) {
         HeldUp heldUp = new HeldUp(store);
         disturb(new Disturbance(kind::isInstance, true, heldUp));
@@ -168,7 +168,7 @@ public final class FaultyLink implements LockStore {
         }));
     }
 
-    /** All disturbances are over. */
+    /** Ends all disturbances. */
     public synchronized void mend() {
         signalsAreLost = false;
         disturbances.clear();
@@ -278,7 +278,7 @@ public final class FaultyLink implements LockStore {
             reply.complete(answer);
         }
 
-        /** The client is told that it failed. */
+        /** The client sees a failure. */
         public void fail(Reason reason, Effect effect) {
             reply.completeExceptionally(new StoreException(reason, effect, "the test says so", null));
         }

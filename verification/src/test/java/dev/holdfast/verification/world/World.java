@@ -23,7 +23,7 @@ import java.util.function.UnaryOperator;
 public final class World implements AutoCloseable {
 
     /**
-     * Short beside all time-outs: what the timers of a step set off has no more than the rest of the step to answer in.
+     * Short compared to all time-outs: what the timers of a step start must be answered within the rest of the step.
      */
     private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
 
@@ -91,7 +91,7 @@ public final class World implements AutoCloseable {
             time().settle();
             boolean isUndisturbed = true;
             for (Actor actor : actors) {
-                isUndisturbed &= actor.rest().isUndisturbed();
+                isUndisturbed &= actor.quiescence().isUndisturbed();
             }
             return isUndisturbed;
         });
@@ -104,7 +104,7 @@ public final class World implements AutoCloseable {
         return client(builder(label));
     }
 
-    /** A client on a link of its own. */
+    /** A client with its own link. */
     public Holdfast client(String label, FaultyLink link) {
         return client(builder(label, link));
     }
@@ -121,7 +121,7 @@ public final class World implements AutoCloseable {
         return builder(label, link());
     }
 
-    /** The settings of a client on a link of its own. */
+    /** The settings of a client with its own link. */
     public Holdfast.Builder builder(String label, FaultyLink link) {
         Holdfast.Builder builder = Holdfast.builder(link).label(label);
         time.ifPresent(builder::environment);
@@ -154,14 +154,14 @@ public final class World implements AutoCloseable {
         return store.execute(command, CallerMode.BLOCKING).toCompletableFuture().join();
     }
 
-    /** What the store records about a name; empty if nobody holds it or waits for it. */
+    /** The store's record of a name; empty if it has no holders and no waiters. */
     public Optional<ResourceInfo> recordOf(String name) {
         return records(name).stream()
                 .filter(info -> info.name().value().equals(name))
                 .findAny();
     }
 
-    /** Who holds a name at the store, by label; empty if nobody does. */
+    /** The labels of the holders of a name at the store. */
     public Optional<String> holderOf(String name) {
         return recordOf(name)
                 .flatMap(info ->
@@ -188,7 +188,7 @@ public final class World implements AutoCloseable {
         }
     }
 
-    /** Fails the test unless nobody holds or waits for anything. */
+    /** Fails the test if there are holders or waiters. */
     public void awaitIdle() {
         Eventually.holds(
                 "nothing is held or waited for at the store, but there is " + records(""),

@@ -1,6 +1,6 @@
 /**
- * The stage of the tests of the client: threads that do what they are told, time that is moved, and a line to the store
- * that can be disturbed.
+ * The environment of the tests of the client: threads that perform given actions, time that is moved, and a link to
+ * the store that can be disturbed.
  */
 @NullMarked
 package dev.holdfast.verification.world;

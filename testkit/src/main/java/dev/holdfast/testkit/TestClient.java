@@ -19,47 +19,47 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A session at the store under test, of a client that sends what it is told to and believes nothing. Where the store
- * has parts it is a session in each of them, and what is done to it is done to all.
+ * A session at the store under test, for a client without logic of its own. Where the store has partitions it is a
+ * session in each, and every operation applies to all of them.
  */
-final class Client {
+final class TestClient {
 
     final LockStore store;
     private final List<SessionId> sessions;
     final Duration ttl;
 
-    /** Under which claims that are made from now on are sent. */
+    /** The epoch of the claims that are sent from now on. */
     long epoch;
 
     private long claims;
 
-    private Client(LockStore store, List<SessionId> sessions, Duration ttl) {
+    private TestClient(LockStore store, List<SessionId> sessions, Duration ttl) {
         this.store = store;
         this.sessions = sessions;
         this.ttl = ttl;
     }
 
-    static Client open(LockStore store, Duration ttl, String label) {
+    static TestClient open(LockStore store, Duration ttl, String label) {
         List<SessionId> sessions = new ArrayList<>();
         Duration shortest = Command.MAX_DURATION;
         for (int part = 0; part < store.partitions(); part++) {
-            Reply.SessionOpened opened =
-                    Bench.send(store, new Command.OpenSession(ttl, label, part), Reply.SessionOpened.class);
+            Reply.SessionOpened opened = ConformanceFixture.send(
+                    store, new Command.OpenSession(ttl, label, part), Reply.SessionOpened.class);
             sessions.add(opened.session());
             shortest = shortest.compareTo(opened.ttl()) < 0 ? shortest : opened.ttl();
         }
-        return new Client(store, sessions, shortest);
+        return new TestClient(store, sessions, shortest);
     }
 
     /** The same session, used through another connection. */
-    Client through(LockStore other) {
-        Client same = new Client(other, sessions, ttl);
+    TestClient through(LockStore other) {
+        TestClient same = new TestClient(other, sessions, ttl);
         same.epoch = epoch;
         same.claims = claims + 1_000_000;
         return same;
     }
 
-    // What it can ask for; each call is a claim of its own.
+    // Claims; each call makes a new one.
 
     Probe mutex(String name) {
         return probe(name, ResourceSpec.MUTEX, 1);
@@ -105,7 +105,7 @@ final class Client {
     /** Keeps it alive; in all parts the answer is the same. */
     Reply keepAlive(long underEpoch) {
         List<Reply> replies = sessions.stream()
-                .map(session -> Bench.send(store, new Command.KeepAlive(session, underEpoch)))
+                .map(session -> ConformanceFixture.send(store, new Command.KeepAlive(session, underEpoch)))
                 .distinct()
                 .toList();
         if (replies.size() > 1) {
@@ -117,23 +117,25 @@ final class Client {
     /** Raises the epoch and expects that to succeed. */
     void raiseEpoch() {
         epoch++;
-        sessions.forEach(session -> Bench.send(store, new Command.KeepAlive(session, epoch), Reply.SessionAlive.class));
+        sessions.forEach(session ->
+                ConformanceFixture.send(store, new Command.KeepAlive(session, epoch), Reply.SessionAlive.class));
     }
 
     void retire() {
-        sessions.forEach(session -> Bench.send(store, new Command.Retire(session), Reply.Done.class));
+        sessions.forEach(session -> ConformanceFixture.send(store, new Command.Retire(session), Reply.Done.class));
     }
 
     void close() {
-        sessions.forEach(session -> Bench.send(store, new Command.CloseSession(session), Reply.Done.class));
+        sessions.forEach(
+                session -> ConformanceFixture.send(store, new Command.CloseSession(session), Reply.Done.class));
     }
 
     @CanIgnoreReturnValue
     <R extends Reply> R send(Command command, Class<R> expected) {
-        return Bench.send(store, command, expected);
+        return ConformanceFixture.send(store, command, expected);
     }
 
-    List<ClaimRef> held() {
+    List<ClaimRef> claims() {
         return audit(100).get(0);
     }
 
@@ -143,20 +145,20 @@ final class Client {
 
     /** What the store records as held, and as waiting, gathered from pages of a size. */
     List<List<ClaimRef>> audit(int pageSize) {
-        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> found = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
-        sessions.forEach(session -> audit(session, pageSize, held, waiting));
-        return List.of(held, waiting);
+        sessions.forEach(session -> audit(session, pageSize, found, waiting));
+        return List.of(found, waiting);
     }
 
-    private void audit(SessionId session, int pageSize, List<ClaimRef> held, List<ClaimRef> waiting) {
+    private void audit(SessionId session, int pageSize, List<ClaimRef> found, List<ClaimRef> waiting) {
         Optional<String> cursor = Optional.empty();
         do {
             Reply.Audited page = send(new Command.Audit(session, cursor, pageSize), Reply.Audited.class);
             if (page.held().size() + page.waiting().size() > pageSize) {
                 throw new AssertionError("A page of at most " + pageSize + " claims was asked for, but got " + page);
             }
-            held.addAll(page.held());
+            found.addAll(page.held());
             waiting.addAll(page.waiting());
             cursor = page.cursor();
         } while (cursor.isPresent());

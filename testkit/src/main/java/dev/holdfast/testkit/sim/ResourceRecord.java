@@ -12,24 +12,22 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What the {@link Ledger} has written down about one resource: who holds it, who waits, and which tokens were given.
- */
-final class Book {
+/** The {@link StoreOracle}'s record of one resource: its holders, its waiters and all token blocks. */
+final class ResourceRecord {
 
-    /** A run of tokens that was given to a grant. */
+    /** The token block of a grant. */
     private record Block(long last, ClaimRecord grant) {}
 
     private final World world;
     private final String resource;
-    private final @Nullable LatchBook latch;
+    private final @Nullable LatchRecord latch;
     private final Map<ClaimRef, ClaimRecord> waiting = new LinkedHashMap<>();
-    private final Map<ClaimRef, ClaimRecord> held = new LinkedHashMap<>();
-    /** Every block that there was, by its first token. */
+    private final Map<ClaimRef, ClaimRecord> holders = new LinkedHashMap<>();
+    /** All blocks, by their first tokens. */
     private final NavigableMap<Long, Block> blocks = new TreeMap<>();
 
     private ResourceSpec spec;
-    /** Within a step the dead may make room first, and the capacity be changed then. */
+    /** The higher of the capacities before and after a step, within which expired claims may first make room. */
     private int capacityInStep;
 
     private int greatestCapacity;
@@ -37,7 +35,7 @@ final class Book {
     private long newestToken;
     private long freeSince = Long.MAX_VALUE;
 
-    Book(World world, ResourceInfo info, @Nullable LatchBook latch) {
+    ResourceRecord(World world, ResourceInfo info, @Nullable LatchRecord latch) {
         this.world = world;
         this.latch = latch;
         this.resource = info.name().value();
@@ -47,9 +45,9 @@ final class Book {
         this.smallestCapacity = spec.capacity();
     }
 
-    // What happens
+    // ---- Events
 
-    /** What the store says of the resource after a step. */
+    /** Called with the store's view of the resource after a step. */
     void update(ResourceSpec present) {
         capacityInStep = Math.max(spec.capacity(), present.capacity());
         spec = present;
@@ -61,7 +59,7 @@ final class Book {
         waiting.put(record.ref, record);
     }
 
-    /** A claim that waited, if only in this very step, is granted. */
+    /** Called when a claim is granted that waited, if only in this step. */
     void grant(ClaimRecord record, long micros) {
         waiting.remove(record.ref);
         if (record.isOverTimeAt(micros)) {
@@ -77,14 +75,14 @@ final class Book {
         if (latch != null && !latch.isOpen()) {
             world.fail(Rule.PASSED_TOGETHER, record + " passed a latch that is not open");
         }
-        held.put(record.ref, record);
+        holders.put(record.ref, record);
         long weight = 0;
-        for (ClaimRecord other : held.values()) {
+        for (ClaimRecord other : holders.values()) {
             weight += other.weight;
         }
-        // Those who were admitted when there was more stay; nobody new comes beside them.
+        // Holders from before a resize stay, but no claim is admitted in addition.
         if (weight > capacityInStep) {
-            world.fail(admission(), record + " was granted, and now too many hold at once: " + held.values());
+            world.fail(admission(), record + " was granted, and now too many hold at once: " + holders.values());
         }
     }
 
@@ -97,7 +95,7 @@ final class Book {
     }
 
     /**
-     * A grant has a block, which may be known.
+     * Records the block of a grant.
      *
      * @return whether it is new, and not the first of this resource
      */
@@ -120,24 +118,24 @@ final class Book {
 
     void remove(ClaimRecord record) {
         waiting.remove(record.ref);
-        held.remove(record.ref);
+        holders.remove(record.ref);
     }
 
-    /** All that is present, those that hold first. */
+    /** All present claims, holders first. */
     void forEach(Consumer<ClaimRecord> action) {
-        List.copyOf(held.values()).forEach(action);
+        List.copyOf(holders.values()).forEach(action);
         List.copyOf(waiting.values()).forEach(action);
     }
 
-    // Questions
+    // ---- Queries
 
-    /** Whether a claim waits for what is open. */
+    /** Whether a live claim waits although the latch is open. */
     boolean isShutOut(ClaimRecord record, long micros) {
         return latch != null && latch.isOpen() && !record.isOverTimeAt(micros);
     }
 
     boolean isHeld() {
-        return !held.isEmpty();
+        return !holders.isEmpty();
     }
 
     int greatestCapacity() {
@@ -148,7 +146,7 @@ final class Book {
         return smallestCapacity;
     }
 
-    /** The grant that a token was given to, however long ago; null if it never was. */
+    /** The grant whose block had a token, however long ago; null if there never was one. */
     @Nullable
     ClaimRecord grantOf(long token) {
         Map.Entry<Long, Block> entry = blocks.floorEntry(token);
@@ -157,7 +155,7 @@ final class Book {
                 : entry.getValue().grant();
     }
 
-    /** A process that neither holds nor waits has no claim. */
+    /** Checks that a process that neither holds nor waits has no claim. */
     void checkNothingOf(SimProcess process, long micros) {
         forEach(record -> {
             if (record.session.owner.process() == process && !record.isOverTimeAt(micros)) {
@@ -169,14 +167,14 @@ final class Book {
     }
 
     /**
-     * Looks whether there is room for the live claim that is next: somebody has slept through a wake-up. To be called
-     * often while nothing is disturbed.
+     * Checks that the next live claim does not wait although there is room, as after a missed wake-up. Called often
+     * while there are no faults.
      *
-     * @param boundNanos for how long that may be, in true time
+     * @param boundNanos how long it may wait, in true time
      */
     void checkProgress(long micros, long boundNanos) {
         long taken = 0;
-        for (ClaimRecord record : held.values()) {
+        for (ClaimRecord record : holders.values()) {
             taken += record.isOverTimeAt(micros) ? 0 : record.weight;
         }
         ClaimRecord next = nextAt(micros);
@@ -194,8 +192,8 @@ final class Book {
     }
 
     /**
-     * The live claim that is next; null if there is none, or its process is dead: it keeps its place for the rest of a
-     * ttl.
+     * The next live claim; null if there is none, or if its process is dead: that one keeps its place for the rest of
+     * its ttl.
      */
     private @Nullable ClaimRecord nextAt(long micros) {
         for (ClaimRecord record : waiting.values()) {

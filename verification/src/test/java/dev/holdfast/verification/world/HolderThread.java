@@ -4,32 +4,33 @@ import dev.holdfast.Hold;
 import java.util.concurrent.Callable;
 
 /**
- * A thread that asks for something once, and gives it back when it is told to.
+ * A thread that acquires something once, and releases it on request.
  *
- * @param <H> what it asks for
+ * @param <H> the kind of hold
  */
-public final class Asker<H extends Hold> {
+public final class HolderThread<H extends Hold> {
 
     private final Actor actor;
     private final Actor.Doing<H> asking;
 
-    private Asker(Actor actor, Actor.Doing<H> asking) {
+    private HolderThread(Actor actor, Actor.Doing<H> asking) {
         this.actor = actor;
         this.asking = asking;
     }
 
     /** Asks for what is there, and has it. */
-    public static <H extends Hold> Asker<H> holding(World world, String name, Callable<H> asking) throws Exception {
+    public static <H extends Hold> HolderThread<H> holding(World world, String name, Callable<H> asking)
+            throws Exception {
         Actor actor = world.actor(name);
-        Asker<H> asker = new Asker<>(actor, actor.start(asking));
-        asker.awaitGrant();
-        return asker;
+        HolderThread<H> holderThread = new HolderThread<>(actor, actor.start(asking));
+        holderThread.awaitGrant();
+        return holderThread;
     }
 
     /** Asks for what others have; returns when it stands in the queue, so that the order of the queue is known. */
-    public static <H extends Hold> Asker<H> waiting(World world, String name, Callable<H> asking) {
+    public static <H extends Hold> HolderThread<H> waiting(World world, String name, Callable<H> asking) {
         Actor actor = world.actor(name);
-        return new Asker<>(actor, actor.startWaiting(asking));
+        return new HolderThread<>(actor, actor.startWaiting(asking));
     }
 
     /** What it was granted. */

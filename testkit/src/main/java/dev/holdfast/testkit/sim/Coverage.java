@@ -5,30 +5,30 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** How often each of the {@linkplain Reach situations} was reached. */
-public final class Reached {
+/** How often each of the {@linkplain CoveragePoint situations} was reached. */
+public final class Coverage {
 
-    private final Map<Reach, Long> counts = new EnumMap<>(Reach.class);
+    private final Map<CoveragePoint, Long> counts = new EnumMap<>(CoveragePoint.class);
 
-    Reached() {}
+    Coverage() {}
 
-    void hit(Reach what) {
+    void hit(CoveragePoint what) {
         counts.merge(what, 1L, Long::sum);
     }
 
-    void addAll(Reached other) {
+    void addAll(Coverage other) {
         other.counts.forEach((what, count) -> counts.merge(what, count, Long::sum));
     }
 
     /** How often a situation was reached. */
-    public long count(Reach what) {
+    public long count(CoveragePoint what) {
         return counts.getOrDefault(what, 0L);
     }
 
     /** What was never reached. */
-    public List<Reach> missing() {
-        List<Reach> missing = new ArrayList<>();
-        for (Reach what : Reach.values()) {
+    public List<CoveragePoint> missing() {
+        List<CoveragePoint> missing = new ArrayList<>();
+        for (CoveragePoint what : CoveragePoint.values()) {
             if (count(what) == 0) {
                 missing.add(what);
             }
@@ -39,7 +39,7 @@ public final class Reached {
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();
-        for (Reach what : Reach.values()) {
+        for (CoveragePoint what : CoveragePoint.values()) {
             text.append(String.format("  %-34s %d%n", what, count(what)));
         }
         return text.toString();

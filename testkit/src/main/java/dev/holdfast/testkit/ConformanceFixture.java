@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -26,56 +25,56 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
-/** The store under test, with what the tests do to it all the time. */
-final class Bench {
+/** The store under test, with the operations that most tests use. */
+final class ConformanceFixture {
 
     /** A store that does not answer within this time has hung. */
     static final Duration ANSWER = Duration.ofSeconds(60);
 
-    /** How early, by our clock, a store may end what it counts in whole units of its own. */
+    /** How early, by our clock, a store that counts in coarse units may end a session or lease. */
     private static final Duration CLOCK_GRAIN = Duration.ofMillis(20);
 
-    /** Sessions that are not meant to end, where the store keeps any for so long. */
+    /** The ttl of sessions that should outlast the test, where the store allows it. */
     private static final Duration LONG = Duration.ofHours(1);
 
     final LockStore first;
     final LockStore second;
     final StoreTraits traits;
 
-    /** What the first connection was told. */
-    final Queue<Signal> told = new ConcurrentLinkedQueue<>();
+    /** The signals of the first connection. */
+    final Queue<Signal> firstSignals = new ConcurrentLinkedQueue<>();
 
-    /** What the second connection was told. */
-    final Queue<Signal> toldSecond = new ConcurrentLinkedQueue<>();
+    /** The signals of the second connection. */
+    final Queue<Signal> secondSignals = new ConcurrentLinkedQueue<>();
 
     private final StoreUnderTest subject;
 
-    /** How many times longer than usual short things last. */
+    /** By what factor short leases are longer than usual. */
     private final int factor;
 
-    /** When the first short thing may have begun that the test has not yet waited for; none if it is null. */
+    /** The start of the first short lease or session that the test has not yet waited for; null if there is none. */
     private @Nullable Long shortSince;
 
     private boolean wasTooSlow;
 
-    Bench(StoreUnderTest subject, int factor) {
+    ConformanceFixture(StoreUnderTest subject, int factor) {
         this.subject = subject;
         this.factor = factor;
         this.first = subject.first();
         this.second = subject.second();
         this.traits = first.traits();
-        first.subscribe(told::add);
-        second.subscribe(toldSecond::add);
+        first.subscribe(firstSignals::add);
+        second.subscribe(secondSignals::add);
     }
 
     /** A client on the first connection whose session outlasts the test. */
-    Client client(String label) {
-        return Client.open(first, longTtl(), label);
+    TestClient client(String label) {
+        return TestClient.open(first, longTtl(), label);
     }
 
     /** A client on the second connection whose session outlasts the test. */
-    Client other(String label) {
-        return Client.open(second, longTtl(), label);
+    TestClient other(String label) {
+        return TestClient.open(second, longTtl(), label);
     }
 
     private Duration longTtl() {
@@ -83,11 +82,11 @@ final class Bench {
     }
 
     /** A client on the first connection whose session ends soon unless it is kept alive. */
-    Client shortLived(String label) {
-        return Client.open(first, shortTtl(), label);
+    TestClient shortLived(String label) {
+        return TestClient.open(first, shortTtl(), label);
     }
 
-    /** How long what is meant to end lasts. It begins now at the earliest. */
+    /** The ttl of sessions and leases that the test lets end. They begin now at the earliest. */
     Duration shortTtl() {
         if (shortSince == null) {
             shortSince = System.nanoTime();
@@ -99,10 +98,7 @@ final class Bench {
         return hasClock() ? Duration.ofSeconds(10) : subject.shortTtl().multipliedBy(factor);
     }
 
-    /**
-     * Whether what is meant to end may have ended before the test was ready for it: what it saw then is not what it is
-     * about.
-     */
+    /** Whether a short session or lease may have ended before the test was ready: then its result means nothing. */
     boolean wasTooSlow() {
         return wasTooSlow || isTooSlow();
     }
@@ -133,7 +129,7 @@ final class Bench {
     }
 
     /**
-     * Lets time pass, moved or real, until something is so. It must come within twice the time that short things last.
+     * Lets time pass, on a moved or the real clock, until a condition holds; at most twice the length of short leases.
      */
     void until(String what, BooleanSupplier isSo) {
         wasTooSlow |= isTooSlow();
@@ -141,7 +137,7 @@ final class Bench {
         Duration step = shortLength().dividedBy(8);
         long deadline = System.nanoTime()
                 + 2 * shortLength().toNanos()
-                + subject.patience().toNanos();
+                + subject.timeout().toNanos();
         for (int steps = 0; !isSo.getAsBoolean(); steps++) {
             if (hasClock() ? steps > 16 : System.nanoTime() - deadline > 0) {
                 throw new AssertionError("In " + shortLength().multipliedBy(2) + " it did not come about that " + what);
@@ -154,18 +150,18 @@ final class Bench {
         }
     }
 
-    /** Waits, in real time, for something that the store does by itself at once. */
+    /** Waits, in real time, for something that the store does at once without further commands. */
     void soon(String what, BooleanSupplier isSo) {
-        long deadline = System.nanoTime() + subject.patience().toNanos();
+        long deadline = System.nanoTime() + subject.timeout().toNanos();
         while (!isSo.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("In " + subject.patience() + " it did not come about that " + what);
+                throw new AssertionError("In " + subject.timeout() + " it did not come about that " + what);
             }
             LockSupport.parkNanos(1_000_000);
         }
     }
 
-    /** Skips the test, with the reason, where the store does not promise what it looks at. */
+    /** Skips the test, with the reason, where the store does not promise what is tested. */
     static void needs(boolean promised, String reason) {
         Assumptions.assumeTrue(promised, "Skipped: " + reason);
     }
@@ -195,7 +191,7 @@ final class Bench {
         needs(traits.has(Feature.ADVANCE), "the store has no Advance");
     }
 
-    /** What a Yield answers when nobody waits: a store that can't know that gives way in any case. */
+    /** The reply to a Yield without waiters: a store that does not know its waiters requeues the claim in any case. */
     Class<? extends Reply> yieldedAlone() {
         return traits.has(Feature.KNOWN_WAITERS) ? Reply.Granted.class : Reply.Queued.class;
     }
@@ -208,34 +204,36 @@ final class Bench {
         return subject.damage(name);
     }
 
-    /** Sends one command and waits for the answer. */
+    /** Sends one command and waits for the reply. */
     static Reply send(LockStore store, Command command) {
         try {
-            return store.execute(command, CallerMode.BLOCKING, ANSWER)
-                    .toCompletableFuture()
-                    .get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
+            return await(store, command);
         } catch (ExecutionException e) {
-            throw new AssertionError("The store failed at " + command + ": " + e.getCause(), e.getCause());
-        } catch (TimeoutException e) {
-            throw new AssertionError("The store did not answer " + command + " within " + ANSWER, e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("Interrupted while waiting for the answer to " + command, e);
+            throw failed(command, e);
         }
     }
 
-    /** Sends one command that the store is to refuse by failing, and gives why it failed. */
+    /** Sends one command at which the store must fail, and returns the failure. */
     static StoreException failure(LockStore store, Command command) {
-        CompletableFuture<Reply> answer =
-                store.execute(command, CallerMode.BLOCKING, ANSWER).toCompletableFuture();
         try {
-            throw new AssertionError(command + "\n  was to fail, but was answered\n  "
-                    + answer.get(ANSWER.toNanos(), TimeUnit.NANOSECONDS));
+            throw new AssertionError(command + "\n  was to fail, but was answered\n  " + await(store, command));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof StoreException failure) {
                 return failure;
             }
-            throw new AssertionError("The store failed at " + command + ": " + e.getCause(), e.getCause());
+            throw failed(command, e);
+        }
+    }
+
+    private static AssertionError failed(Command command, ExecutionException e) {
+        return new AssertionError("The store failed at " + command + ": " + e.getCause(), e.getCause());
+    }
+
+    private static Reply await(LockStore store, Command command) throws ExecutionException {
+        try {
+            return store.execute(command, CallerMode.BLOCKING, ANSWER)
+                    .toCompletableFuture()
+                    .get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw new AssertionError("The store did not answer " + command + " within " + ANSWER, e);
         } catch (InterruptedException e) {
@@ -255,7 +253,7 @@ final class Bench {
         return expected.cast(reply);
     }
 
-    /** All that the store says is in use, whose name begins so. */
+    /** All resources in use whose names have a prefix, as the store reports them. */
     List<ResourceInfo> inspect(String prefix) {
         List<ResourceInfo> found = new ArrayList<>();
         Optional<String> cursor = Optional.empty();
@@ -267,7 +265,7 @@ final class Bench {
         return found;
     }
 
-    /** What the store says of a resource that is in use. */
+    /** A resource that is in use, as the store reports it. */
     ResourceInfo info(ResourceName name) {
         return inspect(name.value()).stream()
                 .filter(info -> info.name().equals(name))

@@ -22,64 +22,68 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the store from outside: keeps its own record of sessions, claims and tokens from the commands and the
- * answers, and compares it after each step with what the store says it holds. Judges the rules that concern the store
- * alone.
+ * Checks the store from outside: it keeps its own record of sessions, claims and tokens from commands and replies, and
+ * compares it after each step with what the store reports. It checks the rules that concern the store alone.
  */
-final class Ledger {
+final class StoreOracle {
 
-    /** A step of the store, and what it shows of itself after it. */
+    /** A step of the store, and the claims that it reports afterwards. */
     private record Step(Command command, Reply reply, SimLink from, long micros, Map<ClaimRef, ClaimRecord> present) {}
 
     private final World world;
     private final boolean isPassive;
-    private final Reached reached;
+    private final Coverage coverage;
     private final Map<SessionId, ClaimRecord.Session> sessions = new HashMap<>();
     private final Map<ClaimRef, ClaimRecord> records = new HashMap<>();
-    private final Map<String, Book> books = new LinkedHashMap<>();
-    private final Map<String, LatchBook> latches = new LinkedHashMap<>();
+    private final Map<String, ResourceRecord> resourceRecords = new LinkedHashMap<>();
+    private final Map<String, LatchRecord> latches = new LinkedHashMap<>();
     private BiConsumer<String, ClaimRecord> onGrant = (resource, record) -> {};
     private long places;
     private long grants;
     private boolean hadAmnesia;
 
     /**
-     * Opens a ledger.
+     * Creates an empty record.
      *
      * @param isPassive as in {@link SimStore#isPassive()}
      */
-    Ledger(World world, boolean isPassive, Reached reached) {
+    StoreOracle(World world, boolean isPassive, Coverage coverage) {
         this.world = world;
         this.isPassive = isPassive;
-        this.reached = reached;
+        this.coverage = coverage;
     }
 
-    /** Who is told of each grant, at the instant at which the store makes it. */
+    /** Adds a listener for grants, at the instant at which the store makes them. */
     void onGrant(BiConsumer<String, ClaimRecord> listener) {
         onGrant = onGrant.andThen(listener);
     }
 
-    /** A step of the store is over. */
+    /** Called after a step of the store. */
     void applied(Command command, Reply reply, List<ResourceInfo> now, SimLink from, long micros) {
         Step step = new Step(command, reply, from, micros, new HashMap<>());
         noteSession(step);
         noteLatch(step);
         now.forEach(info -> compare(info, step));
-        books.values().forEach(book -> book.forEach(record -> dropIfAbsent(book, record, step)));
+        resourceRecords
+                .values()
+                .forEach(
+                        resourceRecord -> resourceRecord.forEach(record -> dropIfAbsent(resourceRecord, record, step)));
         noteWithdrawal(command);
         noteLeases(step);
         List<ClaimRecord> granted = new ArrayList<>();
         now.forEach(info -> noteGrants(info, granted, micros));
-        // Told last, because who is told may ask the store for something else.
+        // Last, because listeners may use the store.
         granted.forEach(record -> onGrant.accept(record.ref.resource().value(), record));
     }
 
-    /** The store has come back empty. */
+    /** Called when the store has lost its data. */
     void forget() {
         hadAmnesia = true;
-        books.values().forEach(book -> book.forEach(record -> end(book, record, End.AMNESIA)));
+        resourceRecords
+                .values()
+                .forEach(resourceRecord -> resourceRecord.forEach(record -> end(resourceRecord, record, End.AMNESIA)));
         sessions.values().forEach(session -> session.isOver = true);
-        latches.values().forEach(LatchBook::forget);
+        latches.values().forEach(LatchRecord::forget);
     }
 
     // ---- Sessions
@@ -104,20 +108,21 @@ final class Ledger {
         }
     }
 
-    // ---- What is new
+    // ---- New claims
 
     private void compare(ResourceInfo info, Step step) {
-        Book book = books.computeIfAbsent(info.name().value(), name -> open(info));
-        book.update(info.spec());
+        ResourceRecord resourceRecord =
+                resourceRecords.computeIfAbsent(info.name().value(), name -> open(info));
+        resourceRecord.update(info.spec());
         for (ResourceInfo.Party party : info.holders()) {
-            ClaimRecord record = see(party, book, step);
+            ClaimRecord record = see(party, resourceRecord, step);
             if (record.isOverTimeAt(step.micros()) && (!isPassive || concerns(step.command(), info.name()))) {
                 world.fail(Rule.DEAD_GIVE_WAY, "the store keeps " + record + " as a holder, though its time is over");
             }
         }
         for (ResourceInfo.Party party : info.waiters()) {
-            ClaimRecord record = see(party, book, step);
-            if (book.isShutOut(record, step.micros())) {
+            ClaimRecord record = see(party, resourceRecord, step);
+            if (resourceRecord.isShutOut(record, step.micros())) {
                 world.fail(Rule.PASSED_TOGETHER, record + " waits for a latch that is open");
             }
             if (record.weight > info.spec().capacity()) {
@@ -128,30 +133,31 @@ final class Ledger {
         }
     }
 
-    private Book open(ResourceInfo info) {
+    private ResourceRecord open(ResourceInfo info) {
         boolean isLatch = info.spec().kind() == Kind.LATCH;
-        return new Book(world, info, isLatch ? latch(info.name().value()) : null);
+        return new ResourceRecord(world, info, isLatch ? latch(info.name().value()) : null);
     }
 
     private void noteLatch(Step step) {
         if (step.command() instanceof Command.OnResource on) {
-            LatchBook latch = latches.get(on.resource().value());
+            LatchRecord latch = latches.get(on.resource().value());
             if (latch != null) {
                 latch.applied(step.command(), step.reply(), step.from().process());
             }
         }
     }
 
-    private ClaimRecord see(ResourceInfo.Party party, Book book, Step step) {
+    private ClaimRecord see(ResourceInfo.Party party, ResourceRecord resourceRecord, Step step) {
         ClaimRef ref = party.claim();
         ClaimRecord record = records.get(ref);
         if (record != null && claims(step.command(), ref) && mayBeMadeAgain(record, step.micros())) {
-            // It ended before its claimant heard of it, who asks again: a new claim by the rules of the SPI.
-            end(book, record, record.end == null ? End.TIME : record.end);
+            // It ended before its claimant learned of it, and the claimant asks again: a new claim by the rules of
+            // the SPI.
+            end(resourceRecord, record, record.end == null ? End.TIME : record.end);
             record = null;
         }
         if (record == null) {
-            record = make(ref, book, step);
+            record = make(ref, resourceRecord, step);
             record.weight = party.weight();
         } else if (record.end != null) {
             Rule rule = switch (record.end) {
@@ -166,11 +172,14 @@ final class Ledger {
         return record;
     }
 
-    /** A grant keeps its weight, until part of it is given back: then it has what was asked for, however often. */
+    /**
+     * A grant keeps its weight until part of it is released; then it has the requested weight, however often the
+     * command arrives.
+     */
     private void checkWeight(ClaimRecord record, int weight, Step step) {
         int expected = record.weight;
         if (step.command() instanceof Command.ShrinkTo shrink && shrink.claim().equals(record.ref)) {
-            reached.hit(expected <= shrink.weight() ? Reach.SHRUNK_AGAIN : Reach.SHRUNK);
+            coverage.hit(expected <= shrink.weight() ? CoveragePoint.SHRUNK_AGAIN : CoveragePoint.SHRUNK);
             expected = Math.min(expected, shrink.weight());
         }
         if (weight != expected) {
@@ -179,10 +188,10 @@ final class Ledger {
         record.weight = weight;
     }
 
-    private ClaimRecord make(ClaimRef ref, Book book, Step step) {
+    private ClaimRecord make(ClaimRef ref, ResourceRecord resourceRecord, Step step) {
         ClaimRecord record = new ClaimRecord(ref, session(ref.session()), ++places);
         records.put(ref, record);
-        book.queue(record);
+        resourceRecord.queue(record);
         record.isDetached = isDetached(step.command());
         if (!claims(step.command(), ref)) {
             world.fail(Rule.NOTHING_OLD, ref + " stands at the store, and was not asked for by this step");
@@ -217,9 +226,9 @@ final class Ledger {
                 && claiming.request().claim().equals(ref);
     }
 
-    // ---- What is gone
+    // ---- Absent claims
 
-    private void dropIfAbsent(Book book, ClaimRecord record, Step step) {
+    private void dropIfAbsent(ResourceRecord resourceRecord, ClaimRecord record, Step step) {
         if (step.present().containsKey(record.ref)) {
             return;
         }
@@ -232,18 +241,18 @@ final class Ledger {
             return;
         }
         if (why == End.WITHDRAWAL && record.state == State.HELD && !record.wasServed) {
-            reached.hit(Reach.LATE_GRANT_UNDONE);
+            coverage.hit(CoveragePoint.LATE_GRANT_UNDONE);
         } else if (why == End.TIME && record.state == State.WAITING) {
-            reached.hit(Reach.DEAD_WAITER_SKIPPED);
+            coverage.hit(CoveragePoint.DEAD_WAITER_SKIPPED);
         } else if (why == End.TIME && record.outlivesSession() && record.session.isDeadAt(step.micros())) {
-            reached.hit(Reach.OUTLIVED_ITS_SESSION);
+            coverage.hit(CoveragePoint.OUTLIVED_ITS_SESSION);
         } else if (why == End.RESIZING) {
-            reached.hit(Reach.WAITER_TOO_HEAVY);
+            coverage.hit(CoveragePoint.WAITER_TOO_HEAVY);
         }
-        end(book, record, why);
+        end(resourceRecord, record, why);
     }
 
-    /** What gave the store the right to drop a claim in a step; null if nothing did. */
+    /** The reason why the store may drop a claim in a step; null if there is none. */
     private @Nullable End why(ClaimRecord record, Step step) {
         Command command = step.command();
         boolean isOverTime = record.isOverTimeAt(step.micros());
@@ -275,13 +284,13 @@ final class Ledger {
         return reply instanceof Reply.Granted || reply instanceof Reply.Queued;
     }
 
-    private static void end(Book book, ClaimRecord record, End why) {
-        book.remove(record);
+    private static void end(ResourceRecord resourceRecord, ClaimRecord record, End why) {
+        resourceRecord.remove(record);
         record.state = State.ENDED;
         record.end = why;
     }
 
-    /** What was withdrawn before it arrived must never arrive with an effect. */
+    /** A claim that was withdrawn before it arrived must never take effect. */
     private void noteWithdrawal(Command command) {
         if (command instanceof Command.Withdraw withdraw && !records.containsKey(withdraw.claim())) {
             ClaimRecord.Session session = sessions.get(withdraw.claim().session());
@@ -324,49 +333,49 @@ final class Ledger {
     }
 
     private void noteGrants(ResourceInfo info, List<ClaimRecord> granted, long micros) {
-        Book book = books.get(info.name().value());
-        if (book == null) {
+        ResourceRecord resourceRecord = resourceRecords.get(info.name().value());
+        if (resourceRecord == null) {
             return;
         }
         for (ResourceInfo.Party party : info.holders()) {
             ClaimRecord record = records.get(party.claim());
             if (record != null && record.state == State.WAITING) {
                 record.state = State.HELD;
-                book.grant(record, micros);
+                resourceRecord.grant(record, micros);
                 record.grant = ++grants;
                 granted.add(record);
             }
         }
-        // A step may admit one and then give another more tokens, who was there before.
+        // A step may admit one claim and then give more tokens to an earlier one.
         info.holders().stream()
                 .filter(party -> party.tokens().isPresent())
                 .sorted(Comparator.comparing(
                         party -> party.tokens().orElseThrow().first()))
-                .forEach(party -> noteBlock(book, party));
+                .forEach(party -> noteBlock(resourceRecord, party));
     }
 
-    private void noteBlock(Book book, ResourceInfo.Party party) {
+    private void noteBlock(ResourceRecord resourceRecord, ResourceInfo.Party party) {
         ClaimRecord record = records.get(party.claim());
         TokenBlock block = party.tokens().orElseThrow();
         if (record != null && record.state == State.HELD) {
-            boolean hasMore = book.noteBlock(record, block.first(), block.last());
+            boolean hasMore = resourceRecord.noteBlock(record, block.first(), block.last());
             if (hasMore && hadAmnesia) {
-                reached.hit(Reach.TOKENS_FROM_THE_FLOOR);
+                coverage.hit(CoveragePoint.TOKENS_FROM_THE_FLOOR);
             }
         }
     }
 
-    // ---- Questions
+    // ---- Queries
 
-    LatchBook latch(String name) {
-        return latches.computeIfAbsent(name, fresh -> new LatchBook(world, reached, fresh));
+    LatchRecord latch(String name) {
+        return latches.computeIfAbsent(name, fresh -> new LatchRecord(world, coverage, fresh));
     }
 
-    /** The grant that a token was given to, however long ago; null if it never was. */
+    /** The grant whose block had a token, however long ago; null if there never was one. */
     @Nullable
     ClaimRecord grantOf(String resource, long token) {
-        Book book = books.get(resource);
-        return book == null ? null : book.grantOf(token);
+        ResourceRecord resourceRecord = resourceRecords.get(resource);
+        return resourceRecord == null ? null : resourceRecord.grantOf(token);
     }
 
     @Nullable
@@ -381,15 +390,15 @@ final class Ledger {
     }
 
     /**
-     * Whether a hold's grant was taken away behind the client's back, or may be at any time: the promise then is to
-     * tell it within a ttl, and no more.
+     * Whether a grant was released behind the client's back, or may be at any time: then the promise is only to report
+     * that within a ttl.
      */
     boolean wasTakenAway(Holding holding) {
         ClaimRecord grant = grantOf(holding);
         return holding.isGivenAway || (grant != null && grant.end == End.FORCE);
     }
 
-    /** From now on anybody may give back the grant of a hold. */
+    /** From now on any client may release the grant of a hold. */
     void giveAway(Holding holding) {
         ClaimRecord grant = grantOf(holding);
         if (grant != null) {
@@ -397,17 +406,17 @@ final class Ledger {
         }
     }
 
-    /** The most that there has been of a resource. */
+    /** The greatest capacity that a resource has had. */
     int greatestCapacity(String resource) {
-        Book book = books.get(resource);
-        return book == null ? Integer.MAX_VALUE : book.greatestCapacity();
+        ResourceRecord resourceRecord = resourceRecords.get(resource);
+        return resourceRecord == null ? Integer.MAX_VALUE : resourceRecord.greatestCapacity();
     }
 
-    /** Whether there has been a time when there was less than somebody asks for. */
-    boolean wasEverTooHeavy(List<Wish.Part> parts) {
-        for (Wish.Part part : parts) {
-            Book book = books.get(part.resource().name());
-            if (book != null && book.smallestCapacity() < part.weight()) {
+    /** Whether a capacity was ever lower than a request. */
+    boolean wasEverTooHeavy(List<AcquireIntent.Part> parts) {
+        for (AcquireIntent.Part part : parts) {
+            ResourceRecord resourceRecord = resourceRecords.get(part.resource().name());
+            if (resourceRecord != null && resourceRecord.smallestCapacity() < part.weight()) {
                 return true;
             }
         }
@@ -425,14 +434,15 @@ final class Ledger {
     }
 
     boolean anyHeld() {
-        return books.values().stream().anyMatch(Book::isHeld);
+        return resourceRecords.values().stream().anyMatch(ResourceRecord::isHeld);
     }
 
-    /** What stands at the store now and whose time is not over, in words; empty if nothing does. */
+    /** The live claims at the store, for a message; empty if there are none. */
     String leftovers(long micros) {
         StringBuilder text = new StringBuilder();
-        books.values()
-                .forEach(book -> book.forEach(record -> {
+        resourceRecords
+                .values()
+                .forEach(resourceRecord -> resourceRecord.forEach(record -> {
                     if (!record.isOverTimeAt(micros)) {
                         text.append(record).append("; ");
                     }
@@ -440,17 +450,17 @@ final class Ledger {
         return text.toString();
     }
 
-    /** A process that neither holds nor waits has no claim. */
+    /** Checks that a process that neither holds nor waits has no claim. */
     void checkNothingOf(SimProcess process, String resource, long micros) {
-        Book book = books.get(resource);
-        if (book != null) {
-            book.checkNothingOf(process, micros);
+        ResourceRecord resourceRecord = resourceRecords.get(resource);
+        if (resourceRecord != null) {
+            resourceRecord.checkNothingOf(process, micros);
         }
     }
 
-    /** No resource may be free for longer than the bound while somebody waits for it. */
+    /** Checks that no resource with waiters is free for longer than the bound. */
     void checkProgress(long micros, long boundNanos) {
-        books.values().forEach(book -> book.checkProgress(micros, boundNanos));
+        resourceRecords.values().forEach(resourceRecord -> resourceRecord.checkProgress(micros, boundNanos));
     }
 
     private ClaimRecord.Session session(SessionId id) {

@@ -13,13 +13,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIZ_Result;
 
 /** What one owner wrote to plain fields the next one sees, and no two have one token. */
-public final class HandOff {
+public final class HandOver {
 
-    private HandOff() {}
+    private HandOver() {}
 
     /** The lock and what it guards. */
     public abstract static class Guarded {
-        final DistributedLock lock = Client.lock();
+        final DistributedLock lock = StressClient.lock();
         private int count;
         private long newestToken;
         private boolean isInOrder = true;
@@ -40,7 +40,7 @@ public final class HandOff {
         }
 
         final int asStage() {
-            try (Hold hold = Client.holdOf(lock)) {
+            try (Hold hold = StressClient.holdOf(lock)) {
                 return next(hold);
             }
         }

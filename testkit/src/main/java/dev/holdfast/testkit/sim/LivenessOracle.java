@@ -1,25 +1,25 @@
 package dev.holdfast.testkit.sim;
 
 /**
- * Judges what does not happen: comes back after a while and looks whether a loss was told, a doubt is over, a release
- * has ended. Counts the time only while the process concerned has been running without a break.
+ * Detects what fails to happen: it checks later whether a loss was reported, a doubt resolved, or a release completed.
+ * Only time in which the process ran without a break counts.
  */
-final class Watchman {
+final class LivenessOracle {
 
     /** The longest sleep that may go unnoticed for a while, with what the clocks' grain adds. */
     private static final long NAP = 40_000_000;
 
     private final World world;
     private final Plan plan;
-    private final Judge judge;
+    private final HoldOracle holdOracle;
 
-    Watchman(World world, Plan plan, Judge judge) {
+    LivenessOracle(World world, Plan plan, HoldOracle holdOracle) {
         this.world = world;
         this.plan = plan;
-        this.judge = judge;
+        this.holdOracle = holdOracle;
     }
 
-    /** Has the loss of a hold looked for when its time is over. */
+    /** Schedules the check for the loss of a hold, at its deadline. */
     void awaitLoss(Holding holding) {
         long left = holding.hold.remaining().toNanos();
         world.after(holding.client.process().clock().trueDuration(left) + plan.toldWithin(), () -> checkTold(holding));
@@ -30,10 +30,10 @@ final class Watchman {
         if (!holding.isInHand() || process.isDead()) {
             return;
         }
-        // Timers sleep with the machine, so after that they take longer to find out.
+        // Timers sleep with the machine, so after a sleep they detect the loss later.
         boolean isDrowsy = world.now() - process.awakeSince() < plan.ttl / 8 + plan.toldWithin();
         if (process.isPaused() && holding.hold.remaining().isZero()) {
-            // Its own clock says so, whatever it is told when it goes on.
+            // Its own clock says so, whatever the process learns when it resumes.
             holding.wasOver = true;
         }
         boolean isFresh = world.now() - process.runningSince() < plan.toldWithin();
@@ -45,7 +45,7 @@ final class Watchman {
             }
             awaitLoss(holding);
         } else if (holding.overSince == Long.MAX_VALUE) {
-            // It may have ended just now: an extension, or a nap that was found out late, has moved its end.
+            // Its end may have moved just now: by an extension, or by a nap that was detected late.
             holding.overSince = world.now();
             world.after(plan.toldWithin() + (process.hasSlept() ? NAP : 0), () -> checkTold(holding));
         } else {
@@ -55,9 +55,9 @@ final class Watchman {
         }
     }
 
-    /** Sees to it that a doubt ends: as held, or as lost. */
+    /** Fails the run if a doubt is not resolved, as held or as lost. */
     void awaitCertainty(Holding holding) {
-        if (!plan.isNetworkClean() || !judge.isStoreWhole()) {
+        if (!plan.isNetworkClean() || !holdOracle.isStoreWhole()) {
             return;
         }
         long within = plan.ttl / 2 + plan.settledWithin();
@@ -71,7 +71,7 @@ final class Watchman {
                     !process.isRunning() || process.runningSince() >= since || process.steppedAt() >= since;
             if (isDisturbed) {
                 awaitCertainty(holding);
-            } else if (!judge.look(holding) && !holding.wasOver) {
+            } else if (!holdOracle.checkHeld(holding) && !holding.wasOver) {
                 world.fail(
                         Rule.EVERYTHING_ENDS,
                         holding + " has been in doubt for " + within / 1_000_000 + " ms, and nobody asks the store");
@@ -79,10 +79,10 @@ final class Watchman {
         });
     }
 
-    /** Sees to it that the release ends in time, one way or the other. */
+    /** Fails the run if the release does not end in time, with any outcome. */
     void awaitRelease(Holding holding) {
         long since = world.now();
-        // The time-out, the retries that go on until it is over, and one more command that may be under way then.
+        // The time-out, the retries until it has passed, and one more command that may be under way then.
         long within = 2 * plan.storeTimeout + 2_000_000_000 + plan.toldWithin();
         world.after(within, () -> {
             SimProcess process = holding.client.process();

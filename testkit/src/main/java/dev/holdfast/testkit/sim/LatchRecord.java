@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What the {@link Ledger} has written down about one latch: its generations, who began them, and which ids counted. */
-final class LatchBook {
+/** The {@link StoreOracle}'s record of one latch: its generations, who began them, and which ids counted. */
+final class LatchRecord {
 
     /** One generation, from its setting on. */
     private static final class Generation {
@@ -22,7 +22,7 @@ final class LatchBook {
         final Set<String> counted = new HashSet<>();
         long remaining;
 
-        /** Its setter was told that it has set it. */
+        /** Its setter has learned that it set the count. */
         boolean isClaimed;
 
         Generation(Command.SetCount command, SimProcess setter, long begunAt) {
@@ -35,10 +35,10 @@ final class LatchBook {
     }
 
     private final World world;
-    private final Reached reached;
+    private final Coverage coverage;
     private final String name;
     private final List<Generation> generations = new ArrayList<>();
-    /** When the calls ended that count with an id. */
+    /** When the count-downs of each id ended. */
     private final Map<String, Long> ended = new HashMap<>();
 
     private @Nullable Generation present;
@@ -47,31 +47,31 @@ final class LatchBook {
 
     private boolean wasForgotten;
 
-    LatchBook(World world, Reached reached, String name) {
+    LatchRecord(World world, Coverage coverage, String name) {
         this.world = world;
-        this.reached = reached;
+        this.coverage = coverage;
         this.name = name;
     }
 
     // ---- What the store does
 
-    /** The store has carried out a command that concerns this latch. */
+    /** Called after the store has executed a command on this latch. */
     void applied(Command command, Reply reply, SimProcess from) {
-        if (!(reply instanceof Reply.Count told)) {
+        if (!(reply instanceof Reply.Count reported)) {
             return;
         }
         if (command instanceof Command.SetCount set) {
             set(set, from);
-            check(told, Rule.SET_ONCE, "was to be set to " + set.count());
+            check(reported, Rule.SET_ONCE, "was to be set to " + set.count());
         } else if (command instanceof Command.CountDown down) {
-            check(told, count(down), "was counted down by " + down.id());
+            check(reported, count(down), "was counted down by " + down.id());
         }
     }
 
     private void set(Command.SetCount command, SimProcess from) {
         Generation before = present;
         if (!isOpen()) {
-            reached.hit(Reach.LATCH_SET_ALREADY);
+            coverage.hit(CoveragePoint.LATCH_SET_ALREADY);
         } else if (before == null || command.generation() > before.number) {
             openUntil = world.now();
             Generation fresh = new Generation(command, from, world.now());
@@ -80,18 +80,18 @@ final class LatchBook {
         }
     }
 
-    /** Counts, and tells what is broken if the store has counted otherwise. */
+    /** Counts, and returns the rule that is broken if the store counts differently. */
     private Rule count(Command.CountDown command) {
         Generation counting = present;
         if (counting == null || command.generation() != counting.number) {
             if (command.generation() != 0) {
-                reached.hit(Reach.COUNTED_TOO_LATE);
+                coverage.hit(CoveragePoint.COUNTED_TOO_LATE);
             }
             return Rule.COUNTS_ITS_GENERATION;
         } else if (counting.remaining == 0) {
             return Rule.COUNTED_TO_ZERO;
         } else if (!counting.counted.add(command.id())) {
-            reached.hit(Reach.COUNTED_AGAIN);
+            coverage.hit(CoveragePoint.COUNTED_AGAIN);
             return Rule.COUNTED_ONCE;
         }
         if (ended.getOrDefault(command.id(), Long.MAX_VALUE) < firstBegunAt(counting.number)) {
@@ -103,9 +103,7 @@ final class LatchBook {
         return Rule.COUNTED_TO_ZERO;
     }
 
-    /**
-     * When a generation was begun: a store that has lost it may be told to begin the same again, by a repeated setting.
-     */
+    /** When a generation began first: after a loss of data, a repeated setting may begin it again. */
     private long firstBegunAt(long number) {
         return generations.stream()
                 .filter(each -> each.number == number)
@@ -114,19 +112,19 @@ final class LatchBook {
                 .orElseThrow();
     }
 
-    private void check(Reply.Count told, Rule rule, String what) {
+    private void check(Reply.Count reported, Rule rule, String what) {
         Generation now = present;
         long number = now == null ? 0 : now.number;
         long remaining = now == null ? 0 : now.remaining;
-        if (told.generation() != number || told.remaining() != remaining) {
+        if (reported.generation() != number || reported.remaining() != remaining) {
             world.fail(
                     rule,
                     name + " " + what + ", which makes " + remaining + " in generation " + number + ", but it says "
-                            + told);
+                            + reported);
         }
     }
 
-    /** The store has lost its data. */
+    /** Called when the store has lost its data. */
     void forget() {
         present = null;
         wasForgotten = true;
@@ -139,21 +137,21 @@ final class LatchBook {
         return now == null || now.remaining == 0;
     }
 
-    /** Whether there was a moment from an instant on in which it was open. */
+    /** Whether it was open at any time since an instant. */
     boolean wasOpenSince(long instant) {
         return isOpen() || openUntil >= instant;
     }
 
-    // ---- What callers are told
+    // ---- Outcomes for callers
 
     /**
-     * A call that sets the count has ended for its caller, who has no other under way.
+     * Called when a call that sets the count has ended for its caller, which has no other under way.
      *
-     * @param count what it sets, which nobody else of its process does
-     * @param since when it began
-     * @param wasEverUnknown whether an earlier one may yet act
+     * @param count the count, which no other caller of its process sets
+     * @param since when the call began
+     * @param wasEverUnknown whether an earlier call may still act
      */
-    void told(boolean isSetter, long count, SimProcess by, long since, boolean wasEverUnknown) {
+    void setEnded(boolean isSetter, long count, SimProcess by, long since, boolean wasEverUnknown) {
         Generation own = null;
         for (Generation each : generations) {
             if (each.setter == by && each.count == count && each.begunAt >= since && !each.isClaimed) {
@@ -169,17 +167,17 @@ final class LatchBook {
         }
     }
 
-    /** A call that counts down begins. */
+    /** Called when a count-down begins. */
     void begins(String id) {
         ended.remove(id);
     }
 
-    /** A call that counts down has ended: from here on its id counts in no generation that begins later. */
+    /** Called when a count-down has ended: from now on its id counts in no generation that begins later. */
     void ends(String id) {
         ended.put(id, world.now());
     }
 
-    /** A call that counts down was answered: in a generation that lasted all the time it has counted. */
+    /** Called when a count-down succeeded: in a generation that lasted all the time it must have counted. */
     void counted(String id, long since) {
         Generation now = present;
         if (now == null || now.remaining == 0 || now.begunAt >= since || wasForgotten) {

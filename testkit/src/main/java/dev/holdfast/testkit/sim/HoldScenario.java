@@ -12,32 +12,32 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an actor does with what it was granted: looks, writes to what it guards or reads it, enters again, extends its
- * lease, shares what it had alone; and lets go in time, late, twice, through somebody else or never.
+ * What an actor does with its holds: it checks them, writes or reads what they guard, re-enters, extends leases and
+ * downgrades. It releases in time, late, twice, through another client or never.
  */
-final class Shift {
+final class HoldScenario {
 
     private static final long MILLI = 1_000_000;
     private static final long SHORTEST_LEASE = 200 * MILLI;
 
     private final Run run;
-    private final Client client;
-    private final Dice dice;
+    private final SimClient client;
+    private final SeededRandom random;
     private final Actor actor;
-    private final Wish wish;
+    private final AcquireIntent intent;
     private final List<Hold> holds;
     private final List<Holding> holdings = new ArrayList<>();
-    /** The handle of a second acquisition by the same owner, while there is one. */
+    /** The second acquisition of the same owner, if it has one. */
     private @Nullable Hold inner;
 
     private boolean hasLeftOuter;
 
-    Shift(Run run, Client client, Dice dice, Actor actor, Wish wish, List<Hold> holds) {
+    HoldScenario(Run run, SimClient client, SeededRandom random, Actor actor, AcquireIntent intent, List<Hold> holds) {
         this.run = run;
         this.client = client;
-        this.dice = dice;
+        this.random = random;
         this.actor = actor;
-        this.wish = wish;
+        this.intent = intent;
         this.holds = holds;
     }
 
@@ -48,59 +48,62 @@ final class Shift {
             if (client.isClosing() && hold.isHeld()) {
                 run.world.fail(Rule.CLOSED, actor + " is granted a lock while its client is being closed");
             }
-            client.startsHolding(wish.parts.get(i).resource().name());
-            holdings.add(run.judge.granted(client, wish, wish.parts.get(i), hold));
+            client.startsHolding(intent.parts.get(i).resource().name());
+            holdings.add(run.holdOracle.granted(client, intent, intent.parts.get(i), hold));
         }
         if (holds.size() > 1) {
-            run.reached.hit(Reach.SEVERAL_AT_ONCE);
+            run.coverage.hit(CoveragePoint.SEVERAL_AT_ONCE);
         }
-        work(run.isDraining() ? 0 : dice.below(wish.isExtendable() ? 8 : 4));
+        work(run.isDraining() ? 0 : random.below(intent.isExtendable() ? 8 : 4));
     }
 
     private void work(int steps) {
         long holdMax = run.plan.holdMax;
-        if (run.rush().isOn()) {
-            holdMax = dice.between(5 * MILLI, 20 * MILLI);
+        if (run.starvationCheck().isOn()) {
+            holdMax = random.between(5 * MILLI, 20 * MILLI);
         } else if (run.isDraining()) {
             holdMax = Math.min(holdMax, 5 * MILLI);
         }
-        client.process().after(dice.between(0, holdMax / (steps + 1)), () -> {
+        client.process().after(random.between(0, holdMax / (steps + 1)), () -> {
             if (steps == 0) {
                 finish();
                 return;
             }
             boolean isHeld = true;
             for (Holding holding : holdings) {
-                isHeld &= run.judge.look(holding);
+                isHeld &= run.holdOracle.checkHeld(holding);
             }
-            if (isHeld && wish.isExtendable() && dice.chance(run.plan.extensions)) {
+            if (isHeld && intent.isExtendable() && random.chance(run.plan.extensions)) {
                 extend();
-            } else if (isHeld && dice.chance(run.plan.reentries)) {
+            } else if (isHeld && random.chance(run.plan.reentries)) {
                 enterOrLeave();
             } else {
                 holdings.forEach(this::use);
             }
-            work(isHeld || dice.chance(0.3) ? steps - 1 : 0);
+            work(isHeld || random.chance(0.3) ? steps - 1 : 0);
         });
     }
 
-    // ---- Working
+    // ---- Use
 
-    /** Checks, and writes after a moment in which anything may happen. The write then travels by itself. */
+    /**
+     * Checks the hold, and writes after a moment in which anything may happen. The write then travels without the
+     * process.
+     */
     private void use(Holding holding) {
-        long token = holding.resource.isSemaphore() ? 0 : run.judge.token(holding);
+        long token = holding.resource.isSemaphore() ? 0 : run.holdOracle.token(holding);
         if (token == 0) {
             return;
         }
         long checkedAt = run.world.now();
         boolean isWrite = holding.isAlone();
-        long moment = dice.chance(0.1) ? dice.heavyTail(MILLI, run.plan.ttl / 2) : dice.heavyTail(1_000, MILLI);
+        long moment = random.chance(0.1) ? random.heavyTail(MILLI, run.plan.ttl / 2) : random.heavyTail(1_000, MILLI);
         client.process().after(moment, () -> {
             if (client.process().runningSince() > checkedAt) {
-                run.reached.hit(Reach.STOPPED_BETWEEN_CHECK_AND_WRITE);
+                run.coverage.hit(CoveragePoint.STOPPED_BETWEEN_CHECK_AND_WRITE);
             }
-            Guarded guarded = run.judge.guarded(holding.resource.name());
-            run.world.after(run.weather.delay(dice), () -> {
+            Guarded guarded = run.holdOracle.guarded(holding.resource.name());
+            run.world.after(run.network.delay(random), () -> {
                 if (isWrite) {
                     guarded.write(token, holding);
                 } else {
@@ -111,8 +114,8 @@ final class Shift {
     }
 
     private void extend() {
-        Duration lease = Duration.ofNanos(dice.between(SHORTEST_LEASE, run.plan.leaseMax));
-        Holding holding = dice.oneOf(holdings);
+        Duration lease = Duration.ofNanos(random.between(SHORTEST_LEASE, run.plan.leaseMax));
+        Holding holding = random.oneOf(holdings);
         if (holding.isPartOfSeveral || hasLeftOuter) {
             return;
         }
@@ -120,9 +123,9 @@ final class Shift {
         client.subject().extend(holding.hold, lease).whenComplete((nothing, failure) -> {
             Throwable cause = Actor.causeOf(failure);
             if (cause == null) {
-                run.reached.hit(Reach.EXTENDED);
+                run.coverage.hit(CoveragePoint.EXTENDED);
             } else if (cause instanceof StoreUnavailableException) {
-                run.reached.hit(Reach.EXTENSION_UNKNOWN);
+                run.coverage.hit(CoveragePoint.EXTENSION_UNKNOWN);
             } else if (!(cause instanceof LockLostException)
                     && !(cause instanceof ClientClosedException)
                     && !(cause instanceof IllegalStateException && holding.isReleased)) {
@@ -132,18 +135,18 @@ final class Shift {
         });
     }
 
-    /** Enters again what it holds, to read or as before; or leaves one of the two. */
+    /** Re-enters, to read or as before; or releases one of two acquisitions. */
     private void enterOrLeave() {
         Holding holding = holdings.get(0);
         Hold second = inner;
         if (holding.isPartOfSeveral || holding.resource.isSemaphore() || hasLeftOuter) {
             use(holding);
         } else if (second == null) {
-            boolean isWrite = holding.isAlone() && holding.resource.isReadWrite() && dice.chance(0.3);
+            boolean isWrite = holding.isAlone() && holding.resource.isReadWrite() && random.chance(0.3);
             run.say(actor + " enters " + holding + " again");
             inner = client.subject().enterAgain(holding.hold, isWrite);
             holding.isInnerWrite = isWrite;
-        } else if (dice.chance(0.5)) {
+        } else if (random.chance(0.5)) {
             run.say(actor + " leaves the inner acquisition of " + holding);
             leave(holding, second, false);
         } else {
@@ -156,7 +159,7 @@ final class Shift {
         boolean isDowngrade = holding.resource.isReadWrite() && holding.isAlone() && !holding.isInnerWrite;
         run.say(actor + " leaves the outer acquisition of " + holding + (isDowngrade ? ", and only reads now" : ""));
         hasLeftOuter = true;
-        run.judge.goesOnWith(holding, second, isDowngrade);
+        run.holdOracle.keepSecond(holding, second, isDowngrade);
         leave(holding, outer, true);
     }
 
@@ -173,7 +176,7 @@ final class Shift {
         });
     }
 
-    // ---- Letting go
+    // ---- Release
 
     private void finish() {
         Hold second = inner;
@@ -181,19 +184,19 @@ final class Shift {
             leave(holdings.get(0), second, false);
         }
         holdings.forEach(holding -> {
-            if (dice.chance(0.5)) {
-                run.judge.look(holding);
+            if (random.chance(0.5)) {
+                run.holdOracle.checkHeld(holding);
             }
         });
-        boolean isById = !run.isDraining() && holdings.get(0).hold instanceof Permits && dice.chance(run.plan.byId);
+        boolean isById = !run.isDraining() && holdings.get(0).hold instanceof Permits && random.chance(run.plan.byId);
         if (isById) {
             letAnotherRelease((Permits) holdings.get(0).hold, holdings.get(0));
         }
-        if (wish.endsByItself() && !run.isDraining() && dice.chance(run.plan.abandons)) {
+        if (intent.endsByItself() && !run.isDraining() && random.chance(run.plan.abandons)) {
             forget();
             actor.think();
-        } else if (isById && dice.chance(0.7)) {
-            client.process().after(dice.heavyTail(10_000, run.plan.ttl), this::release);
+        } else if (isById && random.chance(0.7)) {
+            client.process().after(random.heavyTail(10_000, run.plan.ttl), this::release);
         } else {
             release();
         }
@@ -206,7 +209,7 @@ final class Shift {
         }
     }
 
-    /** Tells the id to any client, which gives the permits back, whatever has become of this one by then. */
+    /** Publishes the id to any client, which releases the permits, whatever has happened to this client by then. */
     private void letAnotherRelease(Permits permits, Holding holding) {
         String id;
         try {
@@ -214,18 +217,19 @@ final class Shift {
         } catch (IllegalStateException lost) {
             return;
         }
-        run.judge.givesAway(holding);
-        run.world.after(dice.heavyTail(10_000, run.plan.ttl), () -> {
-            List<Client> helpers = run.clients().stream().filter(Client::isOpen).toList();
+        run.holdOracle.givesAway(holding);
+        run.world.after(random.heavyTail(10_000, run.plan.ttl), () -> {
+            List<SimClient> helpers =
+                    run.clients().stream().filter(SimClient::isOpen).toList();
             if (helpers.isEmpty()) {
                 return;
             }
-            Client helper = dice.oneOf(helpers);
+            SimClient helper = random.oneOf(helpers);
             helper.process().after(0, () -> release(helper, holding, id));
         });
     }
 
-    private void release(Client helper, Holding holding, String id) {
+    private void release(SimClient helper, Holding holding, String id) {
         if (!helper.isOpen()) {
             return;
         }
@@ -233,7 +237,7 @@ final class Shift {
         helper.subject().release(holding.resource.name(), id).whenComplete((wasReleased, failure) -> {
             Throwable cause = Actor.causeOf(failure);
             if (cause == null) {
-                run.judge.releasedById(holding, wasReleased);
+                run.holdOracle.releasedById(holding, wasReleased);
             } else if (!(cause instanceof StoreUnavailableException) && !(cause instanceof ClientClosedException)) {
                 run.world.fail(Rule.THREE_OUTCOMES, "a release by id ended for no reason that it could have: " + cause);
             }
@@ -244,21 +248,21 @@ final class Shift {
         holdings.forEach(holding -> {
             run.say(actor + " releases " + holding);
             client.stopsHolding(holding.resource.name());
-            run.judge.releasing(holding);
+            run.holdOracle.releasing(holding);
         });
         long since = run.world.now();
         holdings.forEach(holding -> holding.hold.releaseAsync().whenComplete((outcome, failure) -> {
             if (failure != null) {
                 run.world.fail(Rule.RELEASED_IS_GONE, actor + "'s release failed: " + failure);
             } else {
-                run.judge.released(holding, outcome, client.hasBeenAloneSince(holding.resource.name(), since));
+                run.holdOracle.released(holding, outcome, client.hasBeenAloneSince(holding.resource.name(), since));
             }
         }));
-        if (dice.chance(run.plan.doubleReleases)) {
-            Holding holding = dice.oneOf(holdings);
-            client.process().after(dice.heavyTail(1_000, run.plan.ttl), () -> releaseAgain(holding));
+        if (random.chance(run.plan.doubleReleases)) {
+            Holding holding = random.oneOf(holdings);
+            client.process().after(random.heavyTail(1_000, run.plan.ttl), () -> releaseAgain(holding));
         }
-        actor.goOn(wish);
+        actor.continueAfter(intent);
     }
 
     private void releaseAgain(Holding holding) {

@@ -5,14 +5,13 @@ import dev.holdfast.spi.Lease;
 import java.util.List;
 
 /** One request of an actor: for a resource or part of it, or for several at once. */
-final class Wish {
+final class AcquireIntent {
 
     /**
-     * What is asked of one resource.
+     * The request for one resource.
      *
-     * @param resource the resource
      * @param weight how much of it
-     * @param tokenBefore the greatest token of those seen before that this can't stand beside
+     * @param tokenBefore the greatest token seen before among holds that exclude this one
      */
     record Part(SimResource resource, int weight, long tokenBefore) {
         boolean isShare() {
@@ -34,10 +33,10 @@ final class Wish {
     boolean isDone;
     boolean isCancelled;
 
-    /** How many others were granted what it asks for, though they asked later. */
+    /** How many later requests for the same resource were granted before it. */
     int passedBy;
 
-    Wish(List<Part> parts, AcquireOptions options, long askedAt, long askedAtLocally) {
+    AcquireIntent(List<Part> parts, AcquireOptions options, long askedAt, long askedAtLocally) {
         this.parts = parts;
         this.options = options;
         this.askedAt = askedAt;
@@ -48,7 +47,7 @@ final class Wish {
         return options.maxWait().isPresent() && options.maxWait().get().isZero();
     }
 
-    /** Whether its owner may move the end of its lease. */
+    /** Whether its owner may extend its lease. */
     boolean isExtendable() {
         return options.fixedLease().isPresent() || isDetached();
     }
@@ -57,7 +56,7 @@ final class Wish {
         return options.detachedLease().isPresent();
     }
 
-    /** Whether a hold of it ends without a release. */
+    /** Whether its hold ends without a release. */
     boolean endsByItself() {
         return isExtendable() || options.maxHold().isPresent();
     }

@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
 @Outcome(id = "false, false, false", expect = ACCEPTABLE, desc = "Not interrupted, or too late to tell.")
 @Outcome(expect = FORBIDDEN, desc = "Interrupted after the work.")
 @State
-public class InterruptOfWork {
+public class LossInterrupts {
 
     /** How often the worker polls for an interrupt that comes late, and the other for the work. */
     private static final int POLLS = 500;

@@ -3,11 +3,11 @@ package dev.holdfast.engine;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.support.Batcher;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -19,13 +19,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** The state of a lane needs no lock: trips are one after the other, and each sees what the one before it did. */
+/** The state of a lane needs no lock: its round trips are sequential, and each sees the writes of the one before. */
 @JCStressTest
 @Outcome(id = "1, 2, 2", expect = ACCEPTABLE, desc = "One after the other.")
 @Outcome(id = "2, 1, 2", expect = ACCEPTABLE, desc = "The other way round.")
 @Outcome(expect = FORBIDDEN, desc = "Two trips at a time, or one that did not see the other.")
 @State
-public class LaneOfBatcher {
+public class BatcherLane {
 
     private static final Command BLOCKING = new Command.Retire(new SessionId("waits"));
     private static final Command ASYNC = new Command.Retire(new SessionId("goes-on"));
@@ -33,7 +33,7 @@ public class LaneOfBatcher {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Batcher batcher = new Batcher(1, (command, lanes) -> 0, 8, true, tasks::add, this::make);
 
-    // The state of the lane, which trips alone touch until both commands are answered.
+    // The state of the lane, used only by round trips until both commands are answered.
     private int count;
     private int ofWaits;
     private int ofGoesOn;
@@ -51,7 +51,8 @@ public class LaneOfBatcher {
     }
 
     /**
-     * Waits for the answer, and makes the trips that nobody makes meanwhile: the next trip may be the other thread's.
+     * Waits for the reply, and makes round trips that no thread makes meanwhile: the next one may be the other
+     * thread's.
      */
     private void send(Command command, CallerMode caller) {
         CompletableFuture<Reply> answer = batcher.submit(command, caller).toCompletableFuture();
@@ -72,7 +73,7 @@ public class LaneOfBatcher {
     }
 
     @Actor
-    public void goesOn(III_Result r) {
+    public void resumes(III_Result r) {
         send(ASYNC, CallerMode.ASYNC);
         r.r2 = ofGoesOn;
     }

@@ -5,10 +5,10 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 
-/** Commands and answers in few words, for the trace; and as numbers that are the same in every run, for its hash. */
-final class Words {
+/** Formats commands and replies for the trace, and numbers them for its hash, the same in every run. */
+final class TraceFormat {
 
-    private Words() {}
+    private TraceFormat() {}
 
     static String of(Command command) {
         if (command instanceof Command.Acquire acquire) {
@@ -29,7 +29,7 @@ final class Words {
         return signal.toString();
     }
 
-    /** A number for the hash of the trace; record hashes won't do, for those of enums differ from run to run. */
+    /** A number for the hash of the trace; hashes of records with enums differ from run to run. */
     static long number(Command command) {
         long kind = command.getClass().getName().hashCode();
         if (command instanceof Command.Yield yield) {

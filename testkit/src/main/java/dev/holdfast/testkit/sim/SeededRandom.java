@@ -3,25 +3,24 @@ package dev.holdfast.testkit.sim;
 import java.util.List;
 
 /**
- * The randomness of one part of a run. Each part has dice of its own, so that one more throw in one part does not
- * change all the others.
+ * The random numbers of one part of a run. Each part has its own sequence, so that one more number in one part does
+ * not change the others.
  *
- * <p>The numbers are those of the well-known SplitMix64 generator: no lock, no allocation, and as good a start from
- * seed 1 as from any other.
+ * <p>The generator is SplitMix64: no lock, no allocation, and seed 1 is as good as any other.
  */
-final class Dice {
+final class SeededRandom {
 
     private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
     private long state;
 
-    Dice(long seed) {
+    SeededRandom(long seed) {
         this.state = mix(seed + GOLDEN);
     }
 
-    /** Dice of their own for another part. */
-    Dice fork() {
-        return new Dice(next());
+    /** A sequence for another part. */
+    SeededRandom fork() {
+        return new SeededRandom(next());
     }
 
     long next() {
@@ -52,12 +51,12 @@ final class Dice {
         return (long) (low * Math.pow((double) high / low, part));
     }
 
-    /** The numbers, of which one is chosen. */
+    /** One of the numbers. */
     long oneOf(long... numbers) {
         return numbers[below(numbers.length)];
     }
 
-    /** One of several, each as likely. */
+    /** One of several values, all equally likely. */
     <T> T oneOf(List<T> several) {
         return several.get(below(several.size()));
     }

@@ -4,12 +4,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A future that does not keep to itself what an action throws that depends on it: nobody may do that. */
-final class Heard<T> extends CompletableFuture<T> {
+/** A future that reports exceptions of dependent actions, which would otherwise be swallowed: they must not throw. */
+final class CheckedFuture<T> extends CompletableFuture<T> {
 
     private final World world;
 
-    Heard(World world) {
+    CheckedFuture(World world) {
         this.world = world;
     }
 
@@ -27,6 +27,6 @@ final class Heard<T> extends CompletableFuture<T> {
 
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
-        return new Heard<>(world);
+        return new CheckedFuture<>(world);
     }
 }

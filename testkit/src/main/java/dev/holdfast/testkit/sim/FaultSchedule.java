@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Spreads the faults of a plan over the chaos phase. */
-final class Fate {
+final class FaultSchedule {
 
     private static final long MILLI = 1_000_000;
 
@@ -25,12 +25,12 @@ final class Fate {
 
     private final Run run;
     private final Plan plan;
-    private final Dice dice;
+    private final SeededRandom random;
 
-    Fate(Run run, Dice dice) {
+    FaultSchedule(Run run, SeededRandom random) {
         this.run = run;
         this.plan = run.plan;
-        this.dice = dice;
+        this.random = random;
     }
 
     void spread() {
@@ -46,7 +46,7 @@ final class Fate {
         times(plan.storeSteps, this::stepStore);
         times(plan.forced, this::force);
         times(plan.ambushes, () -> withOne(this::ambush));
-        if (run.server.partitions() > 1 && dice.chance(0.6)) {
+        if (run.server.partitions() > 1 && random.chance(0.6)) {
             failParts();
         }
         times(plan.expiresActively ? 20 : 0, () -> run.server.expire(anyLink()));
@@ -55,28 +55,28 @@ final class Fate {
     /** Some parts of the store fail, also where nothing else does: the others must not notice. */
     private void failParts() {
         for (int i = 0; i + 1 < run.server.partitions(); i++) {
-            int part = dice.below(run.server.partitions());
-            run.weather.makeFrail(part);
-            times((int) dice.between(1, 3), () -> failPart(part));
+            int part = random.below(run.server.partitions());
+            run.network.makeFrail(part);
+            times((int) random.between(1, 3), () -> failPart(part));
         }
     }
 
     private void failPart(int part) {
-        boolean isDown = dice.chance(0.5);
-        long duration = dice.heavyTail(10 * MILLI, 3 * plan.ttl);
+        boolean isDown = random.chance(0.5);
+        long duration = random.heavyTail(10 * MILLI, 3 * plan.ttl);
         run.say("part " + part + (isDown ? " goes down" : " stands still") + " for " + duration / MILLI + " ms");
-        run.weather.fail(part, isDown, duration);
-        run.clients().stream().map(Client::link).filter(Objects::nonNull).forEach(link -> {
+        run.network.fail(part, isDown, duration);
+        run.clients().stream().map(SimClient::link).filter(Objects::nonNull).forEach(link -> {
             if (isDown) {
                 link.breakPart(part);
             }
         });
-        run.reached.hit(Reach.PART_FAILED);
+        run.coverage.hit(CoveragePoint.PART_FAILED);
     }
 
     private void times(int count, Runnable event) {
         for (int i = 0; i < count; i++) {
-            run.world.after(dice.between(0, dice.chance(0.5) ? plan.busy() : plan.chaos), () -> {
+            run.world.after(random.between(0, random.chance(0.5) ? plan.busy() : plan.chaos), () -> {
                 if (!run.isDraining()) {
                     event.run();
                 }
@@ -84,33 +84,34 @@ final class Fate {
         }
     }
 
-    private void withOne(Consumer<Client> event) {
-        List<Client> live = run.clients().stream().filter(Client::isOpen).toList();
+    private void withOne(Consumer<SimClient> event) {
+        List<SimClient> live = run.clients().stream().filter(SimClient::isOpen).toList();
         if (!live.isEmpty()) {
-            event.accept(dice.oneOf(live));
+            event.accept(random.oneOf(live));
         }
     }
 
-    private void partition(Client client) {
+    private void partition(SimClient client) {
         SimLink link = client.link();
-        int way = dice.below(3);
-        long duration = dice.heavyTail(10 * MILLI, 2 * plan.ttl);
+        int way = random.below(3);
+        long duration = random.heavyTail(10 * MILLI, 2 * plan.ttl);
         if (link != null) {
             run.say("the network cuts " + client.name()
                     + (way == 0 ? " off" : way == 1 ? " off one way" : " off the other way") + " for "
                     + duration / MILLI + " ms");
-            run.weather.cut(link, way != 2, way != 1, duration);
+            run.network.cut(link, way != 2, way != 1, duration);
         }
     }
 
-    private void stop(Client client, SimProcess.Stop how) {
-        stop(client, how, dice.heavyTail(MILLI, 5 * plan.ttl / 2));
+    private void stop(SimClient client, SimProcess.Stop how) {
+        stop(client, how, random.heavyTail(MILLI, 5 * plan.ttl / 2));
     }
 
-    private void stop(Client client, SimProcess.Stop how, long duration) {
+    private void stop(SimClient client, SimProcess.Stop how, long duration) {
         SimProcess process = client.process();
-        // Clients take smaller steps of the wall clock for noise, so a shorter freeze is a matter of the margin. A step
-        // back that no look at the clock came after would hide the freeze: nothing in the machine could tell.
+        // Clients ignore smaller steps of the wall clock as noise, so a shorter freeze is covered by the margin. A
+        // backward step before the next reading of the clock would hide the freeze, and nothing in the machine could
+        // detect it.
         boolean wouldBeHidden = how == SimProcess.Stop.FROZEN && run.world.now() - process.setBackAt() < plan.ttl / 4;
         if (process.isRunning() && !wouldBeHidden) {
             process.stop(how);
@@ -119,12 +120,14 @@ final class Fate {
         }
     }
 
-    /** Stops a process just after it has sent a command: when it goes on, the answer has been waiting for long. */
-    private void ambush(Client client) {
-        Class<? extends Command> kind = dice.oneOf(AMBUSHED);
-        SimProcess.Stop how = dice.chance(0.6) ? SimProcess.Stop.PAUSED : dice.oneOf(List.of(SimProcess.Stop.values()));
-        // Most of all so long that a lease ends by the clock of its holder, and not yet by that of the store.
-        long duration = dice.chance(0.6) ? dice.between(plan.ttl / 2, plan.ttl) : dice.heavyTail(MILLI, 2 * plan.ttl);
+    /** Stops a process just after it has sent a command, so that the reply waits for it. */
+    private void ambush(SimClient client) {
+        Class<? extends Command> kind = random.oneOf(AMBUSHED);
+        SimProcess.Stop how =
+                random.chance(0.6) ? SimProcess.Stop.PAUSED : random.oneOf(List.of(SimProcess.Stop.values()));
+        // Mostly long enough that a lease ends by the clock of its holder, and not yet by that of the store.
+        long duration =
+                random.chance(0.6) ? random.between(plan.ttl / 2, plan.ttl) : random.heavyTail(MILLI, 2 * plan.ttl);
         client.ambush(kind, () -> {
             if (!run.isDraining()) {
                 stop(client, how, duration);
@@ -132,29 +135,29 @@ final class Fate {
         });
     }
 
-    private void stepWall(Client client) {
+    private void stepWall(SimClient client) {
         if (!client.process().isRunning()) {
             return;
         }
-        long size = dice.heavyTail(50 * MILLI, 3_600_000 * MILLI);
-        long step = dice.chance(0.7) ? size : -size;
+        long size = random.heavyTail(50 * MILLI, 3_600_000 * MILLI);
+        long step = random.chance(0.7) ? size : -size;
         run.say("the wall clock of " + client.name() + " steps by " + step / MILLI + " ms");
         client.process().stepWall(step);
     }
 
-    private void kill(Client client) {
+    private void kill(SimClient client) {
         client.process().kill();
         run.noteDeath(client);
-        if (dice.chance(0.6)) {
-            run.world.after(dice.heavyTail(MILLI, plan.ttl), run::addClient);
+        if (random.chance(0.6)) {
+            run.world.after(random.heavyTail(MILLI, plan.ttl), run::addClient);
         }
     }
 
-    private void close(Client client) {
+    private void close(SimClient client) {
         if (client.process().isRunning()) {
             client.close(
-                    dice.chance(0.7)
-                            ? () -> run.world.after(dice.heavyTail(MILLI, plan.ttl), run::addClient)
+                    random.chance(0.7)
+                            ? () -> run.world.after(random.heavyTail(MILLI, plan.ttl), run::addClient)
                             : () -> {});
         }
     }
@@ -171,9 +174,9 @@ final class Fate {
             }
         });
         long least = losesData ? SHORTEST_OUTAGE_THAT_LOSES_DATA : MILLI;
-        // The shorter it is, the less the clock helps the tokens: half of those that matter are as short as can be.
-        boolean isShort = losesData && dice.chance(0.5);
-        run.world.after(isShort ? least : dice.heavyTail(least, 3 * plan.ttl / 2), () -> {
+        // The shorter the outage, the less the clock helps the tokens: half of them are as short as possible.
+        boolean isShort = losesData && random.chance(0.5);
+        run.world.after(isShort ? least : random.heavyTail(least, 3 * plan.ttl / 2), () -> {
             if (losesData) {
                 run.server.loseEverything();
             }
@@ -182,13 +185,13 @@ final class Fate {
     }
 
     private void stepStore() {
-        long size = dice.heavyTail(50 * MILLI, 3 * plan.ttl);
-        run.server.stepClock(dice.chance(0.5) ? size : -size);
+        long size = random.heavyTail(50 * MILLI, 3 * plan.ttl);
+        run.server.stepClock(random.chance(0.5) ? size : -size);
     }
 
     private void force() {
-        String resource = dice.oneOf(plan.resources).name();
-        @Nullable Holding holding = run.judge.anyInHand(resource);
+        String resource = random.oneOf(plan.resources).name();
+        @Nullable Holding holding = run.holdOracle.anyInHand(resource);
         if (holding != null && run.server.isUp()) {
             run.server.apply(new Command.ForceRelease(new ResourceName(resource), holding.token), anyLink());
         }

@@ -5,8 +5,8 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 
-/** Sees what passes between one client and its driver. */
-interface LinkWatch {
+/** Observes the commands and replies between one client and its driver. */
+interface LinkListener {
 
     void sent(Command command);
 
@@ -14,7 +14,7 @@ interface LinkWatch {
 
     void failed(Command command, StoreException.Effect effect);
 
-    void told(Signal signal);
+    void signalled(Signal signal);
 
     void signalLost(Signal signal);
 }

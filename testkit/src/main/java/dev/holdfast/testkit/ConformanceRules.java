@@ -1,35 +1,38 @@
 package dev.holdfast.testkit;
 
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A group of rules, of which every test has a store of its own. */
+/** A group of rules; each of its tests has a store of its own. */
 @TestMethodOrder(MethodOrderer.DisplayName.class)
 @ExtendWith(LongerOnSlowMachines.class)
-abstract class Harness {
+abstract class ConformanceRules {
 
     // Set before each test, and closed after it.
     @SuppressWarnings("NullAway.Init")
-    Bench bench;
+    ConformanceFixture fixture;
 
-    abstract StoreUnderTest openSubject() throws Exception;
+    // Set before each test, by the class around this one.
+    @SuppressWarnings("NullAway.Init")
+    Callable<StoreUnderTest> subjects;
 
     @BeforeEach
     void openStore() throws Exception {
-        bench = new Bench(openSubject(), 1);
+        fixture = new ConformanceFixture(subjects.call(), 1);
     }
 
-    /** Gives the test another store, where short things last longer by so much. */
+    /** Gives the test another store, whose short leases are longer by a factor. */
     void reopenStore(int factor) throws Exception {
-        bench.close();
-        bench = new Bench(openSubject(), factor);
+        fixture.close();
+        fixture = new ConformanceFixture(subjects.call(), factor);
     }
 
     @AfterEach
     void closeStore() {
-        bench.close();
+        fixture.close();
     }
 }

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The state of the network: rough while the chaos lasts, fair after that. */
-final class Weather {
+/** The state of the network: faulty during the chaos, sound afterwards. */
+final class NetworkConditions {
 
     /** A direction between a client and the store. */
     enum Way {
@@ -25,35 +25,35 @@ final class Weather {
     private final Map<SimLink, Cut> cuts = new HashMap<>();
     private final Map<Integer, Outage> outages = new HashMap<>();
 
-    /** The parts of the store that fail now and then. */
+    /** The partitions of the store that sometimes fail. */
     private final Set<Integer> frail = new HashSet<>();
 
     private boolean isFair;
     private long lastCutLeft;
 
-    Weather(World world, Plan plan) {
+    NetworkConditions(World world, Plan plan) {
         this.world = world;
         this.plan = plan;
     }
 
-    /** The storm is over. What is already on its way stays late. */
+    /** Ends the chaos. What is already under way stays late. */
     void clear() {
         isFair = true;
         cuts.clear();
         outages.clear();
     }
 
-    long delay(Dice dice) {
-        boolean isLong = !isFair && dice.chance(plan.longDelay);
-        return isLong ? longDelay(dice) : dice.between(plan.delayMin, plan.delayMax);
+    long delay(SeededRandom random) {
+        boolean isLong = !isFair && random.chance(plan.longDelay);
+        return isLong ? longDelay(random) : random.between(plan.delayMin, plan.delayMax);
     }
 
-    long longDelay(Dice dice) {
-        return dice.heavyTail(plan.delayMax, 5 * plan.longDelayMax);
+    long longDelay(SeededRandom random) {
+        return random.heavyTail(plan.delayMax, 5 * plan.longDelayMax);
     }
 
-    long reconnect(Dice dice) {
-        return dice.heavyTail(plan.delayMin, plan.ttl / 4);
+    long reconnect(SeededRandom random) {
+        return random.heavyTail(plan.delayMin, plan.ttl / 4);
     }
 
     void cut(SimLink link, boolean out, boolean back, long duration) {
@@ -69,7 +69,7 @@ final class Weather {
         return way == Way.OUT ? cut.out() : cut.back();
     }
 
-    /** A part of the store stands still for a while, or is down: then connections to it are refused. */
+    /** Stops a partition of the store for a while; if it is down, it refuses connections. */
     void fail(int part, boolean isDown, long duration) {
         outages.put(part, new Outage(isDown, world.now() + duration));
     }
@@ -88,18 +88,18 @@ final class Weather {
         return outage != null && outage.isDown();
     }
 
-    /** For how long a part still stands still. */
+    /** How long a partition remains stopped. */
     long outLeft(int part) {
         Outage outage = outage(part);
         return outage == null ? 0 : outage.until() - world.now();
     }
 
-    /** A part will fail now and then. */
+    /** Lets a partition fail sometimes. */
     void makeFrail(int part) {
         frail.add(part);
     }
 
-    /** Whether a part never fails by itself. */
+    /** Whether a partition never fails. */
     boolean isSpared(int part) {
         return !frail.contains(part);
     }
@@ -108,7 +108,7 @@ final class Weather {
         return frail.isEmpty();
     }
 
-    /** How long the cut lasts that was found last. */
+    /** The remaining time of the last cut that {@link #isCut} found. */
     long cutLeft() {
         return lastCutLeft;
     }
@@ -122,9 +122,9 @@ final class Weather {
     }
 
     /** How long an answer travels. */
-    long replyDelay(Dice dice) {
-        boolean isSlow = !isFair && dice.chance(plan.slowReply);
-        return isSlow ? dice.between(0, plan.ttl) : delay(dice);
+    long replyDelay(SeededRandom random) {
+        boolean isSlow = !isFair && random.chance(plan.slowReply);
+        return isSlow ? random.between(0, plan.ttl) : delay(random);
     }
 
     double refusal() {
@@ -139,7 +139,7 @@ final class Weather {
         return plan.lateCopy;
     }
 
-    /** How often a command is delivered a second time of which no copy does harm, at any time. */
+    /** The rate at which harmless commands are delivered twice, at any time. */
     double harmlessCopy(Command command) {
         if (isFair || command instanceof Command.Claiming) {
             return 0;

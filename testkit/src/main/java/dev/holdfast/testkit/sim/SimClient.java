@@ -21,15 +21,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** One client in one process, from its start to its end, with the actors that use it. */
-final class Client implements LinkWatch {
+/** One client in one process, with the actors that use it. */
+final class SimClient implements LinkListener {
 
     private static final long RETRY = 50_000_000;
 
     private final Run run;
     private final SimProcess process;
     private final SimEnvironment environment;
-    private final Dice dice;
+    private final SeededRandom random;
     private final List<Actor> actors = new ArrayList<>();
     private final List<Participant> others = new ArrayList<>();
     private final List<Contender> contenders = new ArrayList<>();
@@ -47,11 +47,11 @@ final class Client implements LinkWatch {
     private boolean isClosed;
     private boolean hasRetired;
 
-    Client(Run run, SimProcess process, SimEnvironment environment, Dice dice) {
+    SimClient(Run run, SimProcess process, SimEnvironment environment, SeededRandom random) {
         this.run = run;
         this.process = process;
         this.environment = environment;
-        this.dice = dice;
+        this.random = random;
     }
 
     String name() {
@@ -83,11 +83,11 @@ final class Client implements LinkWatch {
         return link;
     }
 
-    // ---- Life
+    // ---- Life cycle
 
-    /** Starts the client, again and again until the store lets it. */
+    /** Starts the client; retries until the store is available. */
     void open() {
-        SimLink fresh = new SimLink(run.world, process, run.server, run.weather, dice.fork(), this);
+        SimLink fresh = new SimLink(run.world, process, run.server, run.network, random.fork(), this);
         link = fresh;
         Plan plan = run.plan;
         ClientUnderTest.Settings settings = new ClientUnderTest.Settings(
@@ -100,7 +100,7 @@ final class Client implements LinkWatch {
                 subject = started;
                 run.say(name() + " is open");
                 for (int i = actors.size(); i < plan.threads; i++) {
-                    actors.add(new Actor(run, this, dice.fork(), name() + "." + (i + 1)));
+                    actors.add(new Actor(run, this, random.fork(), name() + "." + (i + 1)));
                 }
                 if (others.isEmpty()) {
                     addOthers();
@@ -116,20 +116,20 @@ final class Client implements LinkWatch {
     }
 
     private void addOthers() {
-        // Alone they would have nobody to meet.
+        // A single process has two, so that they interact.
         int count = run.plan.processes == 1 ? 2 : 1;
         for (int i = 1; run.plan.hasLatch && i <= count; i++) {
-            others.add(new Counter(run, this, dice.fork(), i, Run.LATCH));
+            others.add(new Counter(run, this, random.fork(), i, Run.LATCH));
         }
         for (int i = 1; run.plan.hasElection && i <= count; i++) {
             Contender fresh =
-                    new Contender(run, this, dice.fork(), name() + ".e" + i, Run.ELECTION, environment.callbacks());
+                    new Contender(run, this, random.fork(), name() + ".e" + i, Run.ELECTION, environment.callbacks());
             contenders.add(fresh);
             others.add(fresh);
         }
     }
 
-    /** Everybody begins or goes on. */
+    /** All participants begin or resume. */
     void begin() {
         participants().forEach(Participant::begin);
     }
@@ -140,7 +140,7 @@ final class Client implements LinkWatch {
         return all;
     }
 
-    /** Closes the client; what follows comes after that. */
+    /** Closes the client, then runs an action. */
     void close(Runnable then) {
         ClientUnderTest open = subject;
         if (open == null || isClosing || process.isDead()) {
@@ -159,7 +159,7 @@ final class Client implements LinkWatch {
     }
 
     private void checkClosed() {
-        run.judge.checkNothingInHandOf(this);
+        run.holdOracle.checkNothingInHandOf(this);
         contenders.forEach(Contender::checkClosed);
         waiting.forEach((resource, count) -> {
             if (count > 0) {
@@ -170,8 +170,8 @@ final class Client implements LinkWatch {
         });
     }
 
-    /** Asks for one thing or for several at once. */
-    Asked acquire(List<Wish.Part> parts, AcquireOptions options) {
+    /** Requests one resource or several at once. */
+    Asked acquire(List<AcquireIntent.Part> parts, AcquireOptions options) {
         ClientUnderTest open = subject();
         if (parts.size() == 1) {
             CompletionStage<? extends Hold> stage = acquire(open, parts.get(0), options);
@@ -185,11 +185,11 @@ final class Client implements LinkWatch {
                 stage.thenApply(PartHold::of), () -> stage.toCompletableFuture().cancel(false));
     }
 
-    /** What was asked for, and how to take it back. */
+    /** A request, and how to cancel it. */
     record Asked(CompletionStage<List<Hold>> holds, BooleanSupplier cancel) {}
 
     private static CompletionStage<? extends Hold> acquire(
-            ClientUnderTest open, Wish.Part part, AcquireOptions options) {
+            ClientUnderTest open, AcquireIntent.Part part, AcquireOptions options) {
         SimResource resource = part.resource();
         if (resource.isSemaphore()) {
             return open.semaphore(resource.name(), resource.capacity(), resource.options())
@@ -198,7 +198,7 @@ final class Client implements LinkWatch {
         return lock(open, part).acquireAsync(options);
     }
 
-    private static Lockable lockable(ClientUnderTest open, Wish.Part part) {
+    private static Lockable lockable(ClientUnderTest open, AcquireIntent.Part part) {
         SimResource resource = part.resource();
         return resource.isSemaphore()
                 ? open.semaphore(resource.name(), resource.capacity(), resource.options())
@@ -206,7 +206,7 @@ final class Client implements LinkWatch {
                 : lock(open, part);
     }
 
-    private static DistributedLock lock(ClientUnderTest open, Wish.Part part) {
+    private static DistributedLock lock(ClientUnderTest open, AcquireIntent.Part part) {
         SimResource resource = part.resource();
         if (resource.isReadWrite()) {
             var both = open.readWriteLock(resource.name(), resource.options());
@@ -223,7 +223,7 @@ final class Client implements LinkWatch {
         return open;
     }
 
-    // ---- Who is busy with what
+    // ---- Activity by resource
 
     void startsWaiting(String resource) {
         waiting.merge(resource, 1, Integer::sum);
@@ -232,7 +232,7 @@ final class Client implements LinkWatch {
     void stopsWaiting(String resource) {
         waiting.merge(resource, -1, Integer::sum);
         lastActive.put(resource, run.world.now());
-        lookWhetherIdle(resource);
+        checkWhenIdle(resource);
     }
 
     boolean isWaitingFor(String resource) {
@@ -246,25 +246,27 @@ final class Client implements LinkWatch {
     void stopsHolding(String resource) {
         holding.merge(resource, -1, Integer::sum);
         lastHeld.put(resource, run.world.now());
-        lookWhetherIdle(resource);
+        checkWhenIdle(resource);
     }
 
-    /** A hold was left to end by itself. */
+    /** Called when a hold is abandoned, until its lease ends. */
     void leaves(String resource, long duration) {
         holding.merge(resource, 1, Integer::sum);
         process.after(duration, () -> stopsHolding(resource));
         stopsHolding(resource);
     }
 
-    /** Who neither holds nor waits has nothing at the store, as soon as what was on its way has been settled. */
-    private void lookWhetherIdle(String resource) {
+    /**
+     * Checks, after the commands under way have been settled, that a client without holds and requests has no claim.
+     */
+    private void checkWhenIdle(String resource) {
         long since = run.world.now();
         if (run.isUndisturbed(resource)) {
             run.world.after(run.plan.settledWithin(), () -> {
                 boolean holdsNothing =
                         holding.getOrDefault(resource, 0) == 0 && lastHeld.getOrDefault(resource, 0L) <= since;
                 if (holdsNothing && hasBeenAloneSince(resource, since + 1) && isOpen()) {
-                    run.ledger.checkNothingOf(process, resource, run.server.micros());
+                    run.storeOracle.checkNothingOf(process, resource, run.server.micros());
                 }
             });
         }
@@ -277,18 +279,18 @@ final class Client implements LinkWatch {
 
     void noteGrant() {
         if (hasRetired) {
-            run.reached.hit(Reach.RECOVERED_AFTER_ABANDONMENT);
+            run.coverage.hit(CoveragePoint.RECOVERED_AFTER_ABANDONMENT);
         }
     }
 
-    // ---- What passes on its link
+    // ---- Events of its link
 
-    /** Whether the store has pushed that this grant, or its session, has ended. */
+    /** Whether the store has signalled the end of this grant or its session. */
     boolean wasToldOfItsEnd(ClaimRecord grant) {
         return endsTold.contains(grant.ref) || (!grant.outlivesSession() && endsTold.contains(grant.session.id));
     }
 
-    /** Has something happen shortly after the next command of a kind was sent. */
+    /** Runs an action shortly after the next command of a kind was sent. */
     void ambush(Class<? extends Command> kind, Runnable what) {
         ambushed = kind;
         ambush = what;
@@ -297,24 +299,24 @@ final class Client implements LinkWatch {
     @Override
     public void sent(Command command) {
         if (isClosed && !process.isDead()) {
-            run.world.fail(Rule.CLOSED, name() + " was closed, and sends " + Words.of(command));
+            run.world.fail(Rule.CLOSED, name() + " was closed, and sends " + TraceFormat.of(command));
         }
         if (command instanceof Command.CloseSession && !isClosing && run.server.partitions() > 1) {
-            run.reached.hit(Reach.SESSION_RESTED);
+            run.coverage.hit(CoveragePoint.SESSION_RESTED);
         }
         hasRetired |= command instanceof Command.Retire;
         if (ambushed != null && ambushed.isInstance(command)) {
             ambushed = null;
-            run.world.after(dice.between(0, run.plan.delayMax), ambush);
+            run.world.after(random.between(0, run.plan.delayMax), ambush);
         }
     }
 
     @Override
     public void answered(Command command, Reply reply, long sentAt) {
         if (reply instanceof Reply.SessionAlive && run.world.now() - sentAt > run.plan.ttl) {
-            run.reached.hit(Reach.RENEWAL_ANSWERED_TOO_LATE);
+            run.coverage.hit(CoveragePoint.RENEWAL_ANSWERED_TOO_LATE);
         } else if (unknownYields.remove(claimOf(command))) {
-            run.reached.hit(Reach.YIELD_SETTLED);
+            run.coverage.hit(CoveragePoint.YIELD_SETTLED);
         }
     }
 
@@ -326,22 +328,22 @@ final class Client implements LinkWatch {
     }
 
     @Override
-    public void told(Signal signal) {
+    public void signalled(Signal signal) {
         if (signal instanceof Signal.SessionEnded ended) {
             endsTold.add(ended.session());
-        } else if (signal instanceof Signal.Revoked revoked && run.ledger.isEnded(revoked.claim())) {
+        } else if (signal instanceof Signal.Revoked revoked && run.storeOracle.isEnded(revoked.claim())) {
             endsTold.add(revoked.claim());
         }
         ClaimRef claim = claimOf(signal);
-        if (claim != null && run.ledger.isEnded(claim)) {
-            run.reached.hit(Reach.SIGNAL_AFTER_END);
+        if (claim != null && run.storeOracle.isEnded(claim)) {
+            run.coverage.hit(CoveragePoint.SIGNAL_AFTER_END);
         }
     }
 
     @Override
     public void signalLost(Signal signal) {
         if (signal instanceof Signal.Granted || signal instanceof Signal.Changed) {
-            run.reached.hit(Reach.GRANT_SIGNAL_LOST);
+            run.coverage.hit(CoveragePoint.GRANT_SIGNAL_LOST);
         }
     }
 

@@ -15,147 +15,153 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the holds in the hands of the actors, and compares what they are told with what the store has written down.
- * Knows the true time and everything that happens everywhere, as no part of the real system does.
+ * Checks what the actors see of their holds against the record of the store. It knows the true time and all events, as
+ * no part of the real system does.
  */
-final class Judge {
+final class HoldOracle {
 
     private final World world;
     private final Plan plan;
-    private final Ledger ledger;
+    private final StoreOracle storeOracle;
     private final SimServer server;
-    private final Weather weather;
-    private final Reached reached;
-    private final Watchman watchman;
+    private final NetworkConditions network;
+    private final Coverage coverage;
+    private final LivenessOracle livenessOracle;
     private final Map<String, List<Holding>> inHand = new LinkedHashMap<>();
-    private final TokenJudge tokens;
+    private final TokenOracle tokens;
     private final Map<String, Guarded> guarded = new HashMap<>();
 
-    Judge(World world, Plan plan, Ledger ledger, SimServer server, Weather weather, Reached reached) {
+    HoldOracle(
+            World world,
+            Plan plan,
+            StoreOracle storeOracle,
+            SimServer server,
+            NetworkConditions network,
+            Coverage coverage) {
         this.world = world;
         this.plan = plan;
-        this.ledger = ledger;
+        this.storeOracle = storeOracle;
         this.server = server;
-        this.weather = weather;
-        this.reached = reached;
-        this.watchman = new Watchman(world, plan, this);
-        this.tokens = new TokenJudge(world, plan, ledger, reached);
-        ledger.onGrant(this::storeGrants);
+        this.network = network;
+        this.coverage = coverage;
+        this.livenessOracle = new LivenessOracle(world, plan, this);
+        this.tokens = new TokenOracle(world, plan, storeOracle, coverage);
+        storeOracle.onGrant(this::storeGrants);
     }
 
-    TokenJudge tokens() {
+    TokenOracle tokens() {
         return tokens;
     }
 
     Guarded guarded(String resource) {
-        return guarded.computeIfAbsent(resource, name -> new Guarded(world, ledger, server, reached, name));
+        return guarded.computeIfAbsent(resource, name -> new Guarded(world, storeOracle, server, coverage, name));
     }
 
-    // ---- The life of a hold
+    // ---- The life cycle of a hold
 
-    /** An actor is given what it asked for. */
-    Holding granted(Client client, Wish wish, Wish.Part part, Hold hold) {
+    /** Called when a request of an actor is granted. */
+    Holding granted(SimClient client, AcquireIntent intent, AcquireIntent.Part part, Hold hold) {
         String resource = part.resource().name();
         long token;
         try {
             token = hold.fencingToken();
         } catch (LockLostException lost) {
-            // It was lost on its way to the actor; its token stands in the loss.
+            // It was lost before the actor received it; the loss has its token.
             token = lost.loss().token();
         } catch (IllegalStateException closed) {
             token = 0;
             world.fail(Rule.GIVEN_UP, "a hold arrived closed at " + client.name());
         }
-        Holding holding = new Holding(hold, client, wish, part, token, world.now());
+        Holding holding = new Holding(hold, client, intent, part, token, world.now());
         if (world.trace().isInWords()) {
             world.say(holding + " begins");
         }
         world.trace().mix(token);
-        tokens.begins(holding, wish, part);
-        if (hold.isHeld() && plan.isStoreSound() && !ledger.wasTakenAway(holding)) {
+        tokens.begins(holding, intent, part);
+        if (hold.isHeld() && plan.isStoreSound() && !storeOracle.wasTakenAway(holding)) {
             checkRoomFor(part.weight(), resource, () -> holding + " begins");
         }
         of(resource).add(holding);
-        hold.onLost(loss -> told(holding, loss));
-        look(holding);
-        watchman.awaitLoss(holding);
+        hold.onLost(loss -> onLoss(holding, loss));
+        checkHeld(holding);
+        livenessOracle.awaitLoss(holding);
         return holding;
     }
 
-    /** The owner goes on with its second acquisition alone, maybe to read what it wrote. */
-    void goesOnWith(Holding holding, Hold second, boolean isDowngrade) {
+    /** The owner keeps its second acquisition only, maybe as a reader of what it wrote. */
+    void keepSecond(Holding holding, Hold second, boolean isDowngrade) {
         holding.hold = second;
-        second.onLost(loss -> told(holding, loss));
+        second.onLost(loss -> onLoss(holding, loss));
         if (isDowngrade) {
             holding.weight = 1;
-            reached.hit(Reach.DOWNGRADED);
+            coverage.hit(CoveragePoint.DOWNGRADED);
         }
     }
 
-    /** All who believe in a hold now must leave room for one more. */
+    /** Checks that all holds that claim to be valid leave room for one more. */
     private void checkRoomFor(int weight, String resource, Supplier<String> why) {
         long sum = weight;
         List<Holding> believed = new ArrayList<>();
         for (Holding other : of(resource)) {
             SimProcess process = other.client.process();
-            // A machine whose clocks stand still can't know, and asks nothing meanwhile.
+            // A machine whose clocks stand still can't know that its hold ended, and does nothing meanwhile.
             if (other.isInHand()
                     && !process.isDead()
                     && !process.isAsleep()
-                    && !ledger.wasTakenAway(other)
+                    && !storeOracle.wasTakenAway(other)
                     && other.hold.isHeld()) {
                 sum += other.weight;
                 believed.add(other);
             }
         }
-        if (sum > ledger.greatestCapacity(resource)) {
+        if (sum > storeOracle.greatestCapacity(resource)) {
             world.fail(Rule.EXCLUSION, why.get() + " while " + believed + " last");
         }
     }
 
-    /** The owner asks whether it holds; the answer is judged. */
-    boolean look(Holding holding) {
+    /** Checks whether the owner's hold is valid, and whether it may be. */
+    boolean checkHeld(Holding holding) {
         boolean isHeld = holding.hold.isHeld();
         boolean isOver = holding.hold.remaining().isZero();
         if (isHeld) {
-            if (holding.isReleased || holding.told > 0 || holding.wasOver) {
+            if (holding.isReleased || holding.lossReports > 0 || holding.wasOver) {
                 world.fail(Rule.LOST_STAYS_LOST, holding + " says that it is held, after it had ended");
             }
             checkInForce(holding, "says that it is held");
-            ClaimRecord grant = ledger.grantOf(holding);
+            ClaimRecord grant = storeOracle.grantOf(holding);
             if (grant != null && holding.client.wasToldOfItsEnd(grant)) {
                 world.fail(
                         Rule.LOST_STAYS_LOST,
                         holding + " says that it is held, after the store had told its end: " + grant);
             }
             if (holding.wasInDoubt) {
-                reached.hit(Reach.DOUBT_CLEARED);
+                coverage.hit(CoveragePoint.DOUBT_CLEARED);
                 holding.wasInDoubt = false;
             }
             holding.heldAt = world.now();
         } else if (holding.isInHand()) {
             if (isOver && !holding.wasOver && holding.client.process().runningSince() > holding.heldAt) {
-                reached.hit(Reach.LOST_WHILE_STOPPED);
+                coverage.hit(CoveragePoint.LOST_WHILE_STOPPED);
             }
             if (!isOver && !holding.wasInDoubt) {
                 holding.wasInDoubt = true;
-                watchman.awaitCertainty(holding);
+                livenessOracle.awaitCertainty(holding);
             }
         }
         holding.wasOver |= isOver;
         return isHeld;
     }
 
-    /** The owner asks for the token; 0 if it is told that it has none any more. */
+    /** The token that the owner sees; 0 if its hold has ended. */
     long token(Holding holding) {
-        if (holding.isPartOfSeveral && holding.told > 0) {
-            // The part that was lost may be another.
+        if (holding.isPartOfSeveral && holding.lossReports > 0) {
+            // Another part may be the lost one.
             return 0;
         }
         boolean wasOver = holding.hold.remaining().isZero();
         try {
             long shown = holding.hold.fencingToken();
-            if (holding.isReleased || holding.told > 0 || wasOver) {
+            if (holding.isReleased || holding.lossReports > 0 || wasOver) {
                 world.fail(Rule.OWN_TOKEN, holding + " shows token " + shown + " after it has ended");
             } else if (shown != holding.token) {
                 world.fail(Rule.OWN_TOKEN, holding + " now shows token " + shown);
@@ -174,16 +180,16 @@ final class Judge {
         }
     }
 
-    private void told(Holding holding, Loss loss) {
+    private void onLoss(Holding holding, Loss loss) {
         if (world.trace().isInWords()) {
             world.say(holding + " is told its loss: " + loss.cause());
         }
         world.trace().mix(loss.token());
-        // A hold whose time was over before its release was lost, though nobody had noticed.
+        // A hold that expired before its release is lost, even if that was not detected.
         if (holding.isReleased && !holding.wasOver) {
             world.fail(Rule.LOSS_IS_TOLD, holding + " was released, and then its loss was told: " + loss.cause());
         }
-        if (++holding.told > 1) {
+        if (++holding.lossReports > 1) {
             world.fail(Rule.LOSS_IS_TOLD, holding + " is told its loss again: " + loss.cause());
         }
         if (holding.hold.isHeld()) {
@@ -196,7 +202,7 @@ final class Judge {
 
     private void checkCause(Holding holding, Loss loss) {
         boolean isNatural = loss.cause() == Loss.Cause.LEASE_ENDED || loss.cause() == Loss.Cause.CLIENT_CLOSED;
-        if (isUndisturbed(holding) && !isNatural && !ledger.wasTakenAway(holding)) {
+        if (isUndisturbed(holding) && !isNatural && !storeOracle.wasTakenAway(holding)) {
             world.fail(Rule.HEALTHY_KEEPS, holding + " was lost though nothing was disturbed: " + loss.cause());
         }
         boolean isDetached = holding.binding == Lease.Binding.DETACHED && !holding.isPartOfSeveral;
@@ -206,35 +212,35 @@ final class Judge {
     }
 
     private boolean isInForce(Holding holding) {
-        return ledger.isInForce(holding.resource.name(), holding.token, server.micros());
+        return storeOracle.isInForce(holding.resource.name(), holding.token, server.micros());
     }
 
     private void noteLoss(Holding holding, Loss loss) {
         if (holding.client.isWaitingFor(holding.resource.name())) {
-            reached.hit(Reach.LOST_WITH_LOCAL_QUEUE);
+            coverage.hit(CoveragePoint.LOST_WITH_LOCAL_QUEUE);
         }
         if (holding.wasInDoubt) {
-            reached.hit(Reach.DOUBT_ENDED_IN_LOSS);
+            coverage.hit(CoveragePoint.DOUBT_ENDED_IN_LOSS);
         }
         if (loss.cause() == Loss.Cause.LEASE_ENDED) {
-            reached.hit(Reach.LEASE_RAN_OUT);
+            coverage.hit(CoveragePoint.LEASE_RAN_OUT);
         } else if (loss.cause() == Loss.Cause.CLIENT_CLOSED) {
-            reached.hit(Reach.CLOSED_WHILE_HOLDING);
+            coverage.hit(CoveragePoint.CLOSED_WHILE_HOLDING);
         } else if (loss.cause() == Loss.Cause.REMOVED) {
-            reached.hit(Reach.REMOVED_BY_FORCE);
+            coverage.hit(CoveragePoint.REMOVED_BY_FORCE);
         }
     }
 
-    /** The owner lets go. */
+    /** Called when the owner releases the hold. */
     void releasing(Holding holding) {
         boolean isAwaited = holding.client.isWaitingFor(holding.resource.name());
-        if (holding.told == 0 && holding.hold.remaining().isZero() && isAwaited) {
-            reached.hit(Reach.HAND_OFF_REFUSED_BY_DEADLINE);
+        if (holding.lossReports == 0 && holding.hold.remaining().isZero() && isAwaited) {
+            coverage.hit(CoveragePoint.HAND_OFF_REFUSED_BY_DEADLINE);
         }
         if (holding.hold.remaining().isZero()) {
             holding.wasOver = true;
-            ClaimRecord grant = ledger.grantOf(holding);
-            // Of several, which one was over is not told.
+            ClaimRecord grant = storeOracle.grantOf(holding);
+            // Of several parts, the client does not report which one expired.
             if (grant != null && !holding.isPartOfSeveral) {
                 grant.overAt = Math.min(grant.overAt, world.now());
             }
@@ -242,10 +248,10 @@ final class Judge {
         holding.wasInForce = isInForce(holding);
         holding.isReleased = true;
         of(holding.resource.name()).remove(holding);
-        watchman.awaitRelease(holding);
+        livenessOracle.awaitRelease(holding);
     }
 
-    /** The owner is told how its release ended. */
+    /** Called with the outcome of the owner's release. */
     void released(Holding holding, ReleaseOutcome outcome, boolean wasAloneAllTheTime) {
         holding.hasEnded = true;
         if (world.trace().isInWords()) {
@@ -253,69 +259,69 @@ final class Judge {
         }
         switch (outcome) {
             case RELEASED -> {
-                if (plan.isStoreSound() && !holding.wasInForce && !ledger.wasTakenAway(holding)) {
+                if (plan.isStoreSound() && !holding.wasInForce && !storeOracle.wasTakenAway(holding)) {
                     world.fail(
                             Rule.RELEASED_IS_GONE,
                             holding + " was released as good to the end, but at the store it had ended before");
                 }
-                ClaimRecord grant = ledger.grantOf(holding);
-                // Readers keep what they share for a moment, and others may still be reading.
+                ClaimRecord grant = storeOracle.grantOf(holding);
+                // A shared grant is kept for a moment, and others may still be reading.
                 if (isInForce(holding) && wasAloneAllTheTime && !holding.resource.isReadWrite()) {
                     world.fail(Rule.RELEASED_IS_GONE, holding + " was released, but the store still keeps " + grant);
                 }
             }
             case LOST -> {
-                reached.hit(Reach.RELEASE_AFTER_LOSS);
-                boolean isClosed = holding.client.isClosing() || ledger.wasTakenAway(holding);
-                if (isUndisturbed(holding) && !holding.wasOver && holding.told == 0 && !isClosed) {
+                coverage.hit(CoveragePoint.RELEASE_AFTER_LOSS);
+                boolean isClosed = holding.client.isClosing() || storeOracle.wasTakenAway(holding);
+                if (isUndisturbed(holding) && !holding.wasOver && holding.lossReports == 0 && !isClosed) {
                     checkEndedByLease(holding);
                 }
             }
-            case UNCONFIRMED -> reached.hit(Reach.RELEASE_UNCONFIRMED);
+            case UNCONFIRMED -> coverage.hit(CoveragePoint.RELEASE_UNCONFIRMED);
             case STILL_HELD ->
                 world.fail(Rule.RELEASED_IS_GONE, holding + " was released, and is said to be held still");
         }
     }
 
-    /** The owner tells the id of its permits: from now on anybody may give them back. */
+    /** Called when the owner publishes the id of its permits: from now on any client may release them. */
     void givesAway(Holding holding) {
         holding.isGivenAway = true;
-        ledger.giveAway(holding);
+        storeOracle.giveAway(holding);
     }
 
-    /** Somebody was told how a release by id ended. */
+    /** Called with the outcome of a release by id. */
     void releasedById(Holding holding, boolean wasReleased) {
-        reached.hit(wasReleased ? Reach.RELEASED_BY_ID : Reach.RELEASED_BY_ID_TOO_LATE);
+        coverage.hit(wasReleased ? CoveragePoint.RELEASED_BY_ID : CoveragePoint.RELEASED_BY_ID_TOO_LATE);
         if (isInForce(holding) && plan.isStoreSound()) {
             world.fail(
                     Rule.RELEASED_IS_GONE,
-                    holding + " was released by its id, but the store still keeps " + ledger.grantOf(holding));
+                    holding + " was released by its id, but the store still keeps " + storeOracle.grantOf(holding));
         }
     }
 
-    /** Whether nothing goes wrong with what it is a hold of; of several, with any of them. */
+    /** Whether no fault affects the resource of a hold, or any of several. */
     private boolean isUndisturbed(Holding holding) {
         return plan.isCalm
-                && holding.wish.parts.stream()
-                        .allMatch(part -> weather.isSpared(server.partitionOf(
+                && holding.intent.parts.stream()
+                        .allMatch(part -> network.isSpared(server.partitionOf(
                                 new ResourceName(part.resource().name()))));
     }
 
-    /** Whether all parts of the store go on without a break. */
+    /** Whether no partition of the store ever fails. */
     boolean isStoreWhole() {
-        return weather.sparesAllParts();
+        return network.sparesAllParts();
     }
 
     private void checkEndedByLease(Holding holding) {
-        ClaimRecord grant = ledger.grantOf(holding);
+        ClaimRecord grant = storeOracle.grantOf(holding);
         if (grant == null || grant.leaseEndMicros == ClaimRecord.NO_LEASE) {
             world.fail(Rule.HEALTHY_KEEPS, holding + " was lost at its release though nothing was disturbed");
         }
     }
 
-    // ---- What is judged without anybody asking
+    // ---- Checks at every grant
 
-    /** The store gives a resource to a claim, at this instant: nobody may believe in more than what is left. */
+    /** Called when the store grants a claim, at that instant: valid holds must leave room for it. */
     private void storeGrants(String resource, ClaimRecord grant) {
         if (plan.isStoreSound()) {
             checkRoomFor(grant.weight, resource, () -> "the store grants " + grant);
@@ -323,15 +329,15 @@ final class Judge {
     }
 
     private void checkInForce(Holding holding, String what) {
-        if (plan.isStoreSound() && !ledger.wasTakenAway(holding) && !isInForce(holding)) {
+        if (plan.isStoreSound() && !storeOracle.wasTakenAway(holding) && !isInForce(holding)) {
             world.fail(
                     Rule.EXCLUSION,
-                    holding + " " + what + ", but at the store its time is over: " + ledger.grantOf(holding));
+                    holding + " " + what + ", but at the store its time is over: " + storeOracle.grantOf(holding));
         }
     }
 
-    /** Looks through all that is in hand: to be called when a client was closed or the run ends. */
-    void checkNothingInHandOf(Client client) {
+    /** Checks that no hold of a client is valid after it was closed. */
+    void checkNothingInHandOf(SimClient client) {
         for (List<Holding> holdings : inHand.values()) {
             for (Holding holding : holdings) {
                 if (holding.client == client && holding.isInHand()) {

@@ -9,17 +9,18 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Time that a test moves may only pass while no actor is in the middle of something: the time-out of a command would
- * otherwise be over in an instant of real time, while the thread that sends the command waits for a processor.
+ * A test may only move time while no actor is busy: otherwise a command could time out within an instant of real time,
+ * while the thread that sends it waits for a processor.
  *
- * An actor is at rest when it has nothing to do, or is blocked and nothing has woken it. The state of a thread does not
- * tell the latter: a thread that was woken stays WAITING until it gets a processor. What waits for a CompletableFuture
- * can be asked. Any other parked thread is unparked, which every parked thread must put up with, and is at rest once it
- * has looked for what it waits for and parked again: then all that had woken it before was too little.
+ * An actor is at rest when it has nothing to do, or is blocked and nothing has woken it. The state of a thread does
+ * not show the latter: a woken thread stays WAITING until it gets a processor. A thread that waits for a
+ * CompletableFuture can be checked by that. Any other parked thread is unparked, which every parked thread must
+ * tolerate. It is at rest once it has checked its condition and parked again: then all earlier wake-ups were
+ * insufficient.
  */
 
 /** Whether one actor is at rest. Used by the thread that moves time. */
-final class Rest {
+final class Quiescence {
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -28,19 +29,19 @@ final class Rest {
     /** Where the actor was at rest the last time. */
     private Place place = new Place(0, null, 0);
 
-    /** How often the actor had waited when it was unparked to look again; negative before that. */
+    /** How often the actor had waited when it was unparked to recheck; negative before that. */
     private long waitsBefore;
 
     /**
-     * Where an actor rests.
+     * Where an actor is at rest.
      *
-     * @param ended how many deeds are over
+     * @param ended the number of completed actions
      * @param blocker what it waits for; null if nothing
-     * @param waits how often it has waited so far, as of the last time that it was unparked
+     * @param waits how often it had waited when it was last unparked
      */
     private record Place(int ended, @Nullable Object blocker, long waits) {}
 
-    Rest(Actor actor) {
+    Quiescence(Actor actor) {
         this.actor = actor;
     }
 
@@ -68,7 +69,7 @@ final class Rest {
             return false;
         }
         if (state == Thread.State.TIMED_WAITING) {
-            // It looks again by itself, and may do so for ever while time stands.
+            // It rechecks on its own, and may do so for ever while time stands still.
             return isAt(blocker);
         }
         if (state != Thread.State.WAITING || isMutex(blocker)) {

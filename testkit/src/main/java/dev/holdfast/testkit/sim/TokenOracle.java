@@ -5,30 +5,30 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** Judges the tokens that actors are shown: whose they are, and that they rise. */
-final class TokenJudge {
+/** Checks the tokens that actors see: that they belong to the hold, and that they increase. */
+final class TokenOracle {
 
-    /** What was shown of one resource. */
+    /** The tokens of one resource that were seen. */
     private static final class Shown {
         final Set<Long> tokens = new HashSet<>();
-        /** The greatest of the holds of each weight. */
+        /** The greatest token for each weight. */
         final Map<Integer, Long> greatest = new HashMap<>();
     }
 
     private final World world;
     private final Plan plan;
-    private final Ledger ledger;
-    private final Reached reached;
+    private final StoreOracle storeOracle;
+    private final Coverage coverage;
     private final Map<String, Shown> resources = new HashMap<>();
 
-    TokenJudge(World world, Plan plan, Ledger ledger, Reached reached) {
+    TokenOracle(World world, Plan plan, StoreOracle storeOracle, Coverage coverage) {
         this.world = world;
         this.plan = plan;
-        this.ledger = ledger;
-        this.reached = reached;
+        this.storeOracle = storeOracle;
+        this.coverage = coverage;
     }
 
-    /** The greatest token so far of a hold beside which there is no room for one of a weight. */
+    /** The greatest token so far of holds that exclude a hold of a weight. */
     long greatestInTheWay(SimResource resource, int weight) {
         long most = resource.capacity() + (plan.resizes > 0 ? Actor.MOST_MORE : 0L);
         long greatest = 0;
@@ -40,8 +40,8 @@ final class TokenJudge {
         return greatest;
     }
 
-    /** A hold begins that was asked for when the greatest token in its way was that of the part. */
-    void begins(Holding holding, Wish wish, Wish.Part part) {
+    /** Called when a hold begins; the request has the greatest excluding token from before. */
+    void begins(Holding holding, AcquireIntent intent, AcquireIntent.Part part) {
         Shown shown = of(holding.resource.name());
         boolean isNew = shown.tokens.add(holding.token);
         boolean isShare = part.isShare();
@@ -49,18 +49,18 @@ final class TokenJudge {
             world.fail(Rule.TOKENS_RISE, holding + " begins, but its token was given before");
         }
         boolean isBelow = isShare ? holding.token < part.tokenBefore() : holding.token <= part.tokenBefore();
-        if (isBelow && plan.isStoreSound() && !ledger.wasTakenAway(holding)) {
+        if (isBelow && plan.isStoreSound() && !storeOracle.wasTakenAway(holding)) {
             world.fail(
                     Rule.TOKENS_RISE,
                     holding + " begins, but when it was asked for, " + part.tokenBefore()
                             + " had been given to one that can't stand beside it");
         }
         shown.greatest.merge(holding.weight, holding.token, Math::max);
-        checkGrant(holding, wish);
+        checkGrant(holding, intent);
     }
 
-    private void checkGrant(Holding holding, Wish wish) {
-        ClaimRecord grant = ledger.grantOf(holding);
+    private void checkGrant(Holding holding, AcquireIntent intent) {
+        ClaimRecord grant = storeOracle.grantOf(holding);
         if (grant == null) {
             world.fail(Rule.OWN_TOKEN, holding + " begins with a token that the store never gave");
             return;
@@ -69,9 +69,9 @@ final class TokenJudge {
             world.fail(Rule.OWN_TOKEN, holding + " begins with a token of another client's grant");
         }
         if (grant.wasServed) {
-            reached.hit(holding.isShare() ? Reach.SHARED : Reach.HANDED_ON);
-            // Who shares was maybe served before the other let go, and is told only now.
-            if (grant.overAt < (holding.isShare() ? wish.askedAt : Long.MAX_VALUE)) {
+            coverage.hit(holding.isShare() ? CoveragePoint.SHARED : CoveragePoint.HANDED_ON);
+            // A reader may have been granted before the earlier hold ended, and notified later.
+            if (grant.overAt < (holding.isShare() ? intent.askedAt : Long.MAX_VALUE)) {
                 world.fail(Rule.NO_LATE_HAND_OFF, holding + " is handed on from a hold that was over");
             }
         }

@@ -1,11 +1,11 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
+import dev.holdfast.engine.client.ClientOptions;
+import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.memory.ReferenceStore;
@@ -15,15 +15,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/**
- * The one client of a JVM: each state of a test takes a lock of its own, for engines are too large to have one each.
- */
-final class Client {
+/** The one client of a JVM: each test state has a lock of its own, because an engine is too large for each. */
+final class StressClient {
 
     private static final AtomicLong LOCKS = new AtomicLong();
     private static final Engine ENGINE = start();
 
-    private Client() {}
+    private StressClient() {}
 
     private static Engine start() {
         ReferenceStore store = new ReferenceStore(() -> 1_750_000_000_000_000L);
@@ -36,7 +34,7 @@ final class Client {
         return Engine.start(store::connect, "memory", false, options, Optional.of(new Still()));
     }
 
-    /** A lock that nobody else has. */
+    /** A lock that no other test uses. */
     static DistributedLock lock() {
         return ENGINE.primitives().lock(new ResourceName("lock-" + LOCKS.incrementAndGet()), Order.FAIR);
     }
