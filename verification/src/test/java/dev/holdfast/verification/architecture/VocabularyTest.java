@@ -1,0 +1,99 @@
+package dev.holdfast.verification.architecture;
+
+import static java.util.stream.Collectors.groupingBy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The words of the code")
+class VocabularyTest {
+
+    /** Rejected identifiers that modules still use. Remove each when it is gone; add none. */
+    private static final Map<String, Set<String>> STILL_USED = Map.ofEntries(
+            Map.entry("cli", Set.of("held", "look", "of", "watch")),
+            Map.entry("consumers/src/projects/adapter", Set.of("patience", "watch")),
+            Map.entry("core", Set.of("held")),
+            Map.entry("examples/stock", Set.of("together")),
+            Map.entry("integrations/micrometer", Set.of("held")),
+            Map.entry("integrations/spring", Set.of("held", "of", "together", "told")),
+            Map.entry("integrations/spring-boot", Set.of("told")),
+            Map.entry("integrations/test", Set.of("held")),
+            Map.entry("servers", Set.of("held", "look", "patience", "together")),
+            Map.entry("stores/etcd", Set.of("look", "patience", "told", "watch")),
+            Map.entry("stores/jdbc", Set.of("look")),
+            Map.entry("stores/quorum", Set.of("held")),
+            Map.entry("stores/register", Set.of("goOn", "held", "look", "patience", "watch")),
+            Map.entry("stores/zookeeper", Set.of("held", "look", "patience", "together", "told", "watch")));
+
+    /** The most idioms per 10,000 words of comments, by module. Lower them as the comments improve. */
+    private static final Map<String, Integer> MOST_IDIOMS = Map.ofEntries(
+            Map.entry("cli", 160),
+            Map.entry("integrations/micrometer", 120),
+            Map.entry("integrations/spring", 90),
+            Map.entry("integrations/spring-boot", 70),
+            Map.entry("integrations/spring-integration", 190),
+            Map.entry("integrations/test", 180),
+            Map.entry("servers", 130),
+            Map.entry("stores/etcd", 150),
+            Map.entry("stores/register", 200),
+            Map.entry("stores/zookeeper", 160));
+
+    /** Fewer words of comments than these prove nothing. */
+    private static final int LEAST_WORDS = 1_000;
+
+    @Test
+    @DisplayName("name what a variable or method is")
+    void identifiers() throws IOException {
+        List<JavaSource> main =
+                JavaSource.all().stream().filter(JavaSource::isMain).toList();
+        assertThat(main).hasSizeGreaterThan(400);
+        assertThat(main.stream()
+                        .flatMap(
+                                source -> Vocabulary.rejectedIdentifiers(
+                                        source, STILL_USED.getOrDefault(source.module(), Set.of()))
+                                        .stream()))
+                .isEmpty();
+    }
+
+    @Test
+    @DisplayName("are plain English in comments")
+    void comments() throws IOException {
+        Map<String, List<JavaSource>> modules = JavaSource.all().stream().collect(groupingBy(JavaSource::module));
+        modules.values().removeIf(sources -> Vocabulary.words(sources) < LEAST_WORDS);
+        assertThat(modules).containsKeys("core", "testkit");
+        assertThat(modules)
+                .allSatisfy((module, sources) -> assertThat(Vocabulary.idioms(sources))
+                        .as("idioms per 10,000 words of comments in " + module)
+                        .isLessThanOrEqualTo(MOST_IDIOMS.getOrDefault(module, 40)));
+    }
+
+    @Test
+    @DisplayName("can fail: a rejected identifier is found, a member of another type and one still used are not")
+    void rejectsIdentifiers() {
+        JavaSource source = source("""
+                // of patience
+                void lookAround(Session of, String text) {
+                    int mine = List.of(1, 2).size() + "together".length() + lookup(text);
+                    store.patience(told);
+                }
+                """);
+        assertThat(Vocabulary.rejectedIdentifiers(source, Set.of("told")))
+                .containsExactly("A.java:2 lookAround", "A.java:2 of", "A.java:3 mine");
+    }
+
+    @Test
+    @DisplayName("can fail: idioms are counted in comments alone")
+    void countsIdioms() {
+        assertThat(Vocabulary.idioms(List.of(source("/** Nobody is told. */ String told = \"nobody\"; // nobody"))))
+                .isEqualTo(3 * 1e4 / 4);
+    }
+
+    private static JavaSource source(String text) {
+        return JavaSource.of("A.java", "a", true, text);
+    }
+}
