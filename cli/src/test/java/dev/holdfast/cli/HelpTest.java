@@ -134,7 +134,7 @@ class HelpTest {
 
     @Test
     void allStoresOfTheCommandAreNamed() {
-        Set<String> known = new TreeSet<>(SeparateStores.DIRECTORIES.keySet());
+        Set<String> known = new TreeSet<>(SeparateStores.directories().keySet());
         ServiceLoader.load(StoreProvider.class).forEach(provider -> known.addAll(provider.schemes()));
         run("run", "--store", "gopher:", "x", "--", "true");
         assertThat(known)

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** {@code ./holdfast} in a small checkout, whose Maven is a script and whose command prints its arguments. */
 class LauncherTest {
 
-    /** What the launcher and this Maven use, beside flock. */
+    /** The programs that the launcher and this Maven use, apart from flock. */
     private static final String COMMANDS =
             "cat cp date find grep head ln ls mkdir mv readlink rm rmdir sed sh sleep sort tail tr";
 
@@ -63,12 +63,19 @@ class LauncherTest {
         checkout = Files.createDirectory(directory.resolve("checkout"));
         Files.copy(Path.of("..", "holdfast"), checkout.resolve("holdfast"));
         for (String module : List.of(
-                "core", "rows", "stores/one", "stores/two", "stores/register", "stores/etcd", "stores/zookeeper", "cli")) {
+                "core",
+                "rows",
+                "stores/one",
+                "stores/two",
+                "stores/register",
+                "stores/etcd",
+                "stores/zookeeper",
+                "cli")) {
             write(module + "/pom.xml", "");
             write(module + "/src/main/java/Source.java", "");
         }
         write("pom.xml", "");
-        for (String store : SeparateStores.DIRECTORIES.values()) {
+        for (String store : SeparateStores.directories().values()) {
             write("cli/stores/" + store + "/pom.xml", "");
         }
         write("cli/src/cds/train.sh", ": > \"$3\"\n");
@@ -114,7 +121,7 @@ class LauncherTest {
             })
     void separateStoresAreBuiltWhenTheyAreNamedFirst(String arguments) throws IOException {
         launched();
-        for (Map.Entry<String, String> store : new TreeMap<>(SeparateStores.DIRECTORIES).entrySet()) {
+        for (Map.Entry<String, String> store : new TreeMap<>(SeparateStores.directories()).entrySet()) {
             String built = arguments.formatted(store.getKey());
             boolean isFirst = !store.getKey().equals(store.getValue() + "s");
             try (CliProcess process = launch(built.split(" "))) {

@@ -1,8 +1,9 @@
 package dev.holdfast.spi;
 
+import dev.holdfast.spi.StoreDescription.Scheme;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -16,6 +17,15 @@ public interface StoreProvider {
 
     /** The URI schemes that this provider serves, in lower case. */
     Set<String> schemes();
+
+    /**
+     * What tools and frameworks need to know about this store without opening it. By default nothing but its schemes.
+     * Loads no class of the store's driver.
+     */
+    default StoreDescription description() {
+        return new StoreDescription(
+                "", schemes().stream().sorted().map(Scheme::of).toList(), Optional.empty());
+    }
 
     /**
      * Opens a store.
@@ -40,6 +50,7 @@ public interface StoreProvider {
      */
     static StoreProvider of(StoreUri uri) {
         Set<String> known = new TreeSet<>();
+        List<StoreDescription> descriptions = new ArrayList<>();
         List<ClassLoader> loaders = new ArrayList<>();
         loaders.add(StoreProvider.class.getClassLoader());
         loaders.add(Thread.currentThread().getContextClassLoader());
@@ -50,20 +61,14 @@ public interface StoreProvider {
                         return provider;
                     }
                     known.addAll(provider.schemes());
+                    descriptions.add(provider.description());
                 }
             }
         } catch (ServiceConfigurationError e) {
             throw new IllegalStateException("A store module on the class path can't be loaded: " + e.getMessage(), e);
         }
-        String scheme = uri.scheme();
-        String meant = scheme.equals("jdbc")
-                ? "Leave out 'jdbc:'."
-                : known.stream()
-                        .filter(each -> each.startsWith(scheme) || scheme.startsWith(each))
-                        .min(Comparator.naturalOrder())
-                        .map(each -> "Did you mean '" + each + ":'?")
-                        .orElse("Add the store's module, or correct the scheme.");
-        throw new IllegalArgumentException(
-                "No store on the class path serves '" + uri + "'; known schemes are " + known + ". " + meant);
+        KnownStores.ALL.forEach(store -> descriptions.add(store.description()));
+        throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are " + known
+                + ". " + StoreDescription.hint(uri.scheme(), known, descriptions));
     }
 }

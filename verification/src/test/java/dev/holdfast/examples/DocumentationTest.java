@@ -35,6 +35,7 @@ class DocumentationTest {
             CONTRIBUTING.md 900
             README.md 850
             SECURITY.md 375
+            docs/add-a-store.md 300
             docs/architecture.md 1900
             docs/benchmarks.md 1650
             docs/choosing.md 625

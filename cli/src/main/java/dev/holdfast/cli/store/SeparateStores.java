@@ -3,6 +3,8 @@ package dev.holdfast.cli.store;
 import dev.holdfast.cli.console.CliException;
 import dev.holdfast.cli.console.ExitCode;
 import dev.holdfast.cli.console.Printable;
+import dev.holdfast.spi.KnownStores;
+import dev.holdfast.spi.KnownStores.KnownStore;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.io.IOException;
@@ -20,26 +22,36 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stores that are not part of the command, whose size and start don't pay for their libraries: jars in a directory
- * for each store, such as {@code stores/etcd} beside {@code holdfast.jar}. They are loaded when a URI names the store.
+ * The stores that are not part of the command, so that its size and start don't pay for their libraries: jars in a
+ * directory for each store, such as {@code stores/etcd} beside {@code holdfast.jar}. They are loaded when a URI names
+ * the store.
  */
 public final class SeparateStores {
 
-    /** The directory of each, by the schemes that it serves. */
-    public static final Map<String, String> DIRECTORIES =
-            Map.of("etcd", "etcd", "etcds", "etcd", "zookeeper", "zookeeper", "zookeepers", "zookeeper");
-
     private SeparateStores() {}
 
+    /** The schemes of these stores, each with the directory of its store. */
+    public static Map<String, String> directories() {
+        ClassLoader command = SeparateStores.class.getClassLoader();
+        Map<String, String> directories = new TreeMap<>();
+        for (KnownStore store : KnownStores.ALL) {
+            if (command.getResource(store.provider().replace('.', '/') + ".class") == null) {
+                String artifact = store.description().artifact();
+                String directory = artifact.substring(artifact.indexOf('-') + 1);
+                store.description().schemeNames().forEach(scheme -> directories.put(scheme, directory));
+            }
+        }
+        return directories;
+    }
+
     /**
-     * Sees to it that {@link StoreProvider#of} finds the store of a location, and those that it is made of, on this
-     * thread and on those that it starts.
+     * Lets {@link StoreProvider#of} find the store of a location, and those that it is made of, on this thread and on
+     * those that it starts.
      *
      * @throws CliException if files of one are missing or damaged
      */
     static void provide(StoreLocation location) {
-        Map<String, String> named = new TreeMap<>(DIRECTORIES);
-        named.keySet().removeIf(scheme -> !location.involves(scheme));
+        Map<String, String> named = named(location);
         if (named.isEmpty()) {
             return;
         }
@@ -48,18 +60,23 @@ public final class SeparateStores {
         ClassLoader command = SeparateStores.class.getClassLoader();
         // It stays open for as long as the process lives.
         Thread.currentThread().setContextClassLoader(new URLClassLoader(Jars.urls(jars), new SharedClasses(command)));
-        named.keySet().forEach(scheme -> requireProvider(scheme, location));
+        named.forEach((scheme, store) -> requireProvider(scheme, store, location));
     }
 
-    /** What it means that a class can't be loaded; empty where all classes are part of the command. */
+    private static Map<String, String> named(StoreLocation location) {
+        Map<String, String> named = directories();
+        named.keySet().removeIf(scheme -> !location.involves(scheme));
+        return named;
+    }
+
+    /** The error for a class that can't be loaded; empty if all classes of the location are part of the command. */
     static Optional<CliException> damaged(StoreLocation location, Throwable damage) {
-        return DIRECTORIES.entrySet().stream()
-                .filter(entry -> location.involves(entry.getKey()))
+        return named(location).values().stream()
                 .findFirst()
-                .map(entry -> unusable(
+                .map(store -> unusable(
                         location,
                         "its files are incomplete or damaged (" + Printable.escape(damage.toString()) + ")",
-                        entry.getValue(),
+                        store,
                         damage));
     }
 
@@ -76,11 +93,11 @@ public final class SeparateStores {
         return jars;
     }
 
-    private static void requireProvider(String scheme, StoreLocation location) {
+    private static void requireProvider(String scheme, String store, StoreLocation location) {
         try {
             StoreProvider unused = StoreProvider.of(StoreUri.parse(scheme + ":"));
         } catch (IllegalArgumentException | IllegalStateException e) {
-            throw unusable(location, "its files are incomplete or damaged", DIRECTORIES.getOrDefault(scheme, ""), e);
+            throw unusable(location, "its files are incomplete or damaged", store, e);
         }
     }
 

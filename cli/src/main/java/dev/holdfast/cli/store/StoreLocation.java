@@ -61,8 +61,8 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
             throw new CliException(
                     ExitCode.USAGE, where + Printable.escape(UriHints.after(String.valueOf(e.getMessage()), text)), e);
         }
-        if (!UriHints.SCHEMES.contains(uri.scheme())) {
-            String known = String.join(": ", UriHints.SCHEMES) + ":";
+        if (!UriHints.schemes().contains(uri.scheme())) {
+            String known = String.join(": ", UriHints.schemes()) + ":";
             throw CliException.usage(where
                     + Printable.escape(
                             UriHints.after("there is no store '" + uri + "'; the command knows " + known, text)));

@@ -70,7 +70,7 @@ class SeparateStoresTest {
     void hostsOfOtherStoresMayHaveTheirNames() {
         StoreLocation location = StoreLocation.of(
                 "quorum:(redis-sentinel://a:1,etcd:2/main,redis://etcd:3,redis://zookeeper:4)", Map.of());
-        assertThat(SeparateStores.DIRECTORIES.keySet()).noneMatch(location::involves);
+        assertThat(SeparateStores.directories().keySet()).noneMatch(location::involves);
         assertThat(location.involves("redis")).isTrue();
     }
 
@@ -78,7 +78,7 @@ class SeparateStoresTest {
     void buildHasAModuleForEach() throws IOException {
         try (Stream<Path> modules = Files.list(Path.of("stores"))) {
             assertThat(modules.map(module -> module.getFileName().toString()))
-                    .containsExactlyInAnyOrderElementsOf(SeparateStores.DIRECTORIES.values().stream()
+                    .containsExactlyInAnyOrderElementsOf(SeparateStores.directories().values().stream()
                             .distinct()
                             .toList());
         }

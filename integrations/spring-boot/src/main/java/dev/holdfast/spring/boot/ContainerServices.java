@@ -1,71 +1,60 @@
 package dev.holdfast.spring.boot;
 
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionDetailsFactory;
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionSource;
 import org.testcontainers.containers.Container;
 
-/** Lock stores in containers of tests. Spring Boot knows those on databases and Redis. */
-abstract class ContainerServices extends ContainerConnectionDetailsFactory<Container<?>, HoldfastConnectionDetails> {
+/** Lock stores in containers of tests. Spring Boot itself knows databases and Redis. */
+final class ContainerServices extends ContainerConnectionDetailsFactory<Container<?>, HoldfastConnectionDetails> {
 
-    private final String scheme;
-    private final int port;
-
-    private ContainerServices(String[] images, String storeClass, String scheme, int port) {
-        super(List.of(images), storeClass);
-        this.scheme = scheme;
-        this.port = port;
+    /** Called by Spring Boot. */
+    ContainerServices() {
+        super(StoreServer.all()
+                .flatMap(server -> server.scheme().images().stream())
+                .toList());
     }
 
     @Override
-    protected HoldfastConnectionDetails getContainerConnectionDetails(ContainerConnectionSource<Container<?>> source) {
-        return new Details(source, scheme, port);
+    protected @Nullable HoldfastConnectionDetails getContainerConnectionDetails(
+            ContainerConnectionSource<Container<?>> source) {
+        return StoreServer.all()
+                .filter(server -> server.scheme().images().stream()
+                        .anyMatch(image -> source.accepts(image, Container.class, HoldfastConnectionDetails.class)))
+                .findFirst()
+                .map(server -> new Details(source, server))
+                .orElse(null);
     }
 
-    /** Containers with an image of etcd. Made by Spring Boot. */
-    static final class Etcd extends ContainerServices {
-
-        Etcd() {
-            super(ComposeServices.Etcd.IMAGES, "dev.holdfast.store.etcd.EtcdStore", "etcd", 2379);
-        }
-    }
-
-    /** Containers with an image of ZooKeeper. Made by Spring Boot. */
-    static final class ZooKeeper extends ContainerServices {
-
-        ZooKeeper() {
-            super(ComposeServices.ZooKeeper.IMAGES, "dev.holdfast.store.zookeeper.ZooKeeperStore", "zookeeper", 2181);
-        }
-    }
-
-    /** What a container tells once it has started. */
+    /** Asks the container only when it is used: by then the container has started. */
     private static final class Details extends ContainerConnectionDetails<Container<?>>
             implements HoldfastConnectionDetails {
 
-        private final String scheme;
-        private final int port;
+        private final StoreServer server;
 
-        Details(ContainerConnectionSource<Container<?>> source, String scheme, int port) {
+        Details(ContainerConnectionSource<Container<?>> source, StoreServer server) {
             super(source);
-            this.scheme = scheme;
-            this.port = port;
+            this.server = server;
+        }
+
+        private HoldfastConnectionDetails current() {
+            Container<?> container = getContainer();
+            return server.details(container.getHost(), container.getMappedPort(server.port()), container.getEnvMap());
         }
 
         @Override
         public String getUri() {
-            return scheme + "://" + getContainer().getHost() + ":"
-                    + getContainer().getMappedPort(port);
+            return current().getUri();
         }
 
         @Override
         public @Nullable String getUsername() {
-            return getPassword() == null ? null : "root";
+            return current().getUsername();
         }
 
         @Override
         public @Nullable String getPassword() {
-            return getContainer().getEnvMap().get("ETCD_ROOT_PASSWORD");
+            return current().getPassword();
         }
     }
 }

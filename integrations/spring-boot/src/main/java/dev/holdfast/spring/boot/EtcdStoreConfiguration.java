@@ -1,7 +1,6 @@
 package dev.holdfast.spring.boot;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.etcd.EtcdStore;
 import dev.holdfast.store.etcd.EtcdStoreProvider;
 import io.grpc.ManagedChannel;
@@ -18,54 +17,35 @@ class EtcdStoreConfiguration {
 
     @Bean
     @Lazy
-    Connector holdfastEtcdConnector(
+    StoreConnector<ManagedChannel> holdfastEtcdConnector(
             HoldfastProperties properties, ObjectProvider<EtcdStoreBuilderCustomizer> customizers) {
-        return new Connector(properties, customizers);
+        return new StoreConnector<>(
+                ManagedChannel.class, channel -> open(EtcdStore.builder(channel), properties, customizers));
     }
 
-    /** Opens stores on etcd. */
-    static final class Connector implements StoreConnector<ManagedChannel>, StoreUriOpener {
-        private final HoldfastProperties properties;
-        private final ObjectProvider<EtcdStoreBuilderCustomizer> customizers;
+    @Bean
+    @Lazy
+    StoreUriOpener holdfastEtcdUriOpener(
+            HoldfastProperties properties, ObjectProvider<EtcdStoreBuilderCustomizer> customizers) {
+        return new StoreUriOpener(
+                new EtcdStoreProvider().schemes(), uri -> open(EtcdStore.builder(uri), properties, customizers));
+    }
 
-        Connector(HoldfastProperties properties, ObjectProvider<EtcdStoreBuilderCustomizer> customizers) {
-            this.properties = properties;
-            this.customizers = customizers;
+    private static LockStore open(
+            EtcdStore.Builder builder,
+            HoldfastProperties properties,
+            ObjectProvider<EtcdStoreBuilderCustomizer> customizers) {
+        properties.refuseLaterAndBundle(
+                "etcd", "say in the URI where the certificates are, or use a ManagedChannel with them");
+        builder.connectTimeout(properties.storeTimeout());
+        HoldfastProperties.Etcd etcd = properties.etcd();
+        if (etcd.namespace() != null) {
+            builder.namespace(etcd.namespace());
         }
-
-        @Override
-        public Class<ManagedChannel> type() {
-            return ManagedChannel.class;
+        if (etcd.requestTimeout() != null) {
+            builder.requestTimeout(etcd.requestTimeout());
         }
-
-        @Override
-        public LockStore open(ManagedChannel connection) {
-            return open(EtcdStore.builder(connection));
-        }
-
-        @Override
-        public boolean serves(String scheme) {
-            return new EtcdStoreProvider().schemes().contains(scheme);
-        }
-
-        @Override
-        public LockStore open(StoreUri uri) {
-            return open(EtcdStore.builder(uri));
-        }
-
-        private LockStore open(EtcdStore.Builder builder) {
-            properties.refuseLaterAndBundle(
-                    "etcd", "say in the URI where the certificates are, or use a ManagedChannel with them");
-            builder.connectTimeout(properties.storeTimeout());
-            HoldfastProperties.Etcd etcd = properties.etcd();
-            if (etcd.namespace() != null) {
-                builder.namespace(etcd.namespace());
-            }
-            if (etcd.requestTimeout() != null) {
-                builder.requestTimeout(etcd.requestTimeout());
-            }
-            customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-            return builder.open();
-        }
+        customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+        return builder.open();
     }
 }

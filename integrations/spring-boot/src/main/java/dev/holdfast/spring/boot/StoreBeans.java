@@ -1,6 +1,8 @@
 package dev.holdfast.spring.boot;
 
+import dev.holdfast.spi.KnownStores;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreDescription;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -120,26 +122,33 @@ final class StoreBeans {
     private HoldfastConfigurationException none() {
         ClassLoader loader =
                 Objects.requireNonNullElseGet(beans.getBeanClassLoader(), ClassUtils::getDefaultClassLoader);
-        List<String> missing = Arrays.stream(StoreModule.values())
-                .filter(module -> !module.isPresent(loader))
-                .filter(module -> module.connectionType(loader)
+        List<String> missing = StoreModules.missing(loader)
+                .filter(store -> store.connectionType()
+                        .filter(type -> ClassUtils.isPresent(type, loader))
+                        .map(type -> ClassUtils.resolveClassName(type, loader))
                         .filter(type -> names(type).findAny().isPresent())
                         .isPresent())
-                .map(StoreModule::coordinates)
+                .map(StoreDescription::artifact)
                 .toList();
         if (missing.isEmpty()) {
             return new HoldfastConfigurationException(
                     "There is no lock store: the property 'holdfast.store' is not set, and there is no bean on which a"
                             + " store could be opened.",
-                    "Set 'holdfast.store' to the URI of a store, such as 'redis://localhost', or configure a"
-                            + " DataSource, a Redis connection, a channel to etcd or a CuratorFramework; and add the"
-                            + " module of the store, such as "
-                            + StoreModule.REDIS.coordinates() + ".");
+                    "Set 'holdfast.store' to the URI of a store, such as 'redis://localhost', or configure a bean of"
+                            + " one of the types " + connectionTypes() + "; and add the module of the store, such as"
+                            + " dev.holdfast:holdfast-redis.");
         }
         return new HoldfastConfigurationException(
                 "There is no lock store: the application has connections that one could be opened on, but not the"
                         + " module of the store.",
                 "Add " + String.join(" or ", missing) + " to the class path, or set 'holdfast.store' to the URI of"
                         + " another store.");
+    }
+
+    private static String connectionTypes() {
+        return KnownStores.ALL.stream()
+                .flatMap(store -> store.description().connectionType().stream())
+                .map(ClassUtils::getShortName)
+                .collect(Collectors.joining(", "));
     }
 }

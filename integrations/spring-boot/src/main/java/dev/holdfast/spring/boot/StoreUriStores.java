@@ -30,16 +30,18 @@ final class StoreUriStores {
             throw new HoldfastConfigurationException(
                     String.valueOf(e.getMessage()), "Correct the property 'holdfast.store'.", e);
         }
-        StoreModule.ofScheme(uri.scheme())
-                .filter(module -> !module.isPresent(Objects.requireNonNull(ClassUtils.getDefaultClassLoader())))
-                .ifPresent(module -> {
+        StoreModules.missing(Objects.requireNonNull(ClassUtils.getDefaultClassLoader()))
+                .filter(store -> store.schemeNames().contains(uri.scheme()))
+                .findFirst()
+                .ifPresent(store -> {
                     throw new HoldfastConfigurationException(
                             "The property 'holdfast.store' is '" + uri + "', and the module of that store is not on the"
                                     + " class path.",
-                            "Add " + module.coordinates() + " to the class path.");
+                            "Add " + store.artifact() + " to the class path.");
                 });
-        Optional<StoreUriOpener> opener =
-                openers.stream().filter(each -> each.serves(uri.scheme())).findFirst();
+        Optional<StoreUriOpener> opener = openers.stream()
+                .filter(each -> each.schemes().contains(uri.scheme()))
+                .findFirst();
         if (opener.isEmpty() && properties.ssl().bundle() != null) {
             throw new HoldfastConfigurationException(
                     "The property 'holdfast.ssl.bundle' is set, and the store '" + uri + "' takes no SSL bundle.",

@@ -1,7 +1,6 @@
 package dev.holdfast.spring.boot;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.zookeeper.CuratorStore;
 import dev.holdfast.store.zookeeper.ZooKeeperStore;
 import dev.holdfast.store.zookeeper.ZooKeeperStoreProvider;
@@ -13,79 +12,45 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
-/** Stores on ZooKeeper: by URI, or on a client of Curator's. */
+/** Stores on ZooKeeper: by URI, or on a Curator client. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ZooKeeperStore.class)
 class ZooKeeperStoreConfiguration {
 
     @Bean
     @Lazy
-    UriOpener holdfastZooKeeperUriOpener(
+    StoreUriOpener holdfastZooKeeperUriOpener(
             HoldfastProperties properties, ObjectProvider<ZooKeeperStoreBuilderCustomizer> customizers) {
-        return new UriOpener(properties, customizers);
+        return new StoreUriOpener(
+                new ZooKeeperStoreProvider().schemes(),
+                uri -> open(ZooKeeperStore.builder(uri), properties, customizers));
     }
 
-    /** Clients of Curator's. */
+    /** Apart, since an application may have ZooKeeper's client without Curator. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(CuratorFramework.class)
     static class CuratorConfiguration {
 
         @Bean
         @Lazy
-        CuratorConnector holdfastCuratorConnector(
+        StoreConnector<CuratorFramework> holdfastCuratorConnector(
                 HoldfastProperties properties, ObjectProvider<ZooKeeperStoreBuilderCustomizer> customizers) {
-            return new CuratorConnector(properties, customizers);
-        }
-    }
-
-    /** Opens stores on ensembles that URIs name. */
-    static final class UriOpener implements StoreUriOpener {
-        private final HoldfastProperties properties;
-        private final ObjectProvider<ZooKeeperStoreBuilderCustomizer> customizers;
-
-        UriOpener(HoldfastProperties properties, ObjectProvider<ZooKeeperStoreBuilderCustomizer> customizers) {
-            this.properties = properties;
-            this.customizers = customizers;
+            return new StoreConnector<>(
+                    CuratorFramework.class,
+                    curator -> ZooKeeperStoreConfiguration.open(builder(curator), properties, customizers));
         }
 
-        @Override
-        public boolean serves(String scheme) {
-            return new ZooKeeperStoreProvider().schemes().contains(scheme);
-        }
-
-        @Override
-        public LockStore open(StoreUri uri) {
-            return ZooKeeperStoreConfiguration.open(ZooKeeperStore.builder(uri), properties, customizers);
-        }
-    }
-
-    /** Opens stores on the connections of Curator's clients. */
-    static final class CuratorConnector implements StoreConnector<CuratorFramework> {
-        private final HoldfastProperties properties;
-        private final ObjectProvider<ZooKeeperStoreBuilderCustomizer> customizers;
-
-        CuratorConnector(HoldfastProperties properties, ObjectProvider<ZooKeeperStoreBuilderCustomizer> customizers) {
-            this.properties = properties;
-            this.customizers = customizers;
-        }
-
-        @Override
-        public Class<CuratorFramework> type() {
-            return CuratorFramework.class;
-        }
-
-        @Override
-        public LockStore open(CuratorFramework connection) {
-            if (connection.getState() != CuratorFrameworkState.STARTED) {
-                throw new IllegalArgumentException("it is " + connection.getState()
+        private static ZooKeeperStore.Builder builder(CuratorFramework curator) {
+            if (curator.getState() != CuratorFrameworkState.STARTED) {
+                throw new IllegalArgumentException("it is " + curator.getState()
                         + ", and has to be started before locks are asked for, as by initMethod = \"start\"");
             }
-            return ZooKeeperStoreConfiguration.open(CuratorStore.builder(connection), properties, customizers);
+            return CuratorStore.builder(curator);
         }
     }
 
-    /** Opens a store with what properties and customizers say of it. */
-    static LockStore open(
+    /** Opens a store as properties and customizers set it up. */
+    private static LockStore open(
             ZooKeeperStore.Builder builder,
             HoldfastProperties properties,
             ObjectProvider<ZooKeeperStoreBuilderCustomizer> customizers) {

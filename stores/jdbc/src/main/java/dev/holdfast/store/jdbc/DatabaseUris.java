@@ -42,8 +42,6 @@ final class DatabaseUris {
 
     private static final Map<String, Integer> PORTS = Map.of("postgresql", 5432, "mysql", 3306, "mariadb", 3306);
 
-    static final Set<String> SCHEMES = PORTS.keySet();
-
     private final StoreUri uri;
     private final UriReader reader;
     private final Set<String> tls;

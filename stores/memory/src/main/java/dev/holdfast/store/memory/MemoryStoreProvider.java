@@ -1,6 +1,8 @@
 package dev.holdfast.store.memory;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreDescription;
+import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.util.HashMap;
@@ -26,7 +28,12 @@ public final class MemoryStoreProvider implements StoreProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of("memory");
+        return description().schemeNames();
+    }
+
+    @Override
+    public StoreDescription description() {
+        return StoreDescription.of("dev.holdfast:holdfast-memory", Scheme.of("memory"));
     }
 
     @Override

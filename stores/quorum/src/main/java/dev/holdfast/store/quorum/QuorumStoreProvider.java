@@ -1,6 +1,8 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreDescription;
+import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.UriReader;
@@ -23,7 +25,12 @@ public final class QuorumStoreProvider implements StoreProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of("quorum");
+        return description().schemeNames();
+    }
+
+    @Override
+    public StoreDescription description() {
+        return StoreDescription.of("dev.holdfast:holdfast-quorum", Scheme.of("quorum"));
     }
 
     @Override

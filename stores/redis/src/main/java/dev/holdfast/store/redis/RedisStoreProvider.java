@@ -1,6 +1,8 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreDescription;
+import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.redis.connection.DriverVersion;
@@ -21,13 +23,20 @@ public final class RedisStoreProvider implements StoreProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of(
-                RedisUris.PLAIN,
-                RedisUris.SECURE,
-                RedisUris.SENTINEL,
-                RedisUris.SECURE_SENTINEL,
-                RedisUris.CLUSTER,
-                RedisUris.SECURE_CLUSTER);
+        return description().schemeNames();
+    }
+
+    @Override
+    public StoreDescription description() {
+        return StoreDescription.of(
+                        "dev.holdfast:holdfast-redis",
+                        Scheme.of(RedisUris.PLAIN).port(6379).otherNames("valkey"),
+                        Scheme.of(RedisUris.SECURE),
+                        Scheme.of(RedisUris.SENTINEL).port(26379).otherNames("sentinel"),
+                        Scheme.of(RedisUris.SECURE_SENTINEL),
+                        Scheme.of(RedisUris.CLUSTER),
+                        Scheme.of(RedisUris.SECURE_CLUSTER))
+                .connectionType("org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory");
     }
 
     @Override

@@ -1,6 +1,5 @@
 package dev.holdfast.spring.boot;
 
-import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.redis.RedisStore;
 import io.lettuce.core.RedisURI;
 import java.lang.reflect.Field;
@@ -8,7 +7,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
@@ -22,39 +20,27 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Opens stores where a connection factory of Spring Data leads to, with its credentials and TLS settings and with the
- * threads of its client, on connections of the store's own.
+ * Sets up stores where a connection factory of Spring Data leads, with its credentials and TLS settings and with the
+ * threads of its client. The connections are the store's own.
  */
-final class LettuceConnector implements StoreConnector<LettuceConnectionFactory> {
+final class SpringDataRedis {
 
-    /** What a factory keeps its configuration in; a native image has to have it. */
-    static final String CONFIGURATION_FIELD = "configuration";
+    /** The field in which a factory keeps its configuration; a native image must include it. */
+    private static final String CONFIGURATION_FIELD = "configuration";
 
-    private final HoldfastProperties properties;
-    private final ObjectProvider<RedisStoreBuilderCustomizer> customizers;
+    private SpringDataRedis() {}
 
-    LettuceConnector(HoldfastProperties properties, ObjectProvider<RedisStoreBuilderCustomizer> customizers) {
-        this.properties = properties;
-        this.customizers = customizers;
-    }
-
-    @Override
-    public Class<LettuceConnectionFactory> type() {
-        return LettuceConnectionFactory.class;
-    }
-
-    @Override
-    public LockStore open(LettuceConnectionFactory connection) {
-        RedisStore.Builder builder = builder(connection);
+    /** Sets up a store where a connection factory leads to. */
+    static RedisStore.Builder builder(LettuceConnectionFactory connection) {
+        RedisStore.Builder builder = place(connection);
         // Factories start before other beans are made, but not one that is told to start late.
         if (!connection.isRunning()) {
             connection.start();
         }
-        builder.client(connection.getRequiredNativeClient());
-        return RedisStoreConfiguration.open(builder, properties, customizers);
+        return builder.client(connection.getRequiredNativeClient());
     }
 
-    private static RedisStore.Builder builder(LettuceConnectionFactory connection) {
+    private static RedisStore.Builder place(LettuceConnectionFactory connection) {
         LettuceClientConfiguration client = connection.getClientConfiguration();
         RedisConfiguration configuration = configuration(connection);
         if (configuration instanceof RedisClusterConfiguration cluster) {
