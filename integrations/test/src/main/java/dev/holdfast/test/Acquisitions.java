@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The acquisitions of clients that are open: those that wait, and those whose hold is not closed. Thread-safe. */
+/** The open acquisitions of clients: those that wait, and those whose hold is not closed. Thread-safe. */
 final class Acquisitions implements HoldfastListener {
 
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
@@ -21,7 +21,7 @@ final class Acquisitions implements HoldfastListener {
                 open(name).filter(each -> each.state == State.WAITING).count());
     }
 
-    /** The names that acquisitions wait for, and no acquisition has. */
+    /** The names that acquisitions wait for and none holds. */
     Stream<String> namesWaitedFor() {
         return open.stream()
                 .filter(each -> each.state == State.WAITING)
@@ -34,7 +34,7 @@ final class Acquisitions implements HoldfastListener {
         return open(name).findAny().isPresent();
     }
 
-    /** Those of some kinds that wait, or have a hold that is not closed, in words. */
+    /** Descriptions of the open acquisitions of some kinds. */
     List<String> open(Predicate<Kind> kinds) {
         return open.stream()
                 .filter(each -> kinds.test(each.request.kind()))

@@ -20,29 +20,29 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * A connection to a store that fails as a test asks for. Thread-safe.
+ * A connection to a store that fails on demand. Thread-safe.
  *
- * <p>A fault concerns the commands that are sent while it lasts: what was sent before is answered, and what was lost is
- * not answered later.
+ * <p>A fault affects the commands that are sent while it lasts. Earlier commands get their replies, and lost replies
+ * don't arrive later.
  */
 final class FaultyLink implements LockStore {
 
-    /** What becomes of commands and signals. */
+    /** What happens to commands. Signals arrive only without a fault. */
     enum Fault {
-        /** All is well. */
+        /** No fault. */
         NONE,
         /** Commands fail at once, without effect. */
         DOWN,
-        /** Commands have no effect and no answer. */
+        /** Commands have no effect and no reply. */
         SILENT,
-        /** Commands take effect, and their answers get lost. */
+        /** Commands take effect, and their replies are lost. */
         LOSES_ANSWERS
     }
 
     private final LockStore store;
     private final Environment environment;
 
-    /** What was sent and has no answer yet, by number; it fails when the link is closed. */
+    /** Commands without a reply, by number; they fail when the link is closed. */
     private final Map<Long, CompletableFuture<Reply>> unanswered = new ConcurrentHashMap<>();
 
     private final AtomicLong numbers = new AtomicLong();
@@ -56,17 +56,17 @@ final class FaultyLink implements LockStore {
         this.environment = environment;
     }
 
-    void suffer(Fault now) {
-        fault = now;
+    void inject(Fault next) {
+        fault = next;
     }
 
-    /** From now on answers and signals take so long. */
+    /** Delays replies and signals from now on. */
     void delayBy(Duration time) {
         delay = time;
     }
 
-    /** Whether commands are answered at once, and all have been. */
-    boolean isWell() {
+    /** Whether replies arrive at once, and none is outstanding. */
+    boolean isHealthy() {
         return fault == Fault.NONE && delay.isZero() && unanswered.isEmpty();
     }
 
@@ -126,7 +126,7 @@ final class FaultyLink implements LockStore {
     private CompletableFuture<Reply> unanswered(long number) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         unanswered.put(number, answer);
-        if (isClosed) { // since it was asked for above: whoever closes may not have seen this one
+        if (isClosed) { // checked again: close() may have missed this command
             answer.completeExceptionally(closed(Effect.UNKNOWN));
         }
         return answer;
@@ -136,12 +136,12 @@ final class FaultyLink implements LockStore {
     public Subscription subscribe(Consumer<Signal> listener) {
         return store.subscribe(signal -> {
             if (fault == Fault.NONE) {
-                tell(listener, signal);
+                deliver(listener, signal);
             }
         });
     }
 
-    private void tell(Consumer<Signal> listener, Signal signal) {
+    private void deliver(Consumer<Signal> listener, Signal signal) {
         long nanos = delay.toNanos();
         if (nanos == 0) {
             listener.accept(signal);

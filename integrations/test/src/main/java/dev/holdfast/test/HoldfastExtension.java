@@ -11,8 +11,8 @@ import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * An extension of JUnit 5 and 6 that gives each test a {@link TestStore} of its own, as a parameter of that type, and
- * its client as one of type {@link Holdfast}.
+ * An extension of JUnit 5 and 6 that gives each test its own {@link TestStore}, as a parameter of that type, and the
+ * store's client as a parameter of type {@link Holdfast}.
  *
  * <pre>{@code
  * @ExtendWith(HoldfastExtension.class)
@@ -22,8 +22,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * }
  * }</pre>
  *
- * <p>The parameters of a test, and of its {@code @BeforeEach} and {@code @AfterEach} methods, are the same store. It is
- * made when the first of them asks, and closed after the test. Tests that run in parallel don't meet.
+ * <p>A test and its {@code @BeforeEach} and {@code @AfterEach} methods share one store. It is created for the first
+ * parameter, and closed after the test. Tests that run in parallel have separate stores.
  *
  * <p><b>Thread-safety:</b> may be registered for any number of tests at a time.
  */

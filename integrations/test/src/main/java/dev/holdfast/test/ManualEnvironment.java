@@ -16,43 +16,45 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Time that stands still until a test moves it, for clients under test: leases end, keep-alives go out and waits are
- * over when the test says so, and at no other moment.
+ * Virtual time for clients under test. It stands still until the test advances it: only then do leases expire,
+ * keep-alives go out and waits time out.
  *
  * <pre>{@code
  * try (ManualEnvironment time = new ManualEnvironment()) {
  *     ReferenceStore store = new ReferenceStore(time.unixMicros());
  *     Holdfast holdfast = Holdfast.builder(store).environment(time).build();
  *     Hold hold = holdfast.lock("ledger").acquire();
- *     time.suspend(Duration.ofMinutes(1));       // the lid is closed for longer than the lease
+ *     time.suspend(Duration.ofMinutes(1));       // asleep for longer than the lease
  *     assertThat(hold.isHeld()).isFalse();
  * }
  * }</pre>
  *
  * <p>Timers run on the thread that calls {@link #advance}, in the order of their times. Callbacks run on one thread of
- * the environment, as they come, and {@code advance} returns when those that it brought about have run. Clients may
- * share an environment; one for each lets their machines sleep apart.
+ * the environment, in the order of their arrival, and {@code advance} returns when those that it caused have run.
+ * Clients may share an environment; with one each, their machines can sleep independently.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class ManualEnvironment implements Environment, AutoCloseable {
 
-    /** 2025-06-15; any time will do. */
+    /** 2025-06-15; any date will do. */
     private static final long START_MICROS = 1_750_000_000_000_000L;
 
     private static final long SEED = 42;
-    /** Far beyond what a callback takes, also on a machine that gives it no processor for a while. */
-    private static final Duration CALLBACKS_WITHIN = Duration.ofSeconds(60);
+
+    /** Far longer than a callback takes, even on an overloaded machine. */
+    private static final Duration CALLBACKS_TIMEOUT = Duration.ofSeconds(60);
 
     private record Task(long at, long number, Runnable action) {}
 
     private final ThreadPoolExecutor executor;
 
-    /** Held by the thread that moves time. */
-    private final ReentrantLock moving = new ReentrantLock();
+    /** Held by the thread that advances time. */
+    private final ReentrantLock advancing = new ReentrantLock();
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition callbacksDone = lock.newCondition();
@@ -68,7 +70,7 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
     private int callbacksToRun;
     private @Nullable Thread callbackThread;
 
-    /** Starts no thread before there is a callback. */
+    /** Creates an environment, which starts no thread before the first callback. */
     public ManualEnvironment() {
         executor = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
             Thread thread = new Thread(task, "manual-callbacks");
@@ -78,10 +80,10 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
         executor.allowCoreThreadTimeOut(true);
     }
 
-    // ---- What a test does
+    // ---- For the test
 
     /**
-     * Lets time pass: all clocks go on, and what is due runs.
+     * Advances all clocks, and runs the timers that are due.
      *
      * @throws IllegalArgumentException if the time is negative
      */
@@ -90,57 +92,51 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
             throw new IllegalArgumentException(
                     "Time does not go back, but was to be moved by " + DurationFormat.format(by));
         }
-        moving.lock();
+        advancing.lock();
         try {
             long end = now() + by.toNanos();
             for (Task due = next(end); due != null; due = next(end)) {
                 due.action.run();
             }
         } finally {
-            moving.unlock();
+            advancing.unlock();
         }
         settle();
     }
 
     /**
-     * Puts the machine to sleep for a while: the boot clock, the wall clock and the {@linkplain #unixMicros() world
-     * outside} go on, the monotonic clock stands still, and no timer runs.
+     * Puts the machine to sleep for a while: the boot clock, the wall clock and the clocks of {@linkplain #unixMicros()
+     * other machines} advance, the monotonic clock stands still, and no timer runs.
      */
     public void suspend(Duration asleep) {
-        lock.lock();
-        try {
+        runLocked(() -> {
             suspended += asleep.toNanos();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
-     * Sets the wall clock forward, or back by a negative step, and no other: someone corrects it, or the machine was
+     * Sets only the wall clock forward, or back by a negative step, as after a correction or on a machine that was
      * frozen.
      */
     public void stepWall(Duration by) {
-        lock.lock();
-        try {
+        runLocked(() -> {
             wallAhead += by.toNanos();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
-     * Waits until the callbacks that were given so far have run; returns at once on their own thread.
+     * Waits until the callbacks submitted so far have run; on the thread of the callbacks, returns at once.
      *
-     * @throws IllegalStateException if one of them does not end
+     * @throws IllegalStateException if one of them does not return
      */
     public void settle() {
-        long left = CALLBACKS_WITHIN.toNanos();
+        long left = CALLBACKS_TIMEOUT.toNanos();
         lock.lock();
         try {
             while (callbacksToRun > 0 && callbackThread != Thread.currentThread()) {
                 if (left <= 0) {
                     throw new IllegalStateException(
-                            "A callback has not ended within " + DurationFormat.format(CALLBACKS_WITHIN));
+                            "A callback has not ended within " + DurationFormat.format(CALLBACKS_TIMEOUT));
                 }
                 left = callbacksDone.awaitNanos(left);
             }
@@ -151,41 +147,31 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
         }
     }
 
-    /** How many timers are set: a client that is idle has a few, whatever it has done. */
+    /** The number of timers that are set; few for an idle client, whatever it has done. */
     public int timers() {
-        lock.lock();
-        try {
-            return tasks.size();
-        } finally {
-            lock.unlock();
-        }
+        return locked(tasks::size);
     }
 
-    /** How long it is until the next timer is due; empty if none is set. */
+    /** The time until the next timer is due; empty if none is set. */
     public Optional<Duration> untilNextTimer() {
-        lock.lock();
-        try {
-            return tasks.stream().findFirst().map(task -> Duration.ofNanos(Math.max(0, task.at - now)));
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> tasks.stream().findFirst().map(task -> Duration.ofNanos(Math.max(0, task.at - now))));
     }
 
     /**
-     * The clock of a store on another machine, in microseconds since 1970: goes on while this machine sleeps, and no
-     * step of its wall clock moves it.
+     * The clock of a store on another machine, in microseconds since 1970. It advances while this machine sleeps, and
+     * ignores steps of this machine's wall clock.
      */
     public LongSupplier unixMicros() {
         return () -> START_MICROS + TimeUnit.NANOSECONDS.toMicros(bootNanos());
     }
 
-    /** Ends the thread of the callbacks as soon as it has nothing to do. */
+    /** Ends the thread of the callbacks as soon as it is idle. */
     @Override
     public void close() {
         executor.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
     }
 
-    // ---- What the client sees
+    // ---- For the client
 
     @Override
     public long monotonicNanos() {
@@ -194,34 +180,19 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
 
     @Override
     public long bootNanos() {
-        lock.lock();
-        try {
-            return now + suspended;
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> now + suspended);
     }
 
     @Override
     public long wallMillis() {
-        lock.lock();
-        try {
-            return TimeUnit.MICROSECONDS.toMillis(START_MICROS)
-                    + TimeUnit.NANOSECONDS.toMillis(now + suspended + wallAhead);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> TimeUnit.MICROSECONDS.toMillis(START_MICROS)
+                + TimeUnit.NANOSECONDS.toMillis(now + suspended + wallAhead));
     }
 
     @Override
     public Timer schedule(long delayNanos, Runnable action) {
-        lock.lock();
-        try {
-            long delay = Math.max(delayNanos, 0);
-            return add(now > Long.MAX_VALUE - delay ? Long.MAX_VALUE : now + delay, action);
-        } finally {
-            lock.unlock();
-        }
+        long delay = Math.max(delayNanos, 0);
+        return locked(() -> add(now > Long.MAX_VALUE - delay ? Long.MAX_VALUE : now + delay, action));
     }
 
     @Override
@@ -229,7 +200,7 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
         Thread waiting = Thread.currentThread();
         Timer alarm;
         if (!lock.tryLock()) {
-            // Waiting for the lock could use up the unpark that the caller waits for: it looks again instead.
+            // Waiting for the lock could consume the unpark that the caller waits for: the caller checks again instead.
             return;
         }
         try {
@@ -251,39 +222,42 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
 
     @Override
     public long randomLong() {
+        return locked(random::nextLong);
+    }
+
+    // ---- Internal
+
+    private <T> T locked(Supplier<T> action) {
         lock.lock();
         try {
-            return random.nextLong();
+            return action.get();
         } finally {
             lock.unlock();
         }
     }
 
-    // ---- Parts
-
-    private long now() {
+    private void runLocked(Runnable action) {
         lock.lock();
         try {
-            return now;
+            action.run();
         } finally {
             lock.unlock();
         }
+    }
+
+    private long now() {
+        return locked(() -> now);
     }
 
     private Timer add(long at, Runnable action) {
         Task task = new Task(at, ++numbers, action);
         tasks.add(task);
-        return () -> {
-            lock.lock();
-            try {
-                tasks.remove(task);
-            } finally {
-                lock.unlock();
-            }
-        };
+        return () -> runLocked(() -> {
+            tasks.remove(task);
+        });
     }
 
-    /** The next task that is due by then, with the clock at its time; if there is none, the clock at the end. */
+    /** Takes the next task that is due by the end, and sets the clock to its time; without one, to the end. */
     private @Nullable Task next(long end) {
         lock.lock();
         try {
@@ -301,38 +275,21 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
     }
 
     private void callBack(Runnable callback) {
-        lock.lock();
-        try {
+        runLocked(() -> {
             callbacksToRun++;
-        } finally {
-            lock.unlock();
-        }
+        });
         executor.execute(() -> {
-            noteCallbackThread();
+            runLocked(() -> {
+                callbackThread = Thread.currentThread();
+            });
             try {
                 callback.run();
             } finally {
-                noteCallbackEnd();
+                runLocked(() -> {
+                    callbacksToRun--;
+                    callbacksDone.signalAll();
+                });
             }
         });
-    }
-
-    private void noteCallbackThread() {
-        lock.lock();
-        try {
-            callbackThread = Thread.currentThread();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void noteCallbackEnd() {
-        lock.lock();
-        try {
-            callbacksToRun--;
-            callbacksDone.signalAll();
-        } finally {
-            lock.unlock();
-        }
     }
 }

@@ -11,16 +11,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves virtual time while a thread waits: from one timer to the next, on a thread of its own.
+ * Advances virtual time while a thread waits: from one timer to the next, on a separate thread.
  *
- * <p>A thread that was just woken may still look as if it waited, on a busy machine for long. No time passes while it
- * has yet to take up what it was granted, but for a limit. Otherwise time may pass by a few timers more than it had to,
- * which is as if the thread had been slow to wake up.
+ * <p>A thread that was just woken may still be in a waiting state, for long on a busy machine. So no time passes while
+ * the program has yet to receive a grant, up to a limit. In other cases time may pass by a few timers too many, as if
+ * the thread had been slow to wake up.
  */
 final class PassingTime {
 
-    /** Between two looks at the thread; it has to wait at both. */
-    private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** Between two polls of the thread's state; it must be waiting at both. */
+    private static final long POLL_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Consumer<Duration> advance;
     private final BooleanSupplier isGrantUnderWay;
@@ -29,15 +29,15 @@ final class PassingTime {
     private final Duration longestWaking;
     private volatile boolean isOver;
     private volatile @Nullable Throwable failure;
-    private @Nullable Thread mover;
+    private @Nullable Thread clock; // set once by begin
 
     /**
      * Lets no time pass yet.
      *
-     * @param isGrantUnderWay whether the store has granted something that nobody has taken up yet
-     * @param most how much time passes at most, until the thread is interrupted
-     * @param longestWaking for how long in real time none passes while a grant is under way: the thread may wait for
-     *     something else
+     * @param isGrantUnderWay whether the store has granted something that the program has not received yet
+     * @param most the virtual time after which the thread is interrupted
+     * @param longestWaking the real time for which none passes while a grant is under way; after that, the thread is
+     *     assumed to wait for something else
      */
     PassingTime(
             Consumer<Duration> advance,
@@ -53,21 +53,21 @@ final class PassingTime {
     }
 
     void begin(Thread waiter) {
-        Thread thread = new Thread(() -> move(waiter), "passing-time");
+        Thread thread = new Thread(() -> passTime(waiter), "passing-time");
         thread.setDaemon(true);
-        mover = thread;
+        clock = thread;
         thread.start();
     }
 
-    private void move(Thread waiter) {
+    private void passTime(Thread waiter) {
         try {
             Duration left = most;
             boolean hasWaited = false;
-            long moved = System.nanoTime();
+            long advancedAt = System.nanoTime();
             while (!isOver) {
                 boolean waits = isWaiting(waiter);
                 boolean isWaking =
-                        isGrantUnderWay.getAsBoolean() && System.nanoTime() - moved < longestWaking.toNanos();
+                        isGrantUnderWay.getAsBoolean() && System.nanoTime() - advancedAt < longestWaking.toNanos();
                 if (waits && hasWaited && !isWaking) {
                     Duration step = nextTimer.get();
                     left = left.minus(step);
@@ -78,10 +78,10 @@ final class PassingTime {
                         return;
                     }
                     advance.accept(step);
-                    moved = System.nanoTime();
+                    advancedAt = System.nanoTime();
                 }
                 hasWaited = waits;
-                LockSupport.parkNanos(this, LOOK_EVERY_NANOS);
+                LockSupport.parkNanos(this, POLL_EVERY_NANOS);
             }
         } catch (Throwable t) {
             failure = t;
@@ -93,11 +93,11 @@ final class PassingTime {
         return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
     }
 
-    /** Stops, and tells what went wrong. */
+    /** Stops, and returns the failure if there was one. */
     Optional<AssertionError> end() {
         isOver = true;
         boolean wasInterrupted = false;
-        Thread thread = mover;
+        Thread thread = clock;
         while (thread != null && thread.isAlive()) {
             try {
                 thread.join();

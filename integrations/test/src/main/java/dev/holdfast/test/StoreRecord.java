@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** What the store in memory records, looked at past all faults: who holds what, the program or somebody else. */
+/** What the store in memory records, read past all faults: what the program holds, and what others hold. */
 final class StoreRecord {
 
     private final LockStore store;
@@ -26,17 +26,15 @@ final class StoreRecord {
         this.elsewhere = elsewhere;
     }
 
-    /** Whether nobody holds it. */
     boolean isFree(String name) {
         return find(name).map(found -> found.holding() == 0).orElse(true);
     }
 
-    /** Whether the program holds it. */
     boolean isHeldByProgram(String name) {
         return !ofProgram(name).isEmpty();
     }
 
-    /** What the program holds. */
+    /** The names that the program holds. */
     List<String> heldByProgram() {
         return all().stream()
                 .filter(one -> !ofProgram(one).isEmpty())
@@ -44,7 +42,7 @@ final class StoreRecord {
                 .toList();
     }
 
-    /** Ends what the program holds of a name. */
+    /** Releases by force what the program holds of a name. */
     void takeFromProgram(String name) {
         for (Party holder : ofProgram(name)) {
             end(new ResourceName(name), holder);
@@ -56,7 +54,7 @@ final class StoreRecord {
                 ask(new Command.ForceRelease(name, holder.tokens().orElseThrow().last()));
     }
 
-    /** Ends what tasks have left for their least time, whoever ran them. */
+    /** Releases tasks that have ended but keep their names for their least time. */
     void forgetTasks(Predicate<String> isRunning) {
         for (ResourceInfo each : all()) {
             if (each.spec().kind() == Kind.TASK && !isRunning.test(each.name().value())) {
@@ -65,12 +63,12 @@ final class StoreRecord {
         }
     }
 
-    /** What is held, waited for, or counts, and of which kind. */
+    /** All resources that are held or waited for, and latches that are not open. */
     List<ResourceInfo> all() {
         return inspect(new Command.Inspect("", Optional.empty(), Integer.MAX_VALUE));
     }
 
-    /** Who holds it, in words. */
+    /** A sentence that names the holders. */
     String state(String name) {
         List<Party> all = find(name).map(ResourceInfo::holders).orElse(List.of());
         return all.isEmpty()
@@ -97,7 +95,7 @@ final class StoreRecord {
         return ask(question) instanceof Reply.Inspected answer ? answer.resources() : List.of();
     }
 
-    /** The store in memory answers at once. */
+    /** The store in memory replies at once. */
     private Reply ask(Command command) {
         return store.execute(command, CallerMode.ASYNC).toCompletableFuture().join();
     }

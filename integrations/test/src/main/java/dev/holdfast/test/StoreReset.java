@@ -15,16 +15,16 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Brings a store back to where it was before a test, while the program goes on: waits until what the program has begun
- * is over, ends what others hold, and has the client recover. Time passes meanwhile.
+ * Resets a store for the next test, while the program keeps running: waits until the program has finished what it has
+ * begun, releases what others hold, and lets the client recover. Time passes meanwhile.
  *
- * <p>The campaigns of the program and the tasks that run just now are its own business, and stay.
+ * <p>The program's campaigns and running tasks stay.
  */
 final class StoreReset {
 
     private static final Duration STEP = Duration.ofSeconds(1);
 
-    /** Longer than the time-outs, pauses and leases that people set for tests. */
+    /** Longer than the time-outs, pauses and leases that are usual in tests. */
     private static final int MAX_STEPS = 300;
 
     /** For threads that a step has woken. */
@@ -50,21 +50,21 @@ final class StoreReset {
     }
 
     /**
-     * Does it, when all faults are over.
+     * Resets the store, after all faults have ended.
      *
-     * @param taken what others were made to take
-     * @throws IllegalStateException if something is left that only its owner can end
+     * @param taken the holds that others took for the test
+     * @throws IllegalStateException if something remains that only its owner can end
      */
     void run(List<Hold> taken) {
-        // First: who waits for what others hold would get it, and go on.
-        passUntilEmpty("the program has not finished: ", () -> ofProgram.open(kind -> !mayGoOn(kind)));
+        // First, since a release by others would let waiters of the program continue.
+        passUntilEmpty("the program has not finished: ", () -> ofProgram.open(kind -> !mayContinue(kind)));
         taken.forEach(StoreReset::close);
         passUntilEmpty("others have not finished: ", () -> ofOthers.open(kind -> true));
         record.forgetTasks(ofProgram::isOpen);
         passUntilEmpty("", this::troubles);
     }
 
-    private static boolean mayGoOn(Kind kind) {
+    private static boolean mayContinue(Kind kind) {
         return kind == Kind.ELECTION || kind == Kind.TASK;
     }
 
@@ -72,7 +72,7 @@ final class StoreReset {
         try {
             hold.close();
         } catch (HoldfastException e) {
-            // It was lost: then there is nothing to release.
+            // The lock was lost, so there is nothing to release.
         }
     }
 
@@ -82,12 +82,12 @@ final class StoreReset {
         if (status != ClientState.Status.CONNECTED) {
             troubles.add("the client is " + status);
         }
-        record.all().stream().filter(this::isLeft).forEach(each -> troubles.add("'" + each.name() + "' is in use"));
+        record.all().stream().filter(this::mustEnd).forEach(each -> troubles.add("'" + each.name() + "' is in use"));
         return troubles;
     }
 
-    private boolean isLeft(ResourceInfo resource) {
-        return !mayGoOn(resource.spec().kind())
+    private boolean mustEnd(ResourceInfo resource) {
+        return !mayContinue(resource.spec().kind())
                 || !ofProgram.isOpen(resource.name().value());
     }
 

@@ -30,13 +30,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock store for tests of code that uses locks: in memory, on time that only the test moves, with faults that the
- * test asks for.
+ * A lock store for tests of code that uses locks: in memory, on virtual time that only the test advances, with faults
+ * on demand.
  *
  * <pre>{@code
  * try (TestStore store = TestStore.create()) {
  *     ReportJob job = new ReportJob(store.client());
- *     Hold other = store.take("nightly-report");        // somebody else has it
+ *     Hold other = store.take("nightly-report");        // held by another program
  *     assertThat(job.runIfFree()).isFalse();
  *     other.close();
  *     assertThat(job.runIfFree()).isTrue();
@@ -45,37 +45,37 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>There are two sides. The <em>program</em> under test uses {@link #client()}: the faults, {@link #pause} and {@link
- * #loseLock} concern it. {@link #elsewhere()} is a program on another machine, which no fault concerns.
+ * #loseLock} affect it. {@link #elsewhere()} is a program on another machine, which no fault affects.
  *
- * <p><b>Time</b> stands still until {@link #advance} moves it, for both and for the store: leases end, keep-alives go
- * out and waits are over then, and at no other moment. So a call that has to wait, for a lock or for an answer of the
- * store, waits until another thread moves time; {@link #callWhileTimePasses} does both from one thread.
+ * <p><b>Time</b> stands still until {@link #advance} moves it, for both programs and for the store. Only then do leases
+ * expire, keep-alives go out and waits time out. A call that has to wait, for a lock or for a reply of the store,
+ * therefore waits until another thread advances time; {@link #callWhileTimePasses} does both on one thread.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class TestStore implements AutoCloseable {
 
     /**
-     * Time is moved in steps that are short beside all time-outs: what the timers of a step set off has no more than
-     * the rest of the step to answer in.
+     * Time advances in steps that are much shorter than all time-outs, since what the timers of a step trigger has only
+     * the rest of the step to reply in.
      */
     private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
 
-    /** How long something may take in real time that needs no virtual time, on a machine that is slow. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** The most real time, on a slow machine, for what needs no virtual time. */
+    private static final Duration REAL_TIMEOUT = Duration.ofSeconds(60);
 
-    /** Who still waits then waits for ever. */
+    /** The virtual time after which a call that still waits is assumed to wait for ever. */
     private static final Duration LONGEST_WAIT = Duration.ofHours(1);
 
-    /** So long in real time a thread may take to wake up before it is taken to wait for something else. */
+    /** The real time that a thread may take to wake up before it is assumed to wait for something else. */
     private static final Duration LONGEST_WAKING = Duration.ofSeconds(2);
 
-    private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long POLL_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final String ELSEWHERE = "elsewhere";
 
     private final ManualEnvironment time = new ManualEnvironment();
 
-    /** That of the other machine and of the store, which {@link #pause} does not concern. */
+    /** The time of the other machine and of the store, which {@link #pause} does not affect. */
     private final ManualEnvironment timeElsewhere = new ManualEnvironment();
 
     private final ReferenceStore store = new ReferenceStore(timeElsewhere.unixMicros());
@@ -122,28 +122,28 @@ public final class TestStore implements AutoCloseable {
     }
 
     /**
-     * Begins to set up one more client of the program, with a session of its own: two of them are to each other as two
-     * processes. Whoever builds it closes it.
+     * Begins to set up another client of the program, with its own session: two such clients behave like two
+     * processes. The caller closes the client.
      */
     public Holdfast.Builder builder() {
         return Holdfast.builder(link).environment(time).listener(acquisitions);
     }
 
     /**
-     * The program's connection to this store, which faults concern, for code that sets up a client by itself: with
-     * {@link #builder()} it needs none. Closed with this store.
+     * The program's connection to this store, which faults affect, for code that builds its client itself. Clients from
+     * {@link #builder()} have it already. Closed with this store.
      */
     public LockStore lockStore() {
         return link;
     }
 
-    /** A client on another machine, which no fault concerns. Closed with this store. */
+    /** A client on another machine, which no fault affects. Closed with this store. */
     public Holdfast elsewhere() {
         return elsewhere;
     }
 
     /**
-     * Has somebody else take a lock, and keep it until the hold is closed; any thread may close it.
+     * Lets {@link #elsewhere()} take a lock and keep it until the hold is closed; any thread may close it.
      *
      * @throws IllegalStateException if the lock is not free
      */
@@ -159,7 +159,7 @@ public final class TestStore implements AutoCloseable {
 
     private static Optional<Hold> outcome(CompletionStage<Hold> acquisition) {
         try {
-            return Optional.of(acquisition.toCompletableFuture().get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS));
+            return Optional.of(acquisition.toCompletableFuture().get(REAL_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof LockWaitTimeoutException) {
                 return Optional.empty();
@@ -167,7 +167,7 @@ public final class TestStore implements AutoCloseable {
             throw new CompletionException(e.getCause());
         } catch (TimeoutException e) {
             throw new AssertionError(
-                    "The store in memory has not answered within " + DurationFormat.format(PATIENCE), e);
+                    "The store in memory has not answered within " + DurationFormat.format(REAL_TIMEOUT), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while somebody else takes a lock", e);
@@ -177,8 +177,8 @@ public final class TestStore implements AutoCloseable {
     // ---- Time
 
     /**
-     * Lets time pass: all that is due runs, in its order, and callbacks and listeners have run when this returns.
-     * Threads that were waiting have been woken by then, and go on in their own time.
+     * Advances time: all that is due runs, in its order, and callbacks and listeners have run when this returns.
+     * Threads that were waiting have been woken by then, but may not have run yet.
      *
      * @throws IllegalArgumentException if the time is negative
      */
@@ -191,9 +191,9 @@ public final class TestStore implements AutoCloseable {
     }
 
     /**
-     * Pauses the program, as a long collection of garbage or a machine that is frozen does: time passes everywhere, and
-     * nothing of the program's client runs. A pause that is longer than the lease loses all that the program holds, and
-     * lets others take it.
+     * Pauses the program, like a long garbage collection or a frozen machine: time passes everywhere, and nothing of
+     * the program's client runs. A pause longer than the lease loses all that the program holds, and lets others take
+     * it.
      *
      * @throws IllegalArgumentException if the time is negative
      */
@@ -223,14 +223,14 @@ public final class TestStore implements AutoCloseable {
     }
 
     /**
-     * Does something when time has passed by so much: somebody else releases a lock while the code under test waits for
-     * it. It runs on the thread that moves time.
+     * Runs an action when time has advanced by a delay, such as a release by another program while the code under test
+     * waits for the lock. The action runs on the thread that advances time.
      */
-    public void after(Duration delay, Runnable what) {
-        timers.add(timeElsewhere.schedule(delay.toNanos(), what));
+    public void after(Duration delay, Runnable action) {
+        timers.add(timeElsewhere.schedule(delay.toNanos(), action));
     }
 
-    /** As {@link #callWhileTimePasses}, with nothing to return. */
+    /** Does the same as {@link #callWhileTimePasses}, for an action without a result. */
     public void runWhileTimePasses(Action action) throws Exception {
         callWhileTimePasses(() -> {
             action.run();
@@ -239,15 +239,13 @@ public final class TestStore implements AutoCloseable {
     }
 
     /**
-     * Calls something on this thread that may wait, and lets time pass whenever it does: a wait of ten minutes takes a
-     * moment. Time passes to the next timer that is due, of the client or of the store, again and again until the call
-     * returns.
+     * Runs a call on this thread and advances time whenever the call waits, so that a wait of ten minutes takes a
+     * moment. Time advances to the next timer of the client or of the store, repeatedly until the call returns.
      *
-     * <p>Whatever the thread waits for counts as waiting, so this is for code that waits for locks and for nothing
-     * else.
+     * <p>Every wait of the thread counts, so the call must wait for locks and for nothing else.
      *
      * @return what the call returns
-     * @throws AssertionError if it returns after an hour of this time, when it is interrupted
+     * @throws AssertionError if the call still waits after an hour of virtual time; it is interrupted then
      * @throws Exception what the call throws
      */
     @CanIgnoreReturnValue
@@ -269,9 +267,9 @@ public final class TestStore implements AutoCloseable {
         return result;
     }
 
-    /** A fault may keep it from ever being taken up. */
+    /** Only without faults: one may keep the grant from ever reaching its waiter. */
     private boolean isGrantUnderWay() {
-        return link.isWell() && acquisitions.namesWaitedFor().anyMatch(record::isHeldByProgram);
+        return link.isHealthy() && acquisitions.namesWaitedFor().anyMatch(record::isHeldByProgram);
     }
 
     private Duration nextTimer() {
@@ -282,32 +280,32 @@ public final class TestStore implements AutoCloseable {
                 : here.or(() -> there).orElse(LONGEST_STEP);
     }
 
-    /** What may throw anything. */
+    /** An action that may throw any exception. */
     @FunctionalInterface
     public interface Action {
-        /** Does it. */
+        /** Performs the action. */
         void run() throws Exception;
     }
 
     // ---- Faults
 
-    /** From now on the program's commands fail at once, and have no effect. */
+    /** From now on, the program's commands fail at once and have no effect. */
     public void goDown() {
-        link.suffer(Fault.DOWN);
+        link.inject(Fault.DOWN);
     }
 
-    /** From now on the program's commands have no effect and no answer, as behind a cable that is cut. */
+    /** From now on, the program's commands have no effect and no reply, as if its network cable were cut. */
     public void goSilent() {
-        link.suffer(Fault.SILENT);
+        link.inject(Fault.SILENT);
     }
 
-    /** From now on the program's commands take effect, and no answer comes: the program can't know which of both. */
+    /** From now on, the program's commands take effect but their replies are lost: their outcomes are unknown. */
     public void loseAnswers() {
-        link.suffer(Fault.LOSES_ANSWERS);
+        link.inject(Fault.LOSES_ANSWERS);
     }
 
     /**
-     * From now on each answer to the program takes so much time; zero ends that.
+     * From now on, each reply to the program is delayed; zero ends that.
      *
      * @throws IllegalArgumentException if the time is negative
      */
@@ -318,23 +316,23 @@ public final class TestStore implements AutoCloseable {
         link.delayBy(answersTake);
     }
 
-    /** Ends all faults. What was lost stays lost: the client sends again what it must. */
+    /** Ends all faults. What was lost stays lost; the client retries what it must. */
     public void recover() {
-        link.suffer(Fault.NONE);
+        link.inject(Fault.NONE);
         link.delayBy(Duration.ZERO);
     }
 
     /**
-     * Makes this store and the program's client ready for another test, where tests share them: ends all faults, drops
-     * what was to happen {@linkplain #after later}, releases what was {@linkplain #take taken}, and has the scheduled
-     * tasks that are over leave nothing behind. Time passes for as long as the program needs to finish what it has
-     * begun, and its client to recover; at most five minutes of this time for each.
+     * Prepares this store and the program's client for another test, where tests share them: ends all faults, cancels
+     * actions scheduled by {@link #after}, releases holds from {@link #take}, and removes the records of scheduled
+     * tasks that have ended. Time advances until the program has finished what it has begun, and until its client has
+     * recovered; at most five minutes of virtual time for each.
      *
-     * <p>A campaign of the program goes on, and its term with it.
+     * <p>A campaign of the program continues, and so does its term.
      *
-     * @throws IllegalStateException if something is left that nobody else can end, with what it is: the program or
-     *     {@link #elsewhere()} holds or waits for something, also if it was lost and is not closed, or a latch counts;
-     *     or the client is closed. Only another store helps then
+     * @throws IllegalStateException if something remains that this store can't end; the message names it. Either the
+     *     program or {@link #elsewhere()} holds or waits for something, or has not closed a hold that it lost; or a
+     *     latch is not open; or the client is closed. Use another store then.
      */
     public void reset() {
         recover();
@@ -346,8 +344,8 @@ public final class TestStore implements AutoCloseable {
     }
 
     /**
-     * Takes a lock, permits or a scheduled task away from the program, as an operator does who releases it by force.
-     * The listeners for the loss have run when this returns, unless a fault keeps the program from learning it.
+     * Takes a lock, permits or a scheduled task away from the program, like an operator's forced release. The listeners
+     * for the loss have run when this returns, unless a fault hides the loss from the program.
      *
      * @throws IllegalStateException if the program does not hold it
      */
@@ -359,23 +357,23 @@ public final class TestStore implements AutoCloseable {
         advance(Duration.ZERO);
     }
 
-    // ---- Looking
+    // ---- State
 
-    /** Whether the program holds this lock, permits of this semaphore, or this task, by the store's record. */
+    /** Whether, according to the store, the program holds this lock, permits of this semaphore, or this task. */
     public boolean isHeld(String name) {
         return record.isHeldByProgram(name);
     }
 
-    /** How many acquisitions of the program wait for this name at the moment, of threads and asynchronous ones. */
+    /** The number of acquisitions of the program that wait for this name, by threads and asynchronous ones. */
     public int waiting(String name) {
         return acquisitions.waiting(name);
     }
 
     /**
-     * Waits, in real time, until so many acquisitions of the program wait for a name: until threads that the test has
-     * started have come so far.
+     * Waits, in real time, until this number of acquisitions of the program wait for a name, so that a test can rely on
+     * the threads that it started.
      *
-     * @throws AssertionError if that is not so after a minute
+     * @throws AssertionError if that is not the case after a minute
      */
     public void awaitWaiting(String name, int acquisitions) {
         await(
@@ -384,44 +382,44 @@ public final class TestStore implements AutoCloseable {
     }
 
     /**
-     * Checks that the program holds it.
+     * Checks that the program holds a lock, permits or a task.
      *
-     * @throws AssertionError if not, with who holds it
+     * @throws AssertionError if not; the message names the holder
      */
     public void assertHeld(String name) {
         check(isHeld(name), () -> "The program should hold '" + name + "', but " + record.state(name) + ".");
     }
 
     /**
-     * Checks that nobody holds it.
+     * Checks that a name has no holder.
      *
-     * @throws AssertionError if not, with who holds it
+     * @throws AssertionError if not; the message names the holder
      */
     public void assertFree(String name) {
         check(record.isFree(name), () -> "Nobody should hold '" + name + "', but " + record.state(name) + ".");
     }
 
     /**
-     * Checks that the program holds nothing: that none of its paths forgets to release.
+     * Checks that the program holds nothing, and so has forgotten no release.
      *
-     * @throws AssertionError if not, with the names
+     * @throws AssertionError if not; the message lists the names
      */
     public void assertNothingHeld() {
-        List<String> held = record.heldByProgram();
-        check(held.isEmpty(), () -> "The program should hold nothing, but holds " + held + ".");
+        List<String> names = record.heldByProgram();
+        check(names.isEmpty(), () -> "The program should hold nothing, but holds " + names + ".");
     }
 
-    private static void check(boolean isSo, Supplier<String> message) {
-        if (!isSo) {
+    private static void check(boolean condition, Supplier<String> message) {
+        if (!condition) {
             throw new AssertionError(message.get());
         }
     }
 
-    private static void await(BooleanSupplier isSo, Supplier<String> message) {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        while (!isSo.getAsBoolean()) {
+    private static void await(BooleanSupplier condition, Supplier<String> message) {
+        long end = System.nanoTime() + REAL_TIMEOUT.toNanos();
+        while (!condition.getAsBoolean()) {
             check(System.nanoTime() - end < 0, message);
-            LockSupport.parkNanos(LOOK_EVERY_NANOS);
+            LockSupport.parkNanos(POLL_EVERY_NANOS);
         }
     }
 
