@@ -16,9 +16,8 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParseResult;
 
 /**
- * The commands, their options and their help, for the general parser. Built without annotations, so that nothing is
- * opened to reflection; values stay strings, and {@link RunOptions} and the commands check them with messages of their
- * own.
+ * The commands, their options and their help, for the general parser. Built without annotations, so that no package is
+ * opened for reflection. Values stay strings, which {@link RunOptions} and the commands check with their own messages.
  */
 final class CommandModel {
 
@@ -33,7 +32,7 @@ final class CommandModel {
 
     private CommandModel() {}
 
-    /** All of the commands, ready to parse. */
+    /** The parser of all commands. */
     static CommandLine build() {
         CommandSpec root = CommandSpec.create().name("holdfast");
         root.addOption(OptionSpec.builder("-V", VERSION)
@@ -56,12 +55,12 @@ final class CommandModel {
         return line;
     }
 
-    /** The usage of one command, plain, without colours. */
+    /** The usage of a command, without colours. */
     static String usageOf(CommandLine command) {
         return command.getUsageMessage(Ansi.OFF);
     }
 
-    /** What the general parser made of the front part of a {@code run} command line. */
+    /** The arguments of {@code run}, from the general parser's result for those before the separator. */
     static RunArguments runArguments(ParseResult parsed, List<String> command) {
         Map<RunOption, String> values = new EnumMap<>(RunOption.class);
         for (RunOption option : RunOption.values()) {
@@ -216,7 +215,7 @@ final class CommandModel {
         usage.abbreviateSynopsis(false);
     }
 
-    /** The help is a format string and knows variables. */
+    /** Escapes text for the help, which is a format string with variables. */
     private static String literal(String text) {
         return text.replace("%", "%%").replace("$", "$$");
     }

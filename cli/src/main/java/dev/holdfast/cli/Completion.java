@@ -12,7 +12,7 @@ final class Completion {
 
     private Completion() {}
 
-    /** The script for a shell; zsh reads that of bash. */
+    /** The script for a shell; zsh uses the one of bash. */
     static String scriptFor(String shell) {
         if (!shell.equals("bash") && !shell.equals("zsh")) {
             throw CliException.usage("completion takes bash or zsh, but got '" + Printable.escape(shell) + "'");

@@ -2,7 +2,7 @@ package dev.holdfast.cli;
 
 import java.util.List;
 
-/** What the help says below the options: examples first, then what scripts need to know. */
+/** The texts of the help below the options: examples first, then notes for scripts. */
 final class HelpText {
 
     static final List<String> ROOT = List.of(

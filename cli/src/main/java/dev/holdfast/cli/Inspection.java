@@ -31,7 +31,7 @@ final class Inspection {
         this.console = console;
     }
 
-    /** Lists what is held or waited for, and what is damaged; answers the exit code. */
+    /** Lists what is held or waited for, and damaged records; returns the exit code. */
     int list(String prefix, boolean json) throws InterruptedException {
         Json all = new Json().beginArray();
         List<DamagedLock> damaged = new ArrayList<>();
@@ -59,7 +59,7 @@ final class Inspection {
         return "store " + location + ": " + subject + ": " + Printable.escape(first.reason());
     }
 
-    /** Page by page; answers how many there are. Of the others only the counter of their tokens is left. */
+    /** Prints locks page by page and returns their number, without unused names of which only the token is left. */
     private int list(LockAdmin admin, String prefix, @Nullable Json all, List<DamagedLock> damaged) {
         int listed = 0;
         Optional<LockQuery> next = Optional.of(LockQuery.startingWith(prefix));

@@ -4,7 +4,7 @@ import dev.holdfast.cli.console.CliException;
 import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.console.ExitCode;
 import dev.holdfast.cli.console.Printable;
-import dev.holdfast.cli.run.HeadStart;
+import dev.holdfast.cli.run.DriverWarmUp;
 import dev.holdfast.cli.run.RunArguments;
 import dev.holdfast.cli.run.RunCommand;
 import dev.holdfast.cli.run.RunOptions;
@@ -35,8 +35,8 @@ public final class Main {
     }
 
     /**
-     * Keeps what libraries log away from the terminal: where SLF4J has no backend they use java.util.logging, which by
-     * default prints to standard error. A configuration in $HOLDFAST_JAVA_OPTS brings it back.
+     * Keeps the log lines of libraries off the terminal: without a backend of SLF4J they use java.util.logging, which
+     * prints to standard error by default. A configuration in $HOLDFAST_JAVA_OPTS takes precedence.
      */
     private static void muteLibraries() {
         if (System.getProperty(LOGGING) == null) {
@@ -44,14 +44,14 @@ public final class Main {
         }
     }
 
-    /** Runs the command in this process; answers its exit code. */
+    /** Runs the command in this process and returns its exit code. */
     public static int run(List<String> args, Map<String, String> environment, Console console) {
         try {
             RawArguments.check(args);
             if (!args.isEmpty() && args.get(0).equals("run")) {
                 RunArguments plain = RunArguments.readPlain(args.subList(1, args.size()));
                 if (plain != null) {
-                    HeadStart.begin();
+                    DriverWarmUp.begin();
                     return runCommand(plain, environment, console);
                 }
             }

@@ -16,7 +16,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** {@code holdfast members}: how the members of a quorum are doing. */
+/** {@code holdfast members}: the state of the members of a quorum. */
 final class Members {
 
     private final StoreLocation location;

@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** What is wrong with a command line, and what to type instead. */
+/** Explains what is wrong with a command line, and what to type instead. */
 final class Mistakes {
 
     private static final String RUN = "holdfast run NAME -- COMMAND [ARGUMENT...]";
@@ -24,7 +24,7 @@ final class Mistakes {
     private static final String UNLOCK = "a lock is released when its command ends; 'holdfast release NAME --force'"
             + " takes it away from its holder";
 
-    /** What other tools, or other words, call our commands. */
+    /** Other names of commands, some from other tools. */
     private static final Map<String, String> COMMANDS = flattened(Map.of(
             List.of("version"), "type 'holdfast --version'",
             List.of("list", "locks"), "type 'holdfast ls'",
@@ -33,7 +33,7 @@ final class Mistakes {
             List.of("unlock", "free", "remove", "delete", "rm"), UNLOCK,
             List.of("lock", "hold", "acquire", "exec", "flock", "with"), "type '" + RUN + "'"));
 
-    /** What flock and others call our options of {@code run}. */
+    /** The names that flock and other tools have for options of {@code run}. */
     private static final Map<String, String> OPTIONS = flattened(Map.of(
             List.of("-c", "--command"), "the command stands behind '--': holdfast run NAME -- sh -c 'COMMAND'",
             List.of("-x", "-e", "--ex"),
@@ -51,7 +51,7 @@ final class Mistakes {
     private Mistakes() {}
 
     /**
-     * Explains what the parser did not accept.
+     * Explains why the parser rejected a command line.
      *
      * @param args the whole command line
      */

@@ -11,9 +11,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Sees to it that no argument is changed on its way through the JVM, which reads the command line in the encoding of
- * the locale and puts a replacement character in the place of what it can't read. A command that quietly gets another
- * file name than was meant would be worse than one that does not run.
+ * Rejects arguments that the JVM has changed: it reads the command line in the encoding of the locale and replaces what
+ * it can't read. A command that silently gets a wrong file name is worse than one that does not run.
  */
 final class RawArguments {
 
@@ -23,9 +22,9 @@ final class RawArguments {
     private RawArguments() {}
 
     /**
-     * Checks that all is as it was given.
+     * Checks that no argument has changed.
      *
-     * @throws CliException (usage) if it is not
+     * @throws CliException (usage) if one has
      */
     static void check(List<String> args) {
         for (String arg : args) {
@@ -38,7 +37,7 @@ final class RawArguments {
         }
     }
 
-    /** Whether an argument really holds replacement characters, bytes and all. */
+    /** Whether the replacement characters are in the argument as it was given. */
     private static boolean isMeant(String arg) {
         try {
             byte[] raw = Files.readAllBytes(COMMAND_LINE);
@@ -51,7 +50,7 @@ final class RawArguments {
         } catch (CharacterCodingException e) {
             return false;
         } catch (IOException e) {
-            return false; // there is no telling
+            return false; // not known
         }
     }
 }

@@ -24,7 +24,7 @@ final class Release {
     }
 
     /**
-     * Ends what is held now; who comes after that is left alone.
+     * Ends the present holds, and no later ones.
      *
      * @return the exit code
      */
@@ -34,7 +34,7 @@ final class Release {
         return released == 0 ? nothing(name) : ExitCode.OK;
     }
 
-    /** Reads the value of {@code --token}, or a usage error. */
+    /** The value of {@code --token}, checked. */
     static long token(String text) {
         try {
             long token = Long.parseLong(text);
@@ -42,14 +42,14 @@ final class Release {
                 return token;
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // Reported below.
         }
         throw CliException.usage("--token takes a fencing token, a positive number, but got '" + Printable.escape(text)
                 + "'; 'holdfast show' tells it");
     }
 
     /**
-     * Ends the hold that has a token, and leaves a later one alone.
+     * Ends the hold with a token, and no later one.
      *
      * @return the exit code
      */

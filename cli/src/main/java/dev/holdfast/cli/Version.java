@@ -1,11 +1,11 @@
 package dev.holdfast.cli;
 
-/** Which Holdfast this is. */
+/** The version of Holdfast. */
 final class Version {
 
     private Version() {}
 
-    /** What the jar's manifest says; a build that was not packed has no version. */
+    /** From the jar's manifest; a build without a jar has no version. */
     static String read() {
         String version = Version.class.getPackage().getImplementationVersion();
         return version == null ? "(not packed)" : version;

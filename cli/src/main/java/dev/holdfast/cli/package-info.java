@@ -1,4 +1,4 @@
-/** The {@code holdfast} command: its command line, and what looks at locks. */
+/** The {@code holdfast} command: its command line, and the commands that inspect and release locks. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.cli;

@@ -43,9 +43,9 @@ class SharingTest {
     @Test
     void aSecondReaderIsLetInAndAnotherKindOfLockIsRefused() {
         try (CliProcess one = hold("--shared");
-                CliProcess together = place.run("run", "--shared", "--nonblock", "x", "--", "true");
+                CliProcess other = place.run("run", "--shared", "--nonblock", "x", "--", "true");
                 CliProcess plain = place.run("run", "x", "--", "touch", "ran")) {
-            assertThat(together.exitCode()).as(together.err()).isZero();
+            assertThat(other.exitCode()).as(other.err()).isZero();
             assertThat(plain.exitCode()).isEqualTo(78);
             assertThat(plain.err()).contains("can't be had as declared here").hasLineCount(1);
             assertThat(place.file("ran")).doesNotExist();

@@ -2,7 +2,7 @@ package dev.holdfast.cli.console;
 
 import org.jspecify.annotations.Nullable;
 
-/** An end of the command that people are told in one sentence, with the exit code for scripts. */
+/** Ends the command with a sentence for people and an exit code for scripts. */
 public final class CliException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

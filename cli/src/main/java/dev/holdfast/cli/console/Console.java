@@ -9,10 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where the command talks to people: always UTF-8, whatever the locale of the JVM. Text from elsewhere is {@linkplain
- * Printable escaped} by who puts it into a message.
+ * The output of the command: always UTF-8, in any locale. Callers {@linkplain Printable escape} text from elsewhere.
  *
- * <p><b>Thread-safety:</b> all methods may be called from any thread; a line is written in one piece.
+ * <p><b>Thread-safety:</b> all methods may be called from any thread; lines are not interleaved.
  */
 public final class Console {
 
@@ -33,60 +32,60 @@ public final class Console {
         return new Console(stream(FileDescriptor.out), stream(FileDescriptor.err), false, isTerminal(1));
     }
 
-    /** The same streams, telling more or less. */
+    /** The same streams, with or without verbose messages. */
     public Console verbose(boolean wanted) {
         return new Console(out, err, wanted, terminal);
     }
 
-    /** Whether a person reads the answers, and no program. */
+    /** Whether standard output is a terminal. */
     public boolean isTerminal() {
         return terminal;
     }
 
-    /** What the JVM says of its console is about all streams at once, and not the same on each version. */
+    /** Needed because the JVM's own answer is about all streams at once and differs between versions. */
     private static boolean isTerminal(int descriptor) {
         try {
             Path device = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor));
             return device.startsWith("/dev/pts") || device.toString().startsWith("/dev/tty");
         } catch (IOException e) {
-            return false; // there is no telling
+            return false; // not known
         }
     }
 
-    /** Writes a line of the answer. */
+    /** Writes a line to standard output. */
     public void print(String line) {
         write(out, line + '\n');
     }
 
-    /** Writes a text of the answer as it is. */
+    /** Writes a text to standard output, without a line break. */
     public void printText(String text) {
         write(out, text);
     }
 
-    /** Tells people something, on standard error. */
+    /** Writes a message to standard error. */
     public void say(String message) {
         write(err, "holdfast: " + message + '\n');
     }
 
-    /** As {@link #say}, if it was asked for. */
+    /** Writes a message to standard error if the output is verbose. */
     public void sayIfVerbose(String message) {
         if (verbose) {
             say(message);
         }
     }
 
-    /** Writes a text as it is, on standard error. */
+    /** Writes a text to standard error, without a prefix. */
     public void complain(String text) {
         write(err, text);
     }
 
-    /** Writes where a bug came from, on standard error. */
+    /** Writes the stack trace of a bug to standard error. */
     public void trace(Throwable bug) {
         bug.printStackTrace(err);
         err.flush();
     }
 
-    /** Whether what was printed got through; a closed pipe or a full disk is not a success. */
+    /** Whether all output was written; false after a closed pipe or on a full disk. */
     public boolean isPrinted() {
         out.flush();
         return !out.checkError();

@@ -6,8 +6,8 @@ import java.time.format.DateTimeParseException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Durations as people write and read them: {@code 10s}, {@code 1m30s}, {@code 500ms}, {@code 1.5s}, {@code PT10S}, and
- * a bare number of seconds as with {@code flock}.
+ * Durations and numbers as people write and read them: {@code 10s}, {@code 1m30s}, {@code 500ms}, {@code 1.5s}, {@code
+ * PT10S}, and a bare number of seconds as with {@code flock}.
  */
 public final class DurationText {
 
@@ -22,7 +22,7 @@ public final class DurationText {
     /**
      * Reads a duration.
      *
-     * @param option the option that it was given to, for the message
+     * @param option the option whose value it is, for the message
      * @throws CliException (usage) if it is not a duration, is negative, or is longer than a hundred years
      */
     public static Duration parse(String option, String text) {
@@ -49,7 +49,7 @@ public final class DurationText {
         return duration;
     }
 
-    /** A duration for people, rounded down to what matters: {@code 1h5m}, {@code 24s}, {@code 1.5s}, {@code 80ms}. */
+    /** A duration for people, rounded down: {@code 1h5m}, {@code 24s}, {@code 1.5s}, {@code 80ms}. */
     public static String format(Duration duration) {
         long millis = Math.max(0, duration.toMillis());
         if (millis < 1_000) {
@@ -76,8 +76,8 @@ public final class DurationText {
     }
 
     /**
-     * Scans a run of numbers with falling units, or one bare number; null if it is anything else. A sign is read, so
-     * that the message can be about it.
+     * Scans numbers with units in descending order, or one bare number; null for anything else. Accepts a sign, so that
+     * the message can be about it.
      */
     private static @Nullable Duration scan(String text) {
         int at = 0;
@@ -123,14 +123,13 @@ public final class DurationText {
         return negative ? sum.negated() : sum;
     }
 
-    /** At most 12 digits of at most days: within a {@link Duration} by far. The fraction counts to the ninth digit. */
+    /** With at most 12 digits, far within the range of {@link Duration} even in days. A fraction has nine digits. */
     private static Duration amount(String whole, String fraction, long unitNanos) {
         Duration amount = Duration.ofNanos(unitNanos).multipliedBy(whole.isEmpty() ? 0 : Long.parseLong(whole));
         long place = unitNanos;
         long nanos = 0;
         for (int i = 0; i < Math.min(fraction.length(), 9); i++) {
-            // Exact for every unit: each has at least six factors of ten, and what is smaller than a nanosecond does
-            // not count.
+            // Exact for every unit, since each has at least six factors of ten; less than a nanosecond is dropped.
             place /= 10;
             nanos += (fraction.charAt(i) - '0') * place;
         }
@@ -154,5 +153,12 @@ public final class DurationText {
         return CliException.usage(
                 option + " takes a duration such as 10s, 1m30s, 500ms, 1.5s or 90 (seconds), but got '"
                         + Printable.escape(text) + "'");
+    }
+
+    /** The number that ASCII digits mean; -1 if the text is anything else, or has more digits than the maximum. */
+    public static int digits(String text, int maxDigits) {
+        boolean isNumber =
+                !text.isEmpty() && text.length() <= maxDigits && text.chars().allMatch(c -> c >= '0' && c <= '9');
+        return isNumber ? Integer.parseInt(text) : -1;
     }
 }

@@ -3,9 +3,8 @@ package dev.holdfast.cli.console;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 
 /**
- * Writes JSON, for scripts: strings come back exactly as they were, and whatever is not plain text is written as an
- * escape, so that the output is safe on a terminal too. Fencing tokens are written as strings, since many readers of
- * JSON keep numbers in a double.
+ * Writes JSON for scripts. Strings survive unchanged; what is not plain text is escaped, so that the output is safe on
+ * a terminal too. Fencing tokens are strings, since many JSON parsers keep numbers in a double.
  */
 public final class Json {
 
@@ -55,7 +54,7 @@ public final class Json {
         return this;
     }
 
-    /** What was written so far. */
+    /** The text written so far. */
     @Override
     public String toString() {
         return out.toString();

@@ -1,8 +1,8 @@
 package dev.holdfast.cli.console;
 
 /**
- * Text from elsewhere (names, labels, messages of a store) as it may be shown on a terminal: nothing in it can move the
- * cursor, recolour, retitle, reorder or forge a line.
+ * Makes text from elsewhere (names, labels, messages of a store) safe for a terminal: nothing in it can move the
+ * cursor, set colours or the title, reorder text or forge a line.
  *
  * <p>Letters, marks, digits, punctuation, symbols and plain spaces of every script stay; control and format characters,
  * line and paragraph separators, unpaired surrogates and unassigned code points become {@code \n}, {@code \t}, {@code
@@ -44,8 +44,8 @@ public final class Printable {
                     Character.SURROGATE,
                     Character.UNASSIGNED,
                     Character.PRIVATE_USE -> false;
-            case Character.SPACE_SEPARATOR -> false; // not the ASCII blank: looks like it, and is not
-            case Character.FORMAT -> codePoint == ZERO_WIDTH_JOINER; // many emoji are joined by it; it moves nothing
+            case Character.SPACE_SEPARATOR -> false; // not the ASCII blank, but easily taken for it
+            case Character.FORMAT -> codePoint == ZERO_WIDTH_JOINER; // joins emoji and moves nothing
             default -> true;
         };
     }
@@ -55,7 +55,7 @@ public final class Printable {
             return text;
         }
         StringBuilder out = new StringBuilder(text.length() + 16);
-        int fits = 0; // where to cut if the rest turns out too long
+        int fits = 0; // where to cut if the rest is too long
         for (int i = 0; i < text.length(); ) {
             int codePoint = text.codePointAt(i);
             i += Character.charCount(codePoint);

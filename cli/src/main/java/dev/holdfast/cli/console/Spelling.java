@@ -4,12 +4,12 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Finds what a misspelt word was meant to be. */
+/** Finds the word that a misspelt one was meant to be. */
 public final class Spelling {
 
     private Spelling() {}
 
-    /** The word that takes the fewest edits, if these are few for its length. */
+    /** The known word with the fewest edits, if they are few for its length. */
     public static Optional<String> nearest(String word, Collection<String> known) {
         return known.stream()
                 .filter(each -> edits(word, each) <= (Math.min(word.length(), each.length()) + 1) / 3)

@@ -1,4 +1,4 @@
-/** How commands talk to people and scripts: streams, text that is safe to print, durations, JSON, exit codes. */
+/** Input and output for people and scripts: streams, text that is safe to print, durations, JSON, exit codes. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.cli.console;

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Starting the command. */
+/** Starts the command. */
 final class Child {
 
-    /** What reads as empty. */
+    /** An input that is empty. */
     static final Redirect NOTHING = Redirect.from(new File("/dev/null"));
 
     /**
@@ -29,23 +29,23 @@ final class Child {
 
     private Child() {}
 
-    /** A command that reads and writes what this process does. */
+    /** Prepares a command that has the input and output of this process. */
     static ProcessBuilder prepare(List<String> command, boolean withStdin) {
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
         return withStdin ? builder : builder.redirectInput(NOTHING);
     }
 
     /**
-     * Starts it.
+     * Starts the command.
      *
-     * @throws CliException if there is no such command (127), or it can't be run (126), as a shell says it
+     * @throws CliException if there is no such command (127), or it can't be run (126), with the exit codes of a shell
      */
     static Process start(ProcessBuilder builder) {
         String program = Printable.quote(builder.command().get(0));
         try {
             return builder.start();
         } catch (IOException e) {
-            // What the system said is the message of the cause; ours quotes the program too.
+            // The cause has the system's message; this one also quotes the program.
             Throwable cause = e.getCause();
             String reason =
                     String.valueOf((cause == null ? e : cause).getMessage()).strip();

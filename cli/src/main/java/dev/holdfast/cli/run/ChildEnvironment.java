@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The environment of the command: what we were given, less what it must not see, and then what it is told about the
- * lock.
+ * The environment of the command: that of this process without what the command must not see, and with variables about
+ * the lock.
  */
 final class ChildEnvironment {
 
@@ -19,12 +19,12 @@ final class ChildEnvironment {
     static final String DEADLINE = "HOLDFAST_DEADLINE";
     static final String STACK = "HOLDFAST_STACK";
 
-    /** Lists the marks of the locks around a process, by which it is found again when it has left its parents. */
+    /** Lists the marks of all enclosing locks, which identify a process that has left its parents. */
     static final String HOLD = "HOLDFAST_HOLD";
 
     /**
-     * The locale that the launcher found when it set another one, so that the JVM reads every argument as UTF-8; "-" if
-     * there was none.
+     * The locale before the launcher set another one, with which the JVM reads every argument as UTF-8; "-" if none was
+     * set.
      */
     static final String LAUNCHER_LOCALE = "HOLDFAST_LAUNCHER_LC_ALL";
 
@@ -33,10 +33,10 @@ final class ChildEnvironment {
     private ChildEnvironment() {}
 
     /**
-     * Fills in the environment of a command, inner-most lock last and on top.
+     * Fills in the environment of a command. Lists of enclosing locks end with this one.
      *
-     * @param environment what was inherited; changed
-     * @param mark what finds all processes below the command again
+     * @param environment the inherited environment; changed
+     * @param mark identifies all processes below the command
      * @param deadlineSeconds Unix time
      */
     static void fill(
@@ -60,12 +60,12 @@ final class ChildEnvironment {
         environment.put(HOLD, outerMarks == null || outerMarks.isEmpty() ? mark : outerMarks + "," + mark);
     }
 
-    /** The tokens of the locks of a name among those around this process, outermost first. */
+    /** The tokens of the enclosing locks of a name, outermost first. */
     static List<Long> tokensAround(@Nullable String stack, String name) {
         List<Long> tokens = new ArrayList<>();
         String entry = encode(name) + "=";
         for (String each : stack == null ? new String[0] : stack.split(" ", -1)) {
-            // Other things may stand in somebody else's variable of that name.
+            // Another program may use a variable of that name for something else.
             if (each.startsWith(entry) && each.length() > entry.length() && each.length() - entry.length() < 19) {
                 String token = each.substring(entry.length());
                 if (token.chars().allMatch(c -> c >= '0' && c <= '9')) {

@@ -23,7 +23,7 @@ final class HeldCommand {
 
     private static final long LAST_KILL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** For a store that answers again, to let the next one in before the lease ends. */
+    /** Enough for a store that replies again, so that others need not wait for the end of the lease. */
     private static final long RELEASE_AFTER_LOSS_MILLIS = 300;
 
     private final RunOptions options;
@@ -44,14 +44,14 @@ final class HeldCommand {
     }
 
     /**
-     * Starts the command, sees it through and releases.
+     * Starts the command, waits for its end and releases the lock.
      *
-     * @param hold what the calling thread has acquired; released on return, whatever happens
+     * @param hold acquired by the calling thread; released on return, even by an exception
      * @return the exit code
      * @throws CliException if the command can't be run, or the lock was lost
      */
     int run(Hold hold, LockStore store) {
-        // The store in a file knows the processes of its machine; others go by the lease alone.
+        // The store in a file can see the processes of its machine; other stores rely on the lease alone.
         Optional<Presence> presence =
                 store instanceof SqliteStore sqlite ? Optional.of(sqlite.presence()) : Optional.empty();
         String mark = newMark();
@@ -60,7 +60,7 @@ final class HeldCommand {
             ProcessBuilder builder = prepare(hold, presence, mark);
             int signal = signals.beginRun();
             if (signal != 0) {
-                // It came too late to end the wait, and early enough to change our mind.
+                // The signal came too late to end the wait, but before the command was started.
                 Thread.interrupted();
                 signals.ended();
                 return release(hold, ExitCode.SIGNAL_BASE + signal, false);
@@ -70,17 +70,17 @@ final class HeldCommand {
             signals.ended();
             throw new CliException(release(hold, e.exitCode(), false), String.valueOf(e.getMessage()), e);
         }
-        boolean isLost = seeThrough(process, hold, presence, mark);
+        boolean isLost = awaitEnd(process, hold, presence, mark);
         signals.ended();
         return release(hold, process.exitValue(), isLost);
     }
 
-    /** Whether the store has confirmed the release; false until {@link #run} has ended, too. */
+    /** Whether the store has confirmed the release; false until {@link #run} has returned. */
     boolean isReleased() {
         return isReleased;
     }
 
-    /** Makes all ready but the process, so that a signal is either heeded before it is there or passed on to it. */
+    /** Prepares all but the process, so that a signal either prevents the start or is passed on to the process. */
     private ProcessBuilder prepare(Hold hold, Optional<Presence> presence, String mark) {
         ProcessBuilder builder = Child.prepare(options.command(), options.withStdin());
         long deadline = Instant.now().plus(hold.remaining()).getEpochSecond();
@@ -95,22 +95,22 @@ final class HeldCommand {
     }
 
     /**
-     * Returns when the command has ended and what it started is gone, or is none of our business; answers whether the
+     * Waits until the command has ended, and until what it started has ended or is to be ignored. Returns whether the
      * lock was lost meanwhile.
      */
-    private boolean seeThrough(Process process, Hold hold, Optional<Presence> presence, String mark) {
+    private boolean awaitEnd(Process process, Hold hold, Optional<Presence> presence, String mark) {
         ProcessTree tree = new ProcessTree(process.toHandle(), mark);
         try {
             signals.started(tree);
-            LeaseWatch watch = new LeaseWatch(hold, tree, options.lossPolicy(), console);
-            watch.start();
+            LeaseWatch leaseWatch = new LeaseWatch(hold, tree, options.lossPolicy(), console);
+            leaseWatch.start();
             follow(presence, process, hold);
             int code = await(process);
-            new Aftermath(options, tree, watch, signals, console).await(code);
-            watch.stop();
-            return watch.hasActed();
+            new LeftoverWait(options, tree, leaseWatch, signals, console).await(code);
+            leaseWatch.stop();
+            return leaseWatch.hasActed();
         } catch (RuntimeException | Error bug) {
-            // The lock is given back on the way out: nothing may run on then.
+            // The caller releases the lock: no process may outlive that.
             if (!tree.kill(LAST_KILL_NANOS)) {
                 console.say("still running without the lock: " + ProcessText.list(tree.alive()));
             }
@@ -123,7 +123,7 @@ final class HeldCommand {
             presence.ifPresent(own -> own.follow(process.pid()));
             console.sayIfVerbose("running as process " + process.pid() + " under " + Printable.quote(hold.name()));
         } catch (StoreException e) {
-            // The lease goes on protecting the command; only who comes after a crash waits longer than needed.
+            // The lease still protects the command. Only after a crash do others wait longer than they need to.
             console.sayIfVerbose(
                     "the store can't follow the command: " + Printable.escape(String.valueOf(e.getMessage())));
         }
@@ -139,13 +139,13 @@ final class HeldCommand {
                 }
                 return code;
             } catch (InterruptedException e) {
-                // Nobody interrupts this thread while the command runs; if anybody does, the command matters more.
+                // Not expected while the command runs; waiting for the command matters more.
                 interrupted = true;
             }
         }
     }
 
-    /** Gives the lock back, and decides on the exit code. */
+    /** Releases the lock and decides the exit code. */
     private int release(Hold hold, int code, boolean isLost) {
         ReleaseOutcome outcome = isLost
                 ? releaseLost(hold)
@@ -166,7 +166,7 @@ final class HeldCommand {
         return code;
     }
 
-    /** Releases a lost lock with a short wait: the answer changes nothing, and the store is probably silent. */
+    /** Releases a lost lock with a short wait: the reply changes nothing, and the store is probably silent. */
     private static ReleaseOutcome releaseLost(Hold hold) {
         return hold.releaseAsync()
                 .toCompletableFuture()
@@ -175,8 +175,8 @@ final class HeldCommand {
     }
 
     /**
-     * 128 random bits: an environment is readable for its own user only, and a guess must not make a stranger's process
-     * ours.
+     * 128 random bits, so that no process of another user can pass for a member by a guess. An environment can be read
+     * only by its own user.
      */
     private static String newMark() {
         HexFormat hex = HexFormat.of();

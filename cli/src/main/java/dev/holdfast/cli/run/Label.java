@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How this process is called where people look at holders: {@code ann@web1 pid 12 'report.sh'}. Arguments of the
- * command are left out, since they may hold secrets.
+ * How lists of holders name this process: {@code ann@web1 pid 12 'report.sh'}. The arguments of the command are left
+ * out, since they may contain secrets.
  */
 final class Label {
 
@@ -30,7 +30,7 @@ final class Label {
         return fits ? label : "pid " + ProcessHandle.current().pid();
     }
 
-    /** The name of the machine, without asking a name server, which may take seconds. */
+    /** The name of the machine, without a query to a name server, which may take seconds. */
     private static String host(Map<String, String> environment) {
         try {
             return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();

@@ -14,22 +14,23 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees to it that no command outlives its lock.
+ * Ends the command before its lease does.
  *
- * <p>It goes by the lease as this process's own clock sees it, and doesn't wait to be told of a loss: a store that
- * can't be reached tells nothing. When so little is left that TERM, the grace and KILL just fit, TERM goes to the whole
- * tree, so that the last process is dead when the store may give the lock to another. If the lease is over already,
- * because this process was stopped or the lock was taken away, there is no grace: every further moment may do harm.
+ * <p>It measures the lease on this process's own clock and doesn't wait for a notification of a loss: a store that
+ * can't be reached sends none. When just enough time is left for TERM, the grace and KILL, it sends TERM to the whole
+ * tree, so that the last process is dead when the store may grant the lock to another. If the lease has expired
+ * already, because this process was stopped or the lock was released by force, there is no grace: every further moment
+ * may do harm.
  *
- * <p>A lease that comes back in the grace, because the store does, changes nothing: the command has been told to end.
+ * <p>If the store comes back and the lease is renewed during the grace, the command still ends: it has received TERM.
  */
 final class LeaseWatch {
 
-    /** A machine that was suspended must notice soon. */
-    private static final long LONGEST_NAP_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Short, so that a machine that was suspended notices soon. */
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private static final long FIRST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-    private static final long LONGEST_LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long FIRST_SCAN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long LONGEST_SCAN_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long KILL_ROUND_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long MAX_KILL_TIME_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -37,11 +38,11 @@ final class LeaseWatch {
     private final ProcessTree tree;
     private final LossPolicy policy;
     private final Console console;
-    private final long killTimeNanos; // what KILL needs at the end of the lease
+    private final long killTimeNanos; // kept free for KILL at the end of the lease
     private final Thread thread = new Thread(this::run, "holdfast-lease-watch");
 
     private volatile @Nullable Loss loss; // set once by the hold's listener
-    private volatile boolean acted; // set once by the watch: the command was told to end, or goes on without the lock
+    private volatile boolean acted; // set once by the thread: the command is being ended, or runs on without the lock
     private volatile boolean stopped;
 
     LeaseWatch(Hold hold, ProcessTree tree, LossPolicy policy, Console console) {
@@ -62,7 +63,7 @@ final class LeaseWatch {
         thread.start();
     }
 
-    /** Ends the watch, once the tree is gone and before the hold is released; waits for what it is doing. */
+    /** Ends the watch once no process is left and before the hold is released; waits for its thread. */
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
@@ -79,21 +80,21 @@ final class LeaseWatch {
         }
     }
 
-    /** Whether the lock was lost, or was so near to it that the command was told to end. */
+    /** Whether the lock was lost, or so nearly that the command had to end. */
     boolean hasActed() {
         return acted;
     }
 
-    /** Whether the whole tree is about to die of it. */
+    /** Whether the watch is ending all processes. */
     boolean isEndingTheTree() {
         return acted && policy.action() != LossPolicy.Action.IGNORE;
     }
 
     private void run() {
         try {
-            watch();
+            awaitEndOfLease();
         } catch (RuntimeException | Error bug) {
-            // A command that nobody watches must not run on.
+            // Without a watch the command could outlive its lock.
             acted = true;
             console.say("this is a bug, please report it; the lease can't be watched, so the command is killed");
             console.trace(bug);
@@ -101,9 +102,9 @@ final class LeaseWatch {
         }
     }
 
-    private void watch() {
-        long look = FIRST_LOOK_NANOS;
-        long lookAt = System.nanoTime() + look;
+    private void awaitEndOfLease() {
+        long scanPause = FIRST_SCAN_NANOS;
+        long scanAt = System.nanoTime() + scanPause;
         long notice = noticeNanos();
         while (!stopped) {
             long left = leftNanos();
@@ -112,17 +113,17 @@ final class LeaseWatch {
                 act();
                 return;
             }
-            if (System.nanoTime() - lookAt >= 0) {
-                tree.look();
-                look = Math.min(2 * look, LONGEST_LOOK_NANOS);
-                lookAt = System.nanoTime() + look;
+            if (System.nanoTime() - scanAt >= 0) {
+                tree.scan();
+                scanPause = Math.min(2 * scanPause, LONGEST_SCAN_NANOS);
+                scanAt = System.nanoTime() + scanPause;
             }
             LockSupport.parkNanos(
-                    this, Math.min(left - notice, Math.min(LONGEST_NAP_NANOS, lookAt - System.nanoTime())));
+                    this, Math.min(left - notice, Math.min(LONGEST_PAUSE_NANOS, scanAt - System.nanoTime())));
         }
     }
 
-    /** How long before the end of the lease to begin. */
+    /** How long before its end the lease must not be relied on any more. */
     private long noticeNanos() {
         return switch (policy.action()) {
             case IGNORE -> 0;
@@ -172,7 +173,7 @@ final class LeaseWatch {
         }
     }
 
-    /** The loss if there is one: nothing may be left of a hold before its listeners are told why. */
+    /** The loss if there is one. The lease may expire before the listener is notified of the reason. */
     private @Nullable Loss knownLoss() {
         if (loss == null && leftNanos() == 0) {
             try {
@@ -184,7 +185,7 @@ final class LeaseWatch {
         return loss;
     }
 
-    /** What is left of the lease on our own clock, 0 once the loss is known. */
+    /** The rest of the lease on this process's clock; 0 once the loss is known. */
     private long leftNanos() {
         if (loss != null) {
             return 0;
@@ -193,7 +194,7 @@ final class LeaseWatch {
         return left.compareTo(Duration.ofDays(1)) > 0 ? TimeUnit.DAYS.toNanos(1) : left.toNanos();
     }
 
-    /** Starts the user's program and does not wait for it: its time is the grace. */
+    /** Starts the user's program without waiting for it: it has the grace to end the command. */
     private void runProgram(@Nullable Loss known) {
         ProcessBuilder builder = new ProcessBuilder(policy.program())
                 .redirectOutput(ProcessBuilder.Redirect.INHERIT)

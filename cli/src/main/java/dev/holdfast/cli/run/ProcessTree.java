@@ -11,19 +11,19 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A command and all that it started, also what has left its parents.
+ * A command and all processes that it started, including those that have left their parents.
  *
- * <p>A process belongs to the tree if it was seen below one that does, or if its environment carries the mark that the
- * command was started with. The second finds those that put themselves under the init process before they were seen;
- * the first finds those that cleaned their environment or are not ours to read. What does both unseen is not found, and
- * where there is no {@code /proc} the mark finds nothing.
+ * <p>A process is a member if a scan found it below a member, or if its environment has the mark that the command was
+ * started with. The mark finds processes that moved under the init process before a scan; the scan finds those that
+ * cleaned their environment, or whose environment can't be read. A process that does both between two scans is not
+ * found. Without {@code /proc} the mark finds nothing.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 final class ProcessTree {
 
     /**
-     * The processes of this machine. Where there is no {@code /proc} callers go by what {@link ProcessHandle} knows.
+     * The processes of this machine. Without {@code /proc} only {@link ProcessHandle} is used.
      */
     static final ProcFs PROC = new ProcFs(ProcFs.ROOT);
 
@@ -34,16 +34,16 @@ final class ProcessTree {
     private final String mark;
 
     /**
-     * Members that were seen alive; guarded by this. A handle knows the start time, so a reused number is not a member.
+     * Members that were found alive; guarded by this. A handle knows the start time, so that a reused pid is no member.
      */
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
 
-    private boolean sawAll; // whether the last look could tell of each process; guarded by this
+    private boolean sawAll; // whether the last scan could check each process; guarded by this
 
     /**
-     * Begins to follow a process.
+     * A tree with one member.
      *
-     * @param mark what the variable {@link ChildEnvironment#HOLD} of its environment lists, and that of nobody else
+     * @param mark the entry in its variable {@link ChildEnvironment#HOLD} that no other command has
      */
     ProcessTree(ProcessHandle root, String mark) {
         this.root = root;
@@ -56,7 +56,7 @@ final class ProcessTree {
         return root;
     }
 
-    /** The members that are alive, the command first. */
+    /** Scans, and returns the members that are alive, the command first. */
     synchronized List<ProcessHandle> alive() {
         noteDescendants();
         ProcFs.Marked marked = PROC.findMarked(ChildEnvironment.HOLD, mark, Integer.MAX_VALUE);
@@ -66,15 +66,14 @@ final class ProcessTree {
         return new ArrayList<>(seen);
     }
 
-    /** Takes note of the descendants; cheap enough to be done now and then while the command runs. */
-    synchronized void look() {
+    /** Finds new descendants; cheap enough to repeat while the command runs. */
+    synchronized void scan() {
         noteDescendants();
         seen.removeIf(member -> !isAlive(member) && !member.equals(root));
     }
 
     /**
-     * Whether the whole tree is gone. Looks twice, since one that is being born while its parent ends may escape one
-     * look.
+     * Whether no member is left. Scans twice, since one scan can miss a process that starts while its parent ends.
      */
     boolean isGone() {
         if (!sawNone()) {
@@ -88,7 +87,7 @@ final class ProcessTree {
     }
 
     /**
-     * Sends a signal to the command, which decides what becomes of what it started; once it is gone, to every member.
+     * Sends a signal to the command alone, which handles its children; after its end, to every member.
      *
      * @param name without SIG
      */
@@ -111,12 +110,11 @@ final class ProcessTree {
     }
 
     /**
-     * Sends KILL to every member until none is left, new ones included.
+     * Sends KILL to every member, new ones included, until none is left.
      *
-     * @param patienceNanos how long to go on
-     * @return whether all are gone; if not, they are not ours to kill, or hang in the kernel
+     * @return whether none is left; otherwise they belong to another user, or hang in the kernel
      */
-    boolean kill(long patienceNanos) {
+    boolean kill(long timeoutNanos) {
         long start = System.nanoTime();
         for (long pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LAST_PAUSE_NANOS)) {
             List<ProcessHandle> members = alive();
@@ -126,17 +124,17 @@ final class ProcessTree {
             for (ProcessHandle member : members) {
                 member.destroyForcibly();
             }
-            if (System.nanoTime() - start > patienceNanos) {
+            if (System.nanoTime() - start > timeoutNanos) {
                 return isGone();
             }
             LockSupport.parkNanos(this, pause);
         }
     }
 
-    /** Java can send TERM and KILL only; every POSIX shell can send the rest, without a program of its own. */
+    /** Java can send only TERM and KILL; every POSIX shell has a built-in command for the rest. */
     private static void kill(String signal, long pid) {
         try {
-            // A failure means that the process has just ended, or is not ours.
+            // A failure means that the process has just ended, or belongs to another user.
             new ProcessBuilder("/bin/sh", "-c", "kill -s \"$1\" \"$2\"", "sh", signal, Long.toString(pid))
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start()
@@ -149,7 +147,7 @@ final class ProcessTree {
     }
 
     /**
-     * One look at all processes for the command, and one more for each member that is no longer below it: mostly none.
+     * Reads all processes once for the command, and again for each member that is no longer below it, usually none.
      */
     private void noteDescendants() {
         Set<ProcessHandle> below = new HashSet<>();

@@ -7,22 +7,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The command line of {@code holdfast run}, taken apart but not yet checked.
+ * The command line of {@code holdfast run}, split but not yet checked.
  *
- * @param values what was given to each option; the empty string for a flag
+ * @param values the value of each option given; the empty string for a flag
  * @param name the name of the lock
  * @param command the command and its arguments, never empty
  */
 public record RunArguments(Map<RunOption, String> values, String name, List<String> command) {
 
     /**
-     * Takes a well-formed command line apart, quickly.
+     * Splits a well-formed command line, quickly.
      *
-     * <p>A general parser of command lines costs as much at the start as the whole JVM, and {@code run} stands in front
-     * of short jobs. So what is plainly right is read here, and for the rest (help, mistakes, {@code -w5s}) the answer
-     * is null and the general parser reads it again, with good messages. A test holds both to the same result.
+     * <p>The general parser takes as long to start as the whole JVM, and {@code run} often runs short jobs. So this
+     * method handles only what is plainly correct. For the rest (help, mistakes, {@code -w5s}) it returns null, and the
+     * general parser reads the arguments again, with good messages. A test compares the results of both.
      *
-     * @param args what follows {@code run}
+     * @param args the arguments after {@code run}
      */
     public static @Nullable RunArguments readPlain(List<String> args) {
         int end = args.indexOf("--");

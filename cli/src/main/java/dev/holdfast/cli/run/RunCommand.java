@@ -26,7 +26,7 @@ import java.util.concurrent.ExecutionException;
 /** {@code holdfast run}: acquire, run the command, release. */
 public final class RunCommand {
 
-    /** Closing a store that has just not answered is not worth a wait. */
+    /** Short: a store that has just not replied will hardly confirm that it is closed. */
     private static final Duration CLOSE_TIME_OF_SILENT_STORE = Duration.ofMillis(200);
 
     private final RunOptions options;
@@ -47,10 +47,10 @@ public final class RunCommand {
     }
 
     /**
-     * Runs it.
+     * Runs the command under its lock.
      *
      * @return the exit code
-     * @throws CliException if it came to nothing
+     * @throws CliException if the lock or the command failed
      */
     public int run() {
         signals.install();
@@ -97,16 +97,16 @@ public final class RunCommand {
         }
     }
 
-    private Wanted wanted(Holdfast client) {
+    private Acquirable lock(Holdfast client) {
         try {
-            return Wanted.of(client, options.name(), options.share());
+            return Acquirable.of(client, options.name(), options.share());
         } catch (IllegalArgumentException e) {
-            // Names and numbers are checked by now: the store can't do it.
+            // The command line has been checked: the store does not support it.
             throw new CliException(ExitCode.STORE_UNUSABLE, Printable.escape(String.valueOf(e.getMessage())), e);
         }
     }
 
-    /** A client of a store, once its session is there. */
+    /** A client with an open session. */
     private Holdfast client(LockStore store, String label) throws InterruptedException {
         Holdfast.Builder builder =
                 Holdfast.builder(store).sessionTtl(options.lease()).label(label).storeTimeout(location.timeout());
@@ -124,13 +124,13 @@ public final class RunCommand {
     }
 
     /**
-     * Tries once, and only then sets up the wait: most locks are free. The wait is for others, so it begins when the
-     * store is open; how long the store itself may take is limited by its time-out.
+     * Tries once before it prepares to wait, since most locks are free. The maximum wait bounds how long others may
+     * keep the lock, so it begins when the store is open; the store time-out bounds the store itself.
      */
     private Optional<? extends Hold> acquire(Holdfast client) throws InterruptedException {
-        Wanted wanted = wanted(client);
+        Acquirable lock = lock(client);
         long startNanos = System.nanoTime();
-        Optional<? extends Hold> first = wanted.tryAcquire();
+        Optional<? extends Hold> first = lock.tryAcquire();
         boolean isOneTry = options.maxWait().map(Duration::isZero).orElse(false);
         if (first.isPresent() || isOneTry) {
             return first;
@@ -145,7 +145,7 @@ public final class RunCommand {
                 Thread.currentThread());
         notice.start();
         try {
-            hold = wanted.tryAcquire(remainingWait(startNanos));
+            hold = lock.tryAcquire(remainingWait(startNanos));
         } catch (InterruptedException e) {
             Optional<String> hopeless = notice.stop();
             if (hopeless.isPresent() && signals.stoppedBy() == 0) {
@@ -156,21 +156,21 @@ public final class RunCommand {
             notice.stop();
         }
         if (hold.isPresent()) {
-            // Whoever wanted to end the wait came too late; if it was a signal, it is known and heeded before the
-            // command is started.
+            // An interrupt came too late to end the wait. If a signal caused it, that is checked before the command is
+            // started.
             Thread.interrupted();
             console.sayIfVerbose("waited " + DurationText.format(Duration.ofNanos(System.nanoTime() - startNanos)));
         }
         return hold;
     }
 
-    /** What is left of the wait. */
+    /** The rest of the maximum wait. */
     private AcquireOptions remainingWait(long startNanos) {
         if (options.maxWait().isEmpty()) {
             return AcquireOptions.defaults();
         }
         Duration rest = options.maxWait().get().minusNanos(System.nanoTime() - startNanos);
-        // At least a moment, in which it waits: with zero it would be another try.
+        // At least a nanosecond: with zero it would be another try, not a wait.
         return AcquireOptions.defaults()
                 .withMaxWait(rest.compareTo(Duration.ofNanos(1)) < 0 ? Duration.ofNanos(1) : rest);
     }
@@ -183,7 +183,7 @@ public final class RunCommand {
                     .map(info -> ": " + Holders.describe(info))
                     .orElse(", and is free by now");
         } catch (HoldfastException e) {
-            holder = ", and who holds it can't be told"; // that it was taken is known all the same
+            holder = ", and who holds it can't be told"; // the exit code says that it was taken
         }
         Duration wait = options.maxWait().orElse(Duration.ZERO);
         console.say("lock " + Printable.quote(options.name())

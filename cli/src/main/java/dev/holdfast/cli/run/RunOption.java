@@ -3,7 +3,7 @@ package dev.holdfast.cli.run;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The options of {@code holdfast run}: the one table that parsing, help and completion are made from. */
+/** The options of {@code holdfast run}, for parsing, help and completion. */
 public enum RunOption {
     STORE(
             "--store",
@@ -79,7 +79,7 @@ public enum RunOption {
         return valueLabel != null;
     }
 
-    /** What its value is called in the help; empty for a flag. */
+    /** The name of its value in the help; empty for a flag. */
     public String valueLabel() {
         return valueLabel == null ? "" : valueLabel;
     }

@@ -8,20 +8,19 @@ import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of one {@code holdfast run}, checked before anything is touched.
  *
  * @param store the store that was named on the command line, if one was
- * @param maxWait how long to wait for the lock; empty for as long as it takes
- * @param share what part of the lock is wanted
+ * @param maxWait how long to wait for the lock; empty for no limit
+ * @param share the part of the lock that the command wants
  * @param lease how long the lock lasts without renewal
  * @param lossPolicy what to do when the lock can't be kept
  * @param leftovers what to do about processes that outlive the command
- * @param conflictExitCode the exit code when the lock can't be had
+ * @param conflictExitCode the exit code when others keep the lock
  * @param withStdin whether the command reads our standard input
- * @param verbose whether to tell what happens
+ * @param verbose whether to report each step
  * @param name the lock
  * @param command the command and its arguments
  */
@@ -42,7 +41,7 @@ public record RunOptions(
     static final Duration MIN_LEASE = Duration.ofMillis(200);
     private static final Duration DEFAULT_GRACE = Duration.ofSeconds(5);
 
-    /** What to do about processes that outlive the command. */
+    /** What happens to processes that outlive the command. */
     enum Leftovers {
         WAIT,
         KILL,
@@ -73,7 +72,11 @@ public record RunOptions(
                 given.command());
     }
 
-    /** A name that can be locked, or a usage error. */
+    /**
+     * Checks the name of a lock.
+     *
+     * @throws CliException (usage) if there can be no lock of that name
+     */
     public static String checkedName(String name) {
         try {
             return new ResourceName(name).value();
@@ -114,8 +117,8 @@ public record RunOptions(
         if (text != null) {
             grace = DurationText.parse("--grace", text);
             if (grace.compareTo(third) > 0) {
-                // Between two renewals a healthy lease falls to about half: a longer grace would end commands whose
-                // lock is well.
+                // Between two renewals a healthy lease falls to about half: a longer grace would end commands that
+                // still have their lock.
                 throw CliException.usage(
                         "--grace (" + Printable.escape(text) + ") may be at most a third of the lease ("
                                 + DurationText.format(lease) + "): it has to fit into what is left when renewal fails");
@@ -149,27 +152,11 @@ public record RunOptions(
         if (text == null) {
             return ExitCode.CONFLICT;
         }
-        int code = smallNumber(text);
+        int code = DurationText.digits(text, 3);
         if (code < 0 || code > 255) {
             throw CliException.usage(
                     "--conflict-exit-code takes a number from 0 to 255, but got '" + Printable.escape(text) + "'");
         }
         return code;
-    }
-
-    /** Plain digits, at most three; -1 for anything else. */
-    private static int smallNumber(@Nullable String text) {
-        if (text == null || text.isEmpty() || text.length() > 3) {
-            return -1;
-        }
-        int number = 0;
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c < '0' || c > '9') {
-                return -1;
-            }
-            number = number * 10 + (c - '0');
-        }
-        return number;
     }
 }

@@ -1,31 +1,31 @@
 package dev.holdfast.cli.run;
 
 import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.DurationText;
 import dev.holdfast.cli.console.Printable;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What part of a lock a command wants.
+ * The part of a lock that a command wants.
  *
- * @param permits how many of a semaphore's permits; 1 for what is not a semaphore
- * @param of how many permits there are
+ * @param permits the permits of a semaphore to take; 1 for other kinds
+ * @param total the permits that the semaphore has
  */
-record Share(Kind kind, int permits, int of) {
+record Share(Kind kind, int permits, int total) {
 
     /** The whole of a plain lock. */
     static final Share ALONE = new Share(Kind.ALONE, 1, 1);
 
     private static final int MAX_DIGITS = 9;
 
-    /** How others may hold it at the same time. */
+    /** Whether others may hold the lock at the same time. */
     enum Kind {
-        /** Not at all. */
+        /** No. */
         ALONE,
-        /** With others who share, as a reader. */
+        /** Others who share it: a reader. */
         SHARED,
-        /** Not at all, and others share it at other times: as a writer. */
+        /** No, but others share it at other times: a writer. */
         EXCLUSIVE,
-        /** As long as there are permits. */
+        /** Others, as long as there are permits. */
         PERMITS
     }
 
@@ -50,30 +50,17 @@ record Share(Kind kind, int permits, int of) {
 
     private static Share parse(String text) {
         int slash = text.indexOf('/');
-        int permits = number(slash < 0 ? null : text.substring(0, slash));
-        int of = number(slash < 0 ? null : text.substring(slash + 1));
-        if (permits < 1 || of < 1) {
+        int permits = slash < 0 ? -1 : DurationText.digits(text.substring(0, slash), MAX_DIGITS);
+        int total = slash < 0 ? -1 : DurationText.digits(text.substring(slash + 1), MAX_DIGITS);
+        if (permits < 1 || total < 1) {
             throw CliException.usage(
                     "--permits takes K/N, such as 1/3 for one of three, but got '" + Printable.escape(text) + "'");
         }
-        if (permits > of) {
+        if (permits > total) {
             throw CliException.usage(
-                    "--permits " + text + " asks for " + permits + " of " + of + ", which never come free; to take "
-                            + of + " of " + permits + ", say --permits " + of + "/" + permits);
+                    "--permits " + text + " asks for " + permits + " of " + total + ", which never come free; to take "
+                            + total + " of " + permits + ", say --permits " + total + "/" + permits);
         }
-        return new Share(Kind.PERMITS, permits, of);
-    }
-
-    /** Plain digits; -1 for anything else. */
-    private static int number(@Nullable String text) {
-        if (text == null || text.isEmpty() || text.length() > MAX_DIGITS) {
-            return -1;
-        }
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) < '0' || text.charAt(i) > '9') {
-                return -1;
-            }
-        }
-        return Integer.parseInt(text);
+        return new Share(Kind.PERMITS, permits, total);
     }
 }

@@ -10,25 +10,25 @@ import org.jspecify.annotations.Nullable;
 import sun.misc.Signal;
 
 /**
- * What becomes of the signals that this process gets.
+ * Handles the signals that this process receives.
  *
  * <p>Before the command runs, INT, TERM and HUP end the wait for the lock. While it runs, they go to the command, as do
- * USR1 and USR2, and it decides; the lock is released when it has ended. A second INT or TERM kills the command with
- * all that it started. After that, while the lock is given back, they change nothing, and a second one ends this
- * process.
+ * USR1 and USR2, and the command decides; the lock is released when it has ended. A second INT or TERM kills the
+ * command with all that it started. Later, while the lock is released, they have no effect, except that a second one
+ * ends this process.
  *
- * <p>Ctrl-C reaches the command from the terminal, as this process does, if both are in its foreground group; it is not
- * sent again then, and only a double press within a second counts as the second one, since interactive programs take
- * single ones as their daily bread.
+ * <p>The terminal sends Ctrl-C to its whole foreground group, so it reaches the command directly if both are in that
+ * group. It is not sent again then, and only a double press within a second counts as a second INT, since interactive
+ * programs handle single ones all the time.
  *
- * <p>QUIT can't be had: the JVM keeps it for a dump of its threads. A signal that was ignored when this process started
+ * <p>QUIT can't be handled: the JVM reserves it for thread dumps. A signal that was ignored when this process started
  * (HUP under nohup) stays ignored.
  */
 final class SignalRelay {
 
     private static final List<String> RELAYED = List.of("INT", "TERM", "HUP", "USR1", "USR2");
     private static final long DOUBLE_PRESS_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long KILL_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long KILL_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final Console console;
     private final Thread waiter;
@@ -37,8 +37,8 @@ final class SignalRelay {
     private State state = State.WAITING;
     private int stoppedBy; // the number of the signal that ended the wait for the lock, or 0
     private @Nullable ProcessTree tree;
-    private final List<String> early = new ArrayList<>(); // came while the command was being started
-    private int stops; // of those that were passed on, or that came at the end
+    private final List<String> early = new ArrayList<>(); // received while the command was being started
+    private int stops; // INT and TERM passed on while the command ran, or received after its end
     private boolean pressed;
     private long pressedNanos;
 
@@ -49,7 +49,7 @@ final class SignalRelay {
     }
 
     /**
-     * Gets ready.
+     * A relay that receives nothing yet.
      *
      * @param waiter the thread that waits for the lock; it is interrupted when a signal ends the wait
      */
@@ -58,15 +58,15 @@ final class SignalRelay {
         this.waiter = waiter;
     }
 
-    /** Begins to receive. */
-    @SuppressWarnings(
-            "sunapi") // There is no other way to get signals, and jdk.unsupported is there to stay until there is one.
+    /** Begins to receive signals. */
+    // There is no other way to handle signals, and jdk.unsupported stays until there is one.
+    @SuppressWarnings("sunapi")
     void install() {
         for (String name : RELAYED) {
             try {
                 Signal.handle(new Signal(name), signal -> receive(signal.getName(), signal.getNumber()));
             } catch (IllegalArgumentException e) {
-                // This JVM keeps it, or this system has none of that name: then its default holds.
+                // The JVM reserves it or the system has none of that name: the default action stays.
                 console.sayIfVerbose(
                         "signal " + name + " can't be passed on: " + Printable.escape(String.valueOf(e.getMessage())));
             }
@@ -79,9 +79,9 @@ final class SignalRelay {
     }
 
     /**
-     * The wait is over, and the command is about to be started: from now on signals are for it.
+     * Directs signals to the command, which is about to be started.
      *
-     * @return 0, or the number of the signal that came before: then the command must not be started
+     * @return 0, or the number of a signal that came before: then the command must not be started
      */
     synchronized int beginRun() {
         if (stoppedBy == 0) {
@@ -91,8 +91,8 @@ final class SignalRelay {
     }
 
     /**
-     * The command was started; it gets what came meanwhile. If that was Ctrl-C it may get it twice, which is better
-     * than not at all.
+     * Passes on what came while the command was being started. The command may get a Ctrl-C twice, which is better than
+     * not at all.
      */
     void started(ProcessTree command) {
         List<String> late;
@@ -111,14 +111,14 @@ final class SignalRelay {
         return stops > 0;
     }
 
-    /** The command is gone: from now on a signal only hurries the end. */
+    /** The command has ended: from now on a second INT or TERM ends this process. */
     synchronized void ended() {
         state = State.ENDING;
         tree = null;
         stops = 0;
     }
 
-    /** What the handler does, on a thread of the JVM. */
+    /** Called by the JVM's signal handler, on a thread of the JVM. */
     void receive(String name, int number) {
         boolean isStop = name.equals("INT") || name.equals("TERM");
         ProcessTree command;
@@ -152,7 +152,7 @@ final class SignalRelay {
         }
         if (kill) {
             console.say("second " + name + ": killing the command and all that it started");
-            boolean isDone = command.kill(KILL_PATIENCE_NANOS);
+            boolean isDone = command.kill(KILL_TIMEOUT_NANOS);
             if (!isDone) {
                 console.say("still running, and not to be killed by us: " + ProcessText.list(command.alive()));
             }
@@ -161,7 +161,7 @@ final class SignalRelay {
         }
     }
 
-    /** Called under the lock, so that {@link #beginRun()} either sees the signal or the interrupt never comes. */
+    /** Called under the lock: either {@link #beginRun()} returns the signal, or there is no interrupt. */
     private void receiveWaiting(boolean isStop, boolean isHangup, int number) {
         if (stoppedBy != 0 && isStop) {
             halt(number);
@@ -180,7 +180,7 @@ final class SignalRelay {
         return isDouble;
     }
 
-    /** The lock then ends with its lease, as after a crash. */
+    /** Ends this process at once. The lock ends with its lease, as after a crash. */
     private static void halt(int number) {
         Runtime.getRuntime().halt(ExitCode.SIGNAL_BASE + number);
     }

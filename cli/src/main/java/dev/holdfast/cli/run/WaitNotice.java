@@ -13,10 +13,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells people whom they wait for: after a second, and again when that has changed. Who waits for less sees nothing.
+ * Reports the holders of the lock that the user waits for: after a second, and again when they have changed.
  *
- * <p>It also finds the wait that can never end: for a lock that a command around this one holds, and that waits for
- * this one.
+ * <p>It also finds a deadlock: a wait for a lock held by an enclosing command, which in turn waits for this one.
  */
 final class WaitNotice {
 
@@ -36,10 +35,10 @@ final class WaitNotice {
     private @Nullable String hopeless;
 
     /**
-     * Gets ready.
+     * A notice that has not started.
      *
-     * @param stack the locks around this process, as {@link ChildEnvironment#STACK} lists them
-     * @param waiter the thread that waits for the lock; it is interrupted if that is hopeless
+     * @param stack the locks of enclosing commands, as {@link ChildEnvironment#STACK} lists them
+     * @param waiter the thread that waits for the lock; it is interrupted on a deadlock
      */
     WaitNotice(LockAdmin admin, String name, Share share, @Nullable String stack, Console console, Thread waiter) {
         this.admin = admin;
@@ -56,9 +55,9 @@ final class WaitNotice {
     }
 
     /**
-     * Nothing is said any more, and the waiter is not interrupted any more.
+     * Ends all reports and interrupts.
      *
-     * @return why the wait is hopeless, if it is
+     * @return the message about the deadlock, if there is one
      */
     @CanIgnoreReturnValue
     synchronized Optional<String> stop() {
@@ -75,13 +74,13 @@ final class WaitNotice {
                 String key = info.map(WaitNotice::key).orElse("");
                 if (info.isPresent() && !key.equals(said)) {
                     said = key;
-                    tell(info.get());
+                    report(info.get());
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            // The wait itself tells what is wrong with the store; it does not depend on this.
+            // The wait does not depend on this, and reports what is wrong with the store.
             console.sayIfVerbose("can't tell who holds " + Printable.quote(name) + ": "
                     + Printable.escape(String.valueOf(e.getMessage())));
         }
@@ -95,7 +94,7 @@ final class WaitNotice {
         return stopped;
     }
 
-    private synchronized void tell(LockInfo info) {
+    private synchronized void report(LockInfo info) {
         if (stopped) {
             return;
         }
@@ -108,7 +107,7 @@ final class WaitNotice {
         console.say("waiting for " + Printable.quote(name) + ": " + Holders.describe(info));
     }
 
-    /** Whether what is wanted can't be had as long as the commands around this one run. */
+    /** Whether the share can't be granted as long as the enclosing commands run. */
     private boolean isHopeless(LockInfo info) {
         List<Long> around = ChildEnvironment.tokensAround(stack, name);
         long weight = 0;
@@ -118,12 +117,11 @@ final class WaitNotice {
             }
         }
         return weight > 0
-                // Others may give their permits back. Sharing is not waited for unless someone before us wants to be
-                // alone.
+                // Others may release their permits. A reader waits only if a writer is queued before it.
                 && (share.kind() != Share.Kind.PERMITS || weight + share.permits() > info.capacity());
     }
 
-    /** What changes when another one holds it. */
+    /** Identifies the holders: differs when another claim holds the lock. */
     private static String key(LockInfo info) {
         return info.holders().stream()
                 .map(holder -> holder.session() + " " + holder.claim())

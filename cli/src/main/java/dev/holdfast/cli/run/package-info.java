@@ -1,4 +1,6 @@
-/** {@code holdfast run}: its options, the wait for the lock, and the command under it until all of it is gone. */
+/**
+ * {@code holdfast run}: its options, the wait for the lock, and the command under it until its last process has ended.
+ */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.cli.run;

@@ -24,33 +24,32 @@ import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Drivers that are not part of the command, for their licences are not: jars that its user has put somewhere. */
+/** Drivers that are not part of the command because of their licences: the user supplies the jars. */
 final class Drivers {
 
     static final String VARIABLE = "HOLDFAST_DRIVERS";
 
-    /** What brings a driver, by the scheme of the store. */
-    private static final Map<String, String> BROUGHT = Map.of(
+    /** The jar with the driver, by the scheme of the store. */
+    private static final Map<String, String> JARS = Map.of(
             "mariadb", "mariadb-java-client from org.mariadb.jdbc",
             "mysql", "mysql-connector-j from com.mysql");
 
     private Drivers() {}
 
     /**
-     * Sees to it that there is a driver for a store, if it or one that it is made of needs one that is not part of the
-     * command.
+     * Registers a driver for a store, if it or one of its members needs one that is not part of the command.
      *
      * @throws CliException if there is none
      */
     static void provide(StoreLocation location, Map<String, String> environment) {
-        BROUGHT.forEach((scheme, brought) -> {
+        JARS.forEach((scheme, jar) -> {
             if (location.involves(scheme)) {
-                provide(scheme, brought, environment);
+                provide(scheme, jar, environment);
             }
         });
     }
 
-    private static void provide(String scheme, String brought, Map<String, String> environment) {
+    private static void provide(String scheme, String jar, Map<String, String> environment) {
         String url = "jdbc:" + scheme + "://localhost/any";
         if (DriverManager.drivers().anyMatch(driver -> accepts(driver, url))) {
             return;
@@ -59,7 +58,7 @@ final class Drivers {
         try {
             Driver found = find(jarsIn(places), url);
             if (found != null) {
-                DriverManager.registerDriver(new Lent(found));
+                DriverManager.registerDriver(new DriverWrapper(found));
                 return;
             }
         } catch (SQLException | ServiceConfigurationError | LinkageError e) {
@@ -68,8 +67,8 @@ final class Drivers {
         }
         throw new CliException(
                 ExitCode.STORE_UNUSABLE,
-                "there is no driver for '" + scheme + ":'. The command may not bring one: put the jar " + brought
-                        + " into " + Printable.quote(places.get(0).toString()) + ", or name it in $" + VARIABLE,
+                "there is no driver for '" + scheme + ":'. The command may not bring one: put the jar " + jar + " into "
+                        + Printable.quote(places.get(0).toString()) + ", or name it in $" + VARIABLE,
                 null);
     }
 
@@ -92,7 +91,7 @@ final class Drivers {
                 .resolve("drivers"));
     }
 
-    /** As the default file is found. */
+    /** The home directory, found like that of the default file. */
     private static Path home(Map<String, String> environment) {
         String home = environment.getOrDefault("HOME", "");
         return Path.of(home.isEmpty() ? System.getProperty("user.home", "") : home);
@@ -117,7 +116,7 @@ final class Drivers {
         return jars;
     }
 
-    /** Its class loader stays open for as long as the process lives. */
+    /** The class loader stays open as long as the process lives. */
     private static @Nullable Driver find(List<Path> jars, String url) {
         ClassLoader loader = new URLClassLoader(Jars.urls(jars), Drivers.class.getClassLoader());
         for (Driver driver : ServiceLoader.load(Driver.class, loader)) {
@@ -136,11 +135,11 @@ final class Drivers {
         }
     }
 
-    /** A driver of another class loader: the driver manager would not give that one to us. */
-    private static final class Lent implements Driver {
+    /** Wraps a driver of another class loader, which the driver manager would not return to this one. */
+    private static final class DriverWrapper implements Driver {
         private final Driver real;
 
-        private Lent(Driver real) {
+        private DriverWrapper(Driver real) {
             this.real = real;
         }
 

@@ -4,12 +4,12 @@ import dev.holdfast.admin.LockInfo;
 import dev.holdfast.cli.console.DurationText;
 import dev.holdfast.cli.console.Printable;
 
-/** Who holds a lock, in words. */
+/** Describes the holders of a lock. */
 public final class Holders {
 
     private Holders() {}
 
-    /** As {@code held by ann@web1 pid 12 'report.sh' since 2026-01-02T03:04:05Z, lease 24s left}. */
+    /** Such as {@code held by ann@web1 pid 12 'report.sh' since 2026-01-02T03:04:05Z, lease 24s left}. */
     public static String describe(LockInfo info) {
         if (info.holders().isEmpty()) {
             return info.waiting() == 0
@@ -27,7 +27,7 @@ public final class Holders {
         return text.toString();
     }
 
-    /** Who it is, safe to print. */
+    /** The label of a holder, safe to print. */
     public static String label(String label) {
         return label.isBlank() ? "an unnamed client" : Printable.escape(label);
     }

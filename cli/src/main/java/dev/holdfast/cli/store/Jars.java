@@ -13,7 +13,7 @@ final class Jars {
 
     private Jars() {}
 
-    /** Those in a directory, in the order of their names; none if there is no such directory. */
+    /** The jars, in the order of their names; none if there is no such directory. */
     static List<Path> in(Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             return List.of();

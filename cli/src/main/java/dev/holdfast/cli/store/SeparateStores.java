@@ -58,7 +58,7 @@ public final class SeparateStores {
         List<Path> jars = new ArrayList<>();
         named.values().stream().distinct().forEach(store -> jars.addAll(jarsOf(store, location)));
         ClassLoader command = SeparateStores.class.getClassLoader();
-        // It stays open for as long as the process lives.
+        // It stays open as long as the process lives.
         Thread.currentThread().setContextClassLoader(new URLClassLoader(Jars.urls(jars), new SharedClasses(command)));
         named.forEach((scheme, store) -> requireProvider(scheme, store, location));
     }
@@ -110,15 +110,15 @@ public final class SeparateStores {
                 cause);
     }
 
-    /** Beside the file, or the directory, that this class was loaded from. */
+    /** The directory of a store, next to the jar or directory from which this class was loaded. */
     private static Path directoryOf(String store) {
         URL command = SeparateStores.class.getProtectionDomain().getCodeSource().getLocation();
         return Path.of(URI.create(command.toString())).resolveSibling("stores").resolve(store);
     }
 
     /**
-     * What a separate store sees of the command: the classes of Holdfast, which both must share, and the logging
-     * facade. Libraries of the command stay hidden, since a store may bring another version of them.
+     * Shows a separate store only the command's classes of Holdfast, which both must share, and the logging facade. The
+     * command's libraries stay hidden, since a store may bring other versions of them.
      */
     private static final class SharedClasses extends ClassLoader {
 
@@ -137,7 +137,7 @@ public final class SeparateStores {
             throw new ClassNotFoundException(name);
         }
 
-        /** The providers of the command's own stores, of which a quorum may be made as well. */
+        /** The providers of the command's own stores, which can be members of the same quorum. */
         @Override
         protected Enumeration<URL> findResources(String name) throws IOException {
             return name.startsWith("META-INF/services/dev.holdfast.")

@@ -15,12 +15,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which store is meant: the option, else the environment, else the default.
+ * The store to use: named by the option, otherwise by the environment, otherwise the default.
  *
  * @param text the URI as it was given, perhaps with credentials
- * @param uri the store
- * @param isDefault whether nobody named it
- * @param timeout how long it may take to be opened, and to answer a question
+ * @param uri the URI, parsed
+ * @param isDefault whether neither option nor environment names a store
+ * @param timeout the store time-out, for opening the store and for each reply
  */
 public record StoreLocation(String text, StoreUri uri, boolean isDefault, Duration timeout) {
 
@@ -32,11 +32,11 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
     private static final String MASK = "***";
 
     /**
-     * Decides.
+     * Finds the store to use.
      *
      * @param option the value of {@code --store}, if it was given
      * @param environment the environment of this process
-     * @throws CliException (usage) if that is no URI, or one whose credentials were taken out, or the time-out is none
+     * @throws CliException (usage) if the URI is malformed or its credentials were removed, or the time-out is invalid
      */
     public static StoreLocation of(@Nullable String option, Map<String, String> environment) {
         String inherited = environment.get(VARIABLE);
@@ -45,7 +45,7 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         StoreUri uri = parse(text, isInherited ? "$" + VARIABLE + ": " : "");
         StoreLocation location = new StoreLocation(text, uri, option == null && !isInherited, timeout(environment));
         if (isInherited && !location.isFile() && text.contains(MASK)) {
-            // Falling back to some other store would run two holders at once.
+            // A fallback to another store would let two holders run at once.
             throw CliException.usage("$" + VARIABLE + " (" + Printable.escape(uri.toString())
                     + ") has no credentials: 'holdfast run' never hands them to its command. Name "
                     + "the store with --store");
@@ -83,32 +83,32 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         return timeout;
     }
 
-    /** Whether it is a file of this machine. */
+    /** Whether the store is a file of this machine. */
     boolean isFile() {
         return uri.scheme().equals("sqlite");
     }
 
-    /** Whether it is a store of a scheme, or one that is made of such stores. */
+    /** Whether the store or one of its members has this scheme. */
     boolean involves(String scheme) {
         String members = uri.rest().startsWith("(") ? uri.rest().toLowerCase(Locale.ROOT) : "";
         return uri.scheme().equals(scheme)
                 || Stream.of("(", ",", " ").anyMatch(before -> members.contains(before + scheme + "://"));
     }
 
-    /** For people: the URI, and of a file where it is. */
+    /** The URI, and the path of a file, for people. */
     public String describe() {
         return "store " + this + (isFile() ? " (" + Printable.escape(file().toString()) + ")" : "");
     }
 
-    /** Whether no other process can reach it. */
+    /** Whether no other process can reach the store. */
     public boolean isOfThisProcess() {
         return uri.scheme().equals("memory");
     }
 
     /**
-     * The file, whether it is there or not.
+     * The path of the file, which need not exist.
      *
-     * @throws CliException if the URI names none (usage), or there is no place for the default file
+     * @throws CliException if the URI names no file (usage), or no directory can hold the default file
      */
     Path file() {
         try {
@@ -121,10 +121,10 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
     }
 
     /**
-     * Lets a command see which store its lock is on, so that a {@code holdfast} inside it means the same one; but never
-     * the credentials. A store that nobody named stays unnamed.
+     * Passes the URI of the store to a command, without credentials, so that a {@code holdfast} inside it uses the same
+     * store. The default store is not passed.
      *
-     * @param environment the command's, still with what this process was given; changed
+     * @param environment the command's environment, so far that of this process; changed
      */
     public void showTo(Map<String, String> environment) {
         if (!isDefault) {
@@ -132,13 +132,13 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         }
     }
 
-    /** In doubt about what is a credential, without it. */
+    /** Without anything that may be a credential. */
     private String withoutCredentials() {
         String masked = uri.toString();
         return masked.contains(MASK) ? masked : text;
     }
 
-    /** The command may go to another directory, where a relative path would mean another file. */
+    /** With an absolute path: the command may change to a directory where a relative path would mean another file. */
     private String absolute() {
         if (uri.rest().isEmpty() || uri.rest().startsWith("/")) {
             return text;

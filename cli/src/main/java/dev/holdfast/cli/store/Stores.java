@@ -21,10 +21,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
-/** Opens stores, and asks them what operators want to know. */
+/** Opens and closes stores, and runs administrative commands on them. */
 public final class Stores {
 
-    /** Enough to close a store that answers. */
+    /** Enough to close a store that replies. */
     public static final Duration CLOSE_TIME = Duration.ofSeconds(2);
 
     private Stores() {}
@@ -32,7 +32,7 @@ public final class Stores {
     /**
      * Opens a store, within the store time-out.
      *
-     * @throws CliException if it can't be used, or is not open by then
+     * @throws CliException if the store can't be used, or does not open in time
      */
     public static LockStore open(StoreLocation location) throws InterruptedException {
         try {
@@ -48,8 +48,8 @@ public final class Stores {
     }
 
     /**
-     * Closes a store, or a client of one, without waiting longer than that for a store that is silent: what is left
-     * ends with this process.
+     * Closes a store or a client, but waits no longer than the time-out for a silent store: the rest ends with this
+     * process.
      */
     public static void close(Duration timeout, AutoCloseable opened) {
         FutureTask<Void> closing = new FutureTask<>(() -> {
@@ -62,13 +62,13 @@ public final class Stores {
         try {
             Void unused = closing.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException | TimeoutException | ExecutionException e) {
-            // The process ends without it, and its exit code is about something else.
+            // The process ends anyway, and its exit code is not about the close.
         }
     }
 
     private static StoreProvider provider(StoreLocation location) {
         if (location.isFile()) {
-            return new SqliteStoreProvider(); // the usual one needs no look through all jars
+            return new SqliteStoreProvider(); // the usual store; avoids a search of all jars
         }
         Drivers.provide(location, System.getenv());
         SeparateStores.provide(location);
@@ -76,10 +76,10 @@ public final class Stores {
     }
 
     /**
-     * Opens a store to ask it something or to end what is there, and makes nothing that isn't there.
+     * Opens an existing store for an administrative command; never creates one.
      *
-     * @return the answer; empty if there is no store yet, and so nobody holds anything
-     * @throws CliException if it can't be used, or does not answer in time
+     * @return the result; empty if there is no store yet, and so no lock
+     * @throws CliException if the store can't be used, or does not reply in time
      */
     public static <T> Optional<T> ask(StoreLocation location, Console console, Function<LockAdmin, T> question)
             throws InterruptedException {
@@ -100,7 +100,7 @@ public final class Stores {
         }
     }
 
-    /** The end of a command for which the store is the reason. */
+    /** The exception that ends the command when the store fails. */
     public static CliException failure(StoreLocation location, StoreException failure) {
         boolean isPassing = failure.reason() == StoreException.Reason.UNAVAILABLE;
         return new CliException(

@@ -1,4 +1,4 @@
-/** Which store is meant, how it is opened, and how it is asked about locks. */
+/** Finds and opens the store of a command, and inspects its locks. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.cli.store;

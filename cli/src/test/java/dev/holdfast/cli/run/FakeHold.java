@@ -17,7 +17,7 @@ final class FakeHold implements Hold {
     private volatile Duration remaining;
     private volatile Loss.Cause lossCause = Loss.Cause.EXPIRED;
     private volatile boolean isBroken;
-    private final AtomicInteger looks = new AtomicInteger();
+    private final AtomicInteger polls = new AtomicInteger();
     private volatile Consumer<Loss> listener = loss -> {};
 
     FakeHold(Duration remaining) {
@@ -73,8 +73,8 @@ final class FakeHold implements Hold {
      * Waits until somebody has looked at the lease from now on, and once more: then what the first look led to is done.
      */
     void untilLookedAt() {
-        int before = looks.get();
-        CliProcess.until("somebody looks at the lease", () -> looks.get() >= before + 2);
+        int before = polls.get();
+        CliProcess.until("somebody looks at the lease", () -> polls.get() >= before + 2);
     }
 
     /** From now on the lease can't be asked for. */
@@ -84,7 +84,7 @@ final class FakeHold implements Hold {
 
     @Override
     public Duration remaining() {
-        looks.incrementAndGet();
+        polls.incrementAndGet();
         if (isBroken) {
             throw new IllegalStateException("broken");
         }

@@ -36,7 +36,7 @@ class LeaseWatchTest {
     private Place place;
     private CliProcess command;
     private ProcessTree tree;
-    private LeaseWatch watch;
+    private LeaseWatch leaseWatch;
 
     @BeforeEach
     void startACommandThatNotesTermAndGoesOn() {
@@ -57,11 +57,11 @@ class LeaseWatchTest {
 
     @Test
     void leavesACommandAloneWhoseLockIsWell() {
-        watch(Action.TERM, "");
+        start(Action.TERM, "");
         hold.setRemaining(Duration.ofSeconds(61));
         hold.untilLookedAt();
-        watch.stop();
-        assertThat(watch.hasActed()).isFalse();
+        leaseWatch.stop();
+        assertThat(leaseWatch.hasActed()).isFalse();
         assertThat(place.file("terms")).doesNotExist();
         assertThat(command.isAlive()).isTrue();
         assertThat(text()).isEmpty();
@@ -69,7 +69,7 @@ class LeaseWatchTest {
 
     @Test
     void sendsTermWhileThereIsTimeAndKillBeforeThereIsNone() {
-        watch(Action.TERM, "");
+        start(Action.TERM, "");
         hold.setRemaining(IN_GRACE);
         CliProcess.untilWritten(place.file("terms"));
         assertThat(command.isAlive()).isTrue();
@@ -77,17 +77,17 @@ class LeaseWatchTest {
                 .contains("lock 'x' can't be kept: it was not renewed, and its lease ends in 30s; sending TERM");
         hold.setRemaining(Duration.ofMillis(100));
         assertThat(command.exitCode()).isEqualTo(137);
-        watch.stop();
-        assertThat(watch.hasActed()).isTrue();
+        leaseWatch.stop();
+        assertThat(leaseWatch.hasActed()).isTrue();
         assertThat(tree.alive()).isEmpty();
     }
 
     @Test
     void aLeaseThatIsOverLeavesNoGrace() {
-        watch(Action.TERM, "");
+        start(Action.TERM, "");
         hold.lose(Loss.Cause.REMOVED);
         assertThat(command.exitCode()).isEqualTo(137);
-        watch.stop();
+        leaseWatch.stop();
         assertThat(place.file("terms")).doesNotExist();
         assertThat(tree.alive()).isEmpty();
         assertThat(text()).contains("lock 'x' is lost: it was removed at the store; killing");
@@ -95,57 +95,57 @@ class LeaseWatchTest {
 
     @Test
     void noticesTheEndByItsOwnClockThoughNobodyTells() {
-        watch(Action.TERM, "");
+        start(Action.TERM, "");
         hold.setRemaining(Duration.ZERO);
         assertThat(command.exitCode()).isEqualTo(137);
-        watch.stop();
+        leaseWatch.stop();
         assertThat(text())
                 .contains("lock 'x' is lost: its lease ran out: no keep-alive was acknowledged in time; killing");
     }
 
     @Test
     void saysWhyALockIsLostThoughItWasNotToldYet() {
-        watch(Action.TERM, "");
+        start(Action.TERM, "");
         hold.loseUntold(Loss.Cause.REMOVED);
         assertThat(command.exitCode()).isEqualTo(137);
-        watch.stop();
+        leaseWatch.stop();
         assertThat(text()).contains("lock 'x' is lost: it was removed at the store; killing");
     }
 
     @Test
     void killsWithoutWordsIfThatIsWanted() {
-        watch(Action.KILL, "");
+        start(Action.KILL, "");
         hold.setRemaining(IN_GRACE);
         hold.untilLookedAt();
         assertThat(command.isAlive()).isTrue();
         hold.setRemaining(Duration.ofMillis(100));
         assertThat(command.exitCode()).isEqualTo(137);
-        watch.stop();
+        leaseWatch.stop();
         assertThat(place.file("terms")).doesNotExist();
     }
 
     @Test
     void ignoringMeansToSayItAndNoMore() {
-        watch(Action.IGNORE, "");
+        start(Action.IGNORE, "");
         hold.setRemaining(Duration.ofMillis(10));
         hold.untilLookedAt();
-        assertThat(watch.hasActed()).isFalse();
+        assertThat(leaseWatch.hasActed()).isFalse();
         hold.lose(Loss.Cause.SESSION_ENDED);
         CliProcess.until("it says so", () -> text().contains("the command goes on without it"));
         assertThat(text()).contains("lock 'x' is lost: the store ended the session");
-        watch.stop();
-        assertThat(watch.hasActed()).isTrue();
-        assertThat(watch.isEndingTheTree()).isFalse();
+        leaseWatch.stop();
+        assertThat(leaseWatch.hasActed()).isTrue();
+        assertThat(leaseWatch.isEndingTheTree()).isFalse();
         assertThat(command.isAlive()).isTrue();
     }
 
     @Test
     void aWatchThatBreaksDownLetsNobodyRunOn() {
-        watch(Action.TERM, "");
+        start(Action.TERM, "");
         hold.breakDown();
         assertThat(command.exitCode()).isEqualTo(137);
-        watch.stop();
-        assertThat(watch.hasActed()).isTrue();
+        leaseWatch.stop();
+        assertThat(leaseWatch.hasActed()).isTrue();
         assertThat(text()).contains("the lease can't be watched");
     }
 
@@ -153,28 +153,28 @@ class LeaseWatchTest {
     void aProgramOfTheUsersComesInThePlaceOfTerm() {
         Path hook = place.script(
                 "hook.sh", "echo \"$HOLDFAST_NAME $HOLDFAST_PID $HOLDFAST_LOSS\" > " + place.file("hooked") + "\n");
-        watch(Action.EXEC, hook.toString());
+        start(Action.EXEC, hook.toString());
         hold.setRemaining(IN_GRACE);
         assertThat(CliProcess.untilWritten(place.file("hooked"))).isEqualTo("x " + command.pid() + " NOT_RENEWED");
         assertThat(command.isAlive()).isTrue();
         hold.setRemaining(Duration.ofMillis(100));
         assertThat(command.exitCode()).isEqualTo(137);
-        watch.stop();
+        leaseWatch.stop();
         assertThat(place.file("terms")).doesNotExist();
     }
 
     @Test
     void aProgramThatIsNotThereMeansTerm() {
-        watch(Action.EXEC, "/no/such/hook");
+        start(Action.EXEC, "/no/such/hook");
         hold.setRemaining(IN_GRACE);
         CliProcess.untilWritten(place.file("terms"));
         assertThat(text()).contains("can't run '/no/such/hook' (--on-lost)", "sending TERM instead");
     }
 
-    private void watch(Action action, String program) {
+    private void start(Action action, String program) {
         Console console = new Console(System.out, new PrintStream(said, true, StandardCharsets.UTF_8), false, false);
-        watch = new LeaseWatch(hold, tree, new LossPolicy(action, program, GRACE), console);
-        watch.start();
+        leaseWatch = new LeaseWatch(hold, tree, new LossPolicy(action, program, GRACE), console);
+        leaseWatch.start();
     }
 
     private String text() {

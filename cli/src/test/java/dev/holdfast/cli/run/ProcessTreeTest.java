@@ -52,7 +52,7 @@ class ProcessTreeTest {
                 start("env -i sh -c 'sleep 1000 & echo $! > started; while [ ! -e go ]; do sleep 0.02; done'")) {
             long sleeper = Long.parseLong(CliProcess.untilWritten(place.file("started")));
             ProcessTree tree = tree(command, "unmarked");
-            tree.look();
+            tree.scan();
             place.script("go", "");
             assertThat(command.exitCode()).isZero();
             assertThat(pids(tree)).containsExactly(sleeper);
@@ -81,10 +81,10 @@ class ProcessTreeTest {
     void oneThatBecomesAnotherProgramAllTheTimeIsNeverGone() {
         Path restless = place.script("restless.sh", "exec \"$0\"\n");
         try (CliProcess command = place.startProgram(Child.NOTHING, List.of(restless.toString()))) {
-            for (int look = 0; look < 200; look++) {
+            for (int i = 0; i < 200; i++) {
                 ProcFs.Marked marked = ProcessTree.PROC.findMarked("HOLDFAST_HOLD", mark, Integer.MAX_VALUE);
                 assertThat(marked.found().stream().anyMatch(one -> one.pid() == command.pid()) || !marked.isComplete())
-                        .as("look %s", look)
+                        .as("scan %s", i)
                         .isTrue();
             }
         }
@@ -130,7 +130,7 @@ class ProcessTreeTest {
                 "trap 'exit 4' USR1; (trap 'echo usr1 > noted; exit' USR1; echo > started; while :; do sleep 0.02; done) & while :; do sleep 0.02; done")) {
             CliProcess.untilWritten(place.file("started"));
             ProcessTree tree = tree(command, mark);
-            tree.look();
+            tree.scan();
             tree.signal("USR1");
             assertThat(command.exitCode()).isEqualTo(4);
             assertThat(place.file("noted")).doesNotExist();

@@ -6,8 +6,8 @@ import dev.holdfast.cli.run.RunOptions.Leftovers;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The time between the end of the command and that of the last process that it has started. */
-final class Aftermath {
+/** Waits, after the end of the command, for the processes that it has started. */
+final class LeftoverWait {
 
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -16,34 +16,34 @@ final class Aftermath {
 
     private final RunOptions options;
     private final ProcessTree tree;
-    private final LeaseWatch watch;
+    private final LeaseWatch leaseWatch;
     private final SignalRelay signals;
     private final Console console;
 
     // Used by one thread.
     private long sinceNanos;
-    private boolean isTold;
+    private boolean isReported;
     private boolean isEnding;
 
-    Aftermath(RunOptions options, ProcessTree tree, LeaseWatch watch, SignalRelay signals, Console console) {
+    LeftoverWait(RunOptions options, ProcessTree tree, LeaseWatch leaseWatch, SignalRelay signals, Console console) {
         this.options = options;
         this.tree = tree;
-        this.watch = watch;
+        this.leaseWatch = leaseWatch;
         this.signals = signals;
         this.console = console;
     }
 
     /**
-     * Returns when nothing is left, or what is left is to be ignored.
+     * Returns when no process is left, or those that are left are to be ignored.
      *
-     * @param code how the command ended
+     * @param code the exit code of the command
      */
     void await(int code) {
         sinceNanos = System.nanoTime();
         long pause = FIRST_PAUSE_NANOS;
         while (!tree.isGone()) {
-            if (watch.isEndingTheTree()) {
-                // It kills what is left, in its own time.
+            if (leaseWatch.isEndingTheTree()) {
+                // The watch itself kills what is left.
             } else if (options.leftovers() == Leftovers.IGNORE) {
                 console.sayIfVerbose("releasing, though these still run: " + ProcessText.list(tree.alive()));
                 return;
@@ -52,14 +52,14 @@ final class Aftermath {
             } else if (isEnding || signals.hasPassedOnStop() || isEndedBySignal(code)) {
                 end();
             } else {
-                tell(code);
+                report(code);
             }
             LockSupport.parkNanos(this, pause);
             pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
         }
     }
 
-    /** Who asked the command to end meant all of it. */
+    /** Ends what is left: whoever ended the command meant all of it. */
     private void end() {
         if (!isEnding) {
             isEnding = true;
@@ -76,15 +76,15 @@ final class Aftermath {
         }
     }
 
-    private void tell(int code) {
-        if (!isTold && System.nanoTime() - sinceNanos > QUIET_NANOS) {
-            isTold = true;
+    private void report(int code) {
+        if (!isReported && System.nanoTime() - sinceNanos > QUIET_NANOS) {
+            isReported = true;
             console.say("the command has ended with " + code
                     + ", but the lock stays until what it started has ended too: " + ProcessText.list(tree.alive()));
         }
     }
 
-    /** Whether HUP, INT or TERM ended it, as far as the code tells. */
+    /** Whether, according to its exit code, HUP, INT or TERM ended the command. */
     private static boolean isEndedBySignal(int code) {
         int signal = code - ExitCode.SIGNAL_BASE;
         return signal == 1 || signal == 2 || signal == 15;

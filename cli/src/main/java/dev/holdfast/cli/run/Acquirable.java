@@ -7,27 +7,27 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import java.util.Optional;
 
-/** What a command waits for, whatever kind of lock it is. */
-interface Wanted {
+/** A lock of any kind that a command waits for. */
+interface Acquirable {
 
-    /** One attempt, without waiting. */
+    /** Tries once, without waiting. */
     Optional<? extends Hold> tryAcquire();
 
-    /** Empty if others kept it for all of the time. */
+    /** Waits; empty if others kept the lock for all of the wait. */
     Optional<? extends Hold> tryAcquire(AcquireOptions options) throws InterruptedException;
 
-    /** Finds it; this asks nothing of the store. */
-    static Wanted of(Holdfast client, String name, Share share) {
+    /** The lock of a name; sends nothing to the store. */
+    static Acquirable of(Holdfast client, String name, Share share) {
         return switch (share.kind()) {
             case ALONE -> new Lock(client.lock(name));
             case SHARED -> new Lock(client.readWriteLock(name).readLock());
             case EXCLUSIVE -> new Lock(client.readWriteLock(name).writeLock());
-            case PERMITS -> new Some(client.semaphore(name, share.of()), share.permits());
+            case PERMITS -> new Some(client.semaphore(name, share.total()), share.permits());
         };
     }
 
     /** A lock, or one side of a read-write lock. */
-    record Lock(DistributedLock lock) implements Wanted {
+    record Lock(DistributedLock lock) implements Acquirable {
 
         @Override
         public Optional<Hold> tryAcquire() {
@@ -41,7 +41,7 @@ interface Wanted {
     }
 
     /** Some permits of a semaphore. */
-    record Some(DistributedSemaphore semaphore, int permits) implements Wanted {
+    record Some(DistributedSemaphore semaphore, int permits) implements Acquirable {
 
         @Override
         public Optional<? extends Hold> tryAcquire() {
