@@ -8,8 +8,8 @@ import dev.holdfast.task.TaskOptions;
 import java.util.List;
 
 /**
- * The locks that the calling thread works under by {@link Locked}, {@link ScheduledLock} or {@link LockTemplate}: for
- * their fencing tokens, and for code that must not run without a lock, whoever calls it.
+ * The locks under which the calling thread works, by {@link Locked}, {@link ScheduledLock} or {@link LockTemplate}: for
+ * their fencing tokens, and for code that must never run without a lock.
  *
  * <pre>{@code
  * void append(Entry entry) {
@@ -18,10 +18,10 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>They are those of the thread that a method is called on, until it returns. What a method returns as a stage or a
- * {@code Mono} runs later and elsewhere: read the token before.
+ * <p>A method has them on the thread that calls it, until it returns. A stage or {@code Mono} that it returns runs
+ * later on other threads: read the token before.
  *
- * <p><b>Thread-safety:</b> all methods may be called from any thread, and answer for that thread.
+ * <p><b>Thread-safety:</b> all methods may be called from any thread, and concern that thread.
  */
 public final class CurrentLocks {
 
@@ -33,10 +33,10 @@ public final class CurrentLocks {
     }
 
     /**
-     * Makes sure that the thread works under a lock, and that the innermost is good; waits while it is in doubt, see
-     * {@link dev.holdfast.Hold#ensureHeld()}.
+     * Checks that the thread works under a lock, and that the innermost is still held; waits while that is in doubt,
+     * see {@link dev.holdfast.Hold#ensureHeld()}.
      *
-     * @throws IllegalStateException if there is none: the method was called past the proxy, or from elsewhere
+     * @throws IllegalStateException if there is none: the call bypassed the proxy, or came from unlocked code
      * @throws dev.holdfast.LockLostException if it was lost
      */
     public static void ensureHeld() {
@@ -44,7 +44,7 @@ public final class CurrentLocks {
     }
 
     /**
-     * Makes sure that the thread works under a lock of this name, and that it is good; as {@link #ensureHeld()}.
+     * Checks that the thread works under a lock of this name, and that it is still held; see {@link #ensureHeld()}.
      *
      * @throws IllegalStateException if there is none
      * @throws dev.holdfast.LockLostException if it was lost
@@ -54,18 +54,18 @@ public final class CurrentLocks {
     }
 
     /**
-     * The fencing token of the innermost lock, to be sent along with what is written.
+     * The fencing token of the innermost lock, to send with every write.
      *
      * @throws IllegalStateException if there is none, or there are several: name one
      * @throws dev.holdfast.LockLostException if it was lost
      */
     public static long fencingToken() {
-        HeldLocks held = innermost();
-        if (held.names().size() > 1) {
-            throw new IllegalStateException("There are several locks here, " + held.names()
+        HeldLocks locks = innermost();
+        if (locks.names().size() > 1) {
+            throw new IllegalStateException("There are several locks here, " + locks.names()
                     + ", each with a token of its own: call fencingToken(name)");
         }
-        return held.fencingToken(held.names().get(0));
+        return locks.fencingToken(locks.names().get(0));
     }
 
     /**
@@ -79,8 +79,8 @@ public final class CurrentLocks {
     }
 
     /**
-     * What tells the hold on this name from all others, to go with the {@linkplain #fencingToken(String) token} to a
-     * guard that keeps both; see {@link Hold#holdId()}.
+     * The unique id of the hold on this name, for a guard that keeps it with the {@linkplain #fencingToken(String)
+     * token}; see {@link Hold#holdId()}.
      *
      * @throws IllegalStateException if there is none
      */
@@ -89,7 +89,8 @@ public final class CurrentLocks {
     }
 
     /**
-     * The hold on the innermost lock, as for a fence guard. It is released when the method ends; leave it open.
+     * The hold on the innermost lock, for example for a fence guard. It is released when the method ends; don't close
+     * it.
      *
      * @throws IllegalStateException if there is none, or there are several, which have tokens and ids by name
      */
@@ -98,23 +99,23 @@ public final class CurrentLocks {
     }
 
     /**
-     * The hold on the lock of this name, as {@link #hold()}.
+     * The hold on the lock of this name, see {@link #hold()}.
      *
-     * @throws IllegalStateException if there is none, or it was taken together with others
+     * @throws IllegalStateException if there is none, or it was acquired together with others
      */
     public static Hold hold(String name) {
         return single(named(name));
     }
 
-    private static Hold single(HeldLocks held) {
-        return held.single()
-                .orElseThrow(() -> new IllegalStateException("The locks " + held.names() + " were taken together, and"
+    private static Hold single(HeldLocks locks) {
+        return locks.single()
+                .orElseThrow(() -> new IllegalStateException("The locks " + locks.names() + " were taken together, and"
                         + " have no hold each: call fencingToken(name) and holdId(name)"));
     }
 
     /**
-     * Extends the lock of the innermost {@link ScheduledLock} job that the thread runs: sets anew how long it lasts at
-     * most and at least, both from now. For a job that finds out on the way that it takes longer.
+     * Extends the lock of the innermost {@link ScheduledLock} job that the thread runs: sets its longest and its least
+     * time again, both from now. For a job that turns out to take longer.
      *
      * <p><b>Blocking</b> and <b>interruption</b> are those of {@link TaskHold#extend(TaskOptions)}.
      *

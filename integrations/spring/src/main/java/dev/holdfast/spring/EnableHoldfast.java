@@ -23,30 +23,30 @@ import org.springframework.core.Ordered;
  * }
  * </pre>
  *
- * <p>The {@link dev.holdfast.Holdfast} bean of an annotated method is made when the application starts, even if it is
- * lazy, so that the start fails if it can't be. {@link LockedDefaults#withClientOpening} delays that to the first call.
- * An application that uses no lock neither needs a client nor sends anything to a store because of this annotation. A
- * bean of the type {@link LockedDefaults} sets what annotations leave open.
+ * <p>The {@link dev.holdfast.Holdfast} bean of an annotated method is created when the application starts, even if it
+ * is lazy, so that a failure stops the start. {@link LockedDefaults#withClientOpening} delays that until the first
+ * call. An application that uses no lock needs no client, and this annotation alone sends nothing to a store. A bean of
+ * the type {@link LockedDefaults} has the values that annotations don't set.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Import(HoldfastRegistrar.class)
-@SuppressWarnings("exports") // Of no use to others.
+@SuppressWarnings("exports") // The imported class is of no use to callers.
 public @interface EnableHoldfast {
 
     /**
-     * Where locks stand among other advice: outside of transactions and caches, which have the lowest precedence, and
-     * inside of method security. Retries, {@code @Async} and {@code @ConcurrencyLimit} are always outside of it.
+     * The default position of locks among other advice: outside transactions and caches, which have the lowest
+     * precedence, and inside method security. Retries, {@code @Async} and {@code @ConcurrencyLimit} are always outside.
      */
     int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1000;
 
     /**
-     * Where locks stand among other advice: the smaller, the further outside. If the advice of transactions has an
-     * order of its own, this must be smaller.
+     * The position of locks among other advice: the smaller, the further outside. It must be smaller than the order of
+     * the transactions' advice.
      */
     int order() default DEFAULT_ORDER;
 
-    /** Whether beans with interfaces get proxies of their class, too; for all beans of the context. */
+    /** Whether beans with interfaces also get proxies of their class; applies to all beans of the context. */
     boolean proxyTargetClass() default false;
 }

@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what comes of a call whose lock could not be acquired; a bean that {@link Locked#failureHandler()} names.
+ * Decides the result of a call whose lock could not be acquired; a bean named by {@link Locked#failureHandler()}.
  *
- * <p><b>Thread-safety:</b> called by many threads at a time.
+ * <p><b>Thread-safety:</b> called by several threads at the same time.
  */
 @FunctionalInterface
 public interface LockFailureHandler {
 
     /**
-     * Answers the call, which was not run. For a method that returns a stage or a {@code Mono} this is called when the
-     * acquisition has failed, where that would be called, and answers one.
+     * Returns the result of a call that was not run. For a method that returns a stage or a {@code Mono}, it is called
+     * when the acquisition has failed, on the thread that would call the method, and returns a stage or a {@code Mono}.
      *
-     * @return what the caller gets
-     * @throws Throwable what the caller gets instead, such as the cause itself
+     * @return the result for the caller
+     * @throws Throwable the exception for the caller, such as the cause itself
      */
     @Nullable
     Object handle(LockFailure failure) throws Throwable;
@@ -29,8 +29,8 @@ public interface LockFailureHandler {
      * @param names the locks
      * @param method the method that was called
      * @param target the bean
-     * @param arguments what it was called with
-     * @param cause why: {@link dev.holdfast.LockWaitTimeoutException} if others kept the lock, {@link
+     * @param arguments the arguments of the call
+     * @param cause the reason: {@link dev.holdfast.LockWaitTimeoutException} if others kept the lock, {@link
      *     dev.holdfast.StoreUnavailableException} if the store did not answer
      */
     record LockFailure(

@@ -11,7 +11,7 @@ public final class LockInterruptedException extends HoldfastException {
 
     private static final long serialVersionUID = 1L;
 
-    /** For the interceptor. */
+    /** Called by the interceptor. */
     public LockInterruptedException(List<String> names, String work, String store, InterruptedException cause) {
         super(
                 "The thread was interrupted while it waited for " + String.join(", ", names) + ", so " + work

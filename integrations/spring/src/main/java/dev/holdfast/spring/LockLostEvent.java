@@ -4,11 +4,11 @@ import dev.holdfast.Loss;
 import java.util.List;
 
 /**
- * A lock was lost while work ran under it. Published on a thread of its own as soon as that is known; the work may run
- * on, see {@link LossReaction}.
+ * A lock was lost while work ran under it. Published on a separate thread as soon as that is known; the work may still
+ * be running, see {@link LossReaction}.
  *
- * @param work what ran: the method, or what the template was given
+ * @param work the work: a description of the method, or of what the template runs
  * @param names all locks of the work
- * @param loss which of them was lost, and why
+ * @param loss the lost lock, and the reason
  */
 public record LockLostEvent(String work, List<String> names, Loss loss) {}

@@ -1,13 +1,13 @@
 package dev.holdfast.spring;
 
-/** How a lock is shared between its owners. Everyone who uses a name uses it in the same way. */
+/** How owners share a lock. All users of a name must use the same mode, or the two modes of a read-write lock. */
 public enum LockMode {
     /** One owner at a time; re-entrant for its thread. */
     MUTEX,
-    /** The side of a read-write lock that others may hold at the same time. */
+    /** The shared side of a read-write lock. */
     READ,
-    /** The side of a read-write lock that one owner holds alone. */
+    /** The exclusive side of a read-write lock. */
     WRITE,
-    /** Some of a number of permits. */
+    /** Some permits of a semaphore. */
     PERMITS
 }

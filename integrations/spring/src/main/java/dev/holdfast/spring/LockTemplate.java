@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Runs work under locks, with the options of {@link Locked} and without a proxy: for parts of methods, and for calls of
- * a class to itself. Immutable; each {@code with} method answers a changed copy.
+ * Runs work under locks, with the options of {@link Locked} but without a proxy: for parts of methods, and for calls of
+ * a class to itself. Immutable; each {@code with} method returns a changed copy.
  *
  * <pre>{@code
  * LockTemplate locks = new LockTemplate(holdfast).withMaxWait(ofSeconds(5));
@@ -42,7 +42,7 @@ public final class LockTemplate {
     private final LockedExecution execution;
     private final WorkThreads threads;
 
-    /** Locks as an annotation does that sets nothing: a mutex, waits of ten seconds at most, an interrupt at a loss. */
+    /** Locks with the defaults of the annotation: a mutex, a maximum wait of ten seconds, an interrupt at a loss. */
     public LockTemplate(Holdfast client) {
         this(
                 client,
@@ -85,10 +85,10 @@ public final class LockTemplate {
     }
 
     /**
-     * Takes some of a number of permits.
+     * Uses some permits of a semaphore.
      *
      * @param permits 1 to {@code capacity}
-     * @param capacity how many there are; everyone who uses the name says the same
+     * @param capacity how many there are, the same for all users of the name
      * @throws IllegalArgumentException if {@code permits} is out of range
      */
     public LockTemplate withPermits(int permits, int capacity) {
@@ -98,13 +98,13 @@ public final class LockTemplate {
         return with(settings.withPermits(permits, capacity));
     }
 
-    /** Whether claims may be granted past those that wait. */
+    /** Whether claims may pass queued ones. */
     public LockTemplate withOptions(LockOptions options) {
         return with(settings.withOrder(options));
     }
 
     /**
-     * For how long others are waited for; zero makes one attempt.
+     * The maximum wait for others; zero makes one attempt.
      *
      * @throws IllegalArgumentException if it is negative
      */
@@ -113,7 +113,8 @@ public final class LockTemplate {
     }
 
     /**
-     * After which time the lock is lost though its owner is alive, see {@link AcquireOptions#withMaxHold(Duration)}.
+     * The time after which the lock is lost even if its owner is alive, see {@link
+     * AcquireOptions#withMaxHold(Duration)}.
      *
      * @throws IllegalArgumentException if it is out of range
      */
@@ -138,21 +139,21 @@ public final class LockTemplate {
 
     /**
      * Calls asynchronous work on the threads of an executor, with the context that its task decorator takes from the
-     * thread that makes the call. Without this, each call has a new thread.
+     * calling thread. Without an executor, each call has a new thread.
      *
      * @param executor if it has not begun the work a second after the locks were granted, the work runs on a new
-     *     thread; what it rejects fails with what it throws, and the locks are released
+     *     thread; if it rejects the work, the call fails with the exception of the executor, and the locks are released
      */
     public LockTemplate withExecutor(Executor executor) {
         return new LockTemplate(client, settings, lossEvents, WorkThreads.of(executor));
     }
 
-    /** Does something under a lock, as {@link #call(Collection, LockedWork)}. */
+    /** Performs an action under a lock, see {@link #call(Collection, LockedWork)}. */
     public <E extends Throwable> void run(String name, Action<E> action) throws E, InterruptedException {
         run(List.of(name), action);
     }
 
-    /** Does something under locks, as {@link #call(Collection, LockedWork)}. */
+    /** Performs an action under locks, see {@link #call(Collection, LockedWork)}. */
     public <E extends Throwable> void run(Collection<String> names, Action<E> action) throws E, InterruptedException {
         this.<Boolean, E>call(names, () -> {
             action.run();
@@ -160,7 +161,7 @@ public final class LockTemplate {
         });
     }
 
-    /** Does work under a lock, as {@link #call(Collection, LockedWork)}. */
+    /** Runs work under a lock, see {@link #call(Collection, LockedWork)}. */
     @CanIgnoreReturnValue
     public <T extends @Nullable Object, E extends Throwable> T call(String name, LockedWork<T, E> work)
             throws E, InterruptedException {
@@ -168,7 +169,7 @@ public final class LockTemplate {
     }
 
     /**
-     * Does work under locks, all or nothing, on the calling thread, which owns them.
+     * Runs work under locks, acquired all or nothing, on the calling thread, which owns them.
      *
      * <p><b>Blocking</b> and <b>interruption</b> are those of {@link dev.holdfast.DistributedLock#acquire(Duration)}.
      *
@@ -176,13 +177,13 @@ public final class LockTemplate {
      * @return what the work returns
      * @throws LockWaitTimeoutException if others kept a lock for all of the maximum wait; the work was not run
      * @throws dev.holdfast.StoreUnavailableException if the store did not answer; the work was not run
-     * @throws dev.holdfast.LockLostException if a lock was lost before the work ended, unless the loss is only to be
-     *     told; what the work threw is suppressed in it
-     * @throws IllegalArgumentException if there is no name, or one that is none, or the store has no such locks
-     * @throws IllegalStateException if a transaction of the thread is to be refused, or a maximum hold is asked for by
-     *     a thread that has the lock
+     * @throws dev.holdfast.LockLostException if a lock was lost before the work ended, unless the reaction is only an
+     *     event; an exception of the work is suppressed in it
+     * @throws IllegalArgumentException if there is no name, or an invalid one, or the store has no such locks
+     * @throws IllegalStateException if the thread has a transaction that the settings refuse, or if it requests a
+     *     maximum hold of a lock that it already has
      * @throws InterruptedException if interrupted before or while waiting for a lock; the work was not run
-     * @throws E what the work throws
+     * @throws E the exception of the work
      */
     @CanIgnoreReturnValue
     public <T extends @Nullable Object, E extends Throwable> T call(Collection<String> names, LockedWork<T, E> work)
@@ -192,33 +193,33 @@ public final class LockTemplate {
     }
 
     /**
-     * Does work under a lock, or something else if others kept it for all of the maximum wait; as {@link
-     * #call(Collection, LockedWork)}. A failure of an inner lock is not taken for one of this.
+     * Runs work under a lock, or a fallback if others kept the lock for all of the maximum wait; see {@link
+     * #call(Collection, LockedWork)}. A nested lock's failure never triggers the fallback.
      */
     public <T extends @Nullable Object, E extends Throwable> T callOrElse(
             String name, LockedWork<T, E> work, Function<? super LockWaitTimeoutException, ? extends T> otherwise)
             throws E, InterruptedException {
         LockRequest request = request(List.of(name));
-        HeldLocks held;
+        HeldLocks locks;
         try {
-            held = execution.acquire(request);
+            locks = execution.acquire(request);
         } catch (LockWaitTimeoutException e) {
             return otherwise.apply(e);
         }
-        return execution.run(request, held, work);
+        return execution.run(request, locks, work);
     }
 
     /**
-     * Does work under a lock if that can be had within the maximum wait; as {@link #call(Collection, LockedWork)}.
+     * Runs work under a lock if it is granted within the maximum wait; see {@link #call(Collection, LockedWork)}.
      *
-     * @return what the work returned, or empty if it was not run
+     * @return the result of the work, or empty if it was not run
      */
     public <T, E extends Throwable> Optional<T> tryCall(String name, LockedWork<T, E> work)
             throws E, InterruptedException {
         return callOrElse(name, () -> Optional.of(work.run()), timeout -> Optional.empty());
     }
 
-    /** Does asynchronous work under a lock, as {@link #callAsync(Collection, LockedWork)}. */
+    /** Runs asynchronous work under a lock, see {@link #callAsync(Collection, LockedWork)}. */
     @CanIgnoreReturnValue
     public <T extends @Nullable Object> CompletionStage<T> callAsync(
             String name, LockedWork<? extends CompletionStage<T>, ?> work) {
@@ -226,15 +227,15 @@ public final class LockTemplate {
     }
 
     /**
-     * Does asynchronous work under locks that belong to no thread and are not re-entrant. Never blocks. The work is
-     * called on the {@linkplain #withExecutor executor}; it has ended when its stage has.
+     * Runs asynchronous work under locks that belong to no thread and are not re-entrant. Never blocks. The work is
+     * called on the {@linkplain #withExecutor executor}, and ends when its stage completes.
      *
-     * <p>Cancelling the returned stage's future ends the wait for the locks, or cancels the work. A loss cancels the
-     * work too, if it is to interrupt.
+     * <p>Cancelling the returned stage's future ends the wait for the locks, or cancels the work. So does a loss,
+     * unless another {@link LossReaction} is set.
      *
      * @param names at least one, in any order
-     * @return a stage that ends, once the locks are released, as that of the work did, or exceptionally with what
-     *     {@link #call(Collection, LockedWork)} throws
+     * @return a stage that completes like that of the work, after the locks are released, or with the exceptions of
+     *     {@link #call(Collection, LockedWork)}
      */
     @CanIgnoreReturnValue
     public <T extends @Nullable Object> CompletionStage<T> callAsync(
@@ -262,14 +263,14 @@ public final class LockTemplate {
     }
 
     /**
-     * Something that is done under locks and returns nothing.
+     * An action under locks, without a result.
      *
-     * @param <E> what it may throw
+     * @param <E> the exception that it may throw
      */
     @FunctionalInterface
     public interface Action<E extends Throwable> {
 
-        /** Does it. */
+        /** Performs the action. */
         void run() throws E;
     }
 }

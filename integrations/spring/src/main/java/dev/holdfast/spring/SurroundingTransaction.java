@@ -1,22 +1,22 @@
 package dev.holdfast.spring;
 
 /**
- * What a locked method does when its caller has begun a transaction already, which ends after the method. Released at
- * the end of the method, the lock would go to the next owner before the transaction has committed, and that one would
- * not see what was written.
+ * The reaction of a locked method to a transaction that its caller has begun, and that ends after the method. If the
+ * lock were released at the end of the method, the next owner could acquire it before the commit, and would not see the
+ * changes.
  *
- * <p>It concerns methods that return their result; those that return a stage or a {@code Mono} run on other threads,
- * and a transaction of the calling thread is not theirs.
+ * <p>It applies to methods that return their result. Those that return a stage or a {@code Mono} run on other threads,
+ * outside the transaction of the calling thread.
  */
 public enum SurroundingTransaction {
     /**
      * The lock is kept until the transaction has completed. If it is lost before the commit, the transaction is rolled
-     * back with {@link dev.holdfast.LockLostException}. The first call in such a transaction is logged as a warning,
-     * for the transaction may have read data before the lock was there: take the lock outside of it.
+     * back with {@link dev.holdfast.LockLostException}. The first call in such a transaction logs a warning, since the
+     * transaction may have read data before the lock was acquired: acquire the lock outside the transaction.
      */
     HOLD,
-    /** The call is refused with {@link IllegalStateException}, before anything is locked. */
+    /** The call fails with {@link IllegalStateException}, before anything is locked. */
     REFUSE,
-    /** The lock is released at the end of the method: for what the transaction does not write. */
+    /** The lock is released at the end of the method: for data that the transaction does not write. */
     IGNORE
 }

@@ -1,12 +1,12 @@
 package dev.holdfast.spring;
 
-/** What a locked method does when others kept the lock for all of the maximum wait. */
+/** The reaction of a locked method when others kept the lock for all of the maximum wait. */
 public enum TimeoutReaction {
-    /** It throws {@link dev.holdfast.LockWaitTimeoutException}. */
+    /** The method throws {@link dev.holdfast.LockWaitTimeoutException}. */
     THROW,
     /**
-     * It is not run. The caller gets what stands for nothing: an empty {@code Optional}, a stage that ends with null,
-     * an empty {@code Mono}, or null.
+     * The method is not run. The caller gets an empty {@code Optional}, a stage that completes with null, an empty
+     * {@code Mono}, or null, depending on the return type.
      */
     SKIP
 }

@@ -15,20 +15,20 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** What the caller of a method gets that was not run, because its locks could not be acquired. */
+/** Produces the result of a call that was not run because its locks could not be acquired. */
 @FunctionalInterface
 interface AcquisitionFailure {
 
-    /** The answer for what the method returns where it is a stage or a publisher: null stands for nothing. */
+    /** The result of the call. For a method that returns a stage or a publisher, null completes it without a value. */
     @Nullable
     Object answer(Call call, HoldfastException failure) throws Throwable;
 
-    /** Whether the answer runs code of users, which may block. */
+    /** Whether it runs user code, which may block. */
     default boolean isCodeOfUsers() {
         return false;
     }
 
-    /** An answer by code of users. */
+    /** A result from user code. */
     record ByUser(AcquisitionFailure reaction) implements AcquisitionFailure {
 
         @Override
@@ -46,14 +46,14 @@ interface AcquisitionFailure {
     record Call(Object target, List<@Nullable Object> arguments, List<String> names) {}
 
     /**
-     * Reads what an annotation says.
+     * Reads the attributes of an annotation.
      *
-     * @throws IllegalStateException if it contradicts itself, or names what is not there
+     * @throws IllegalStateException if they contradict each other, or name something that does not exist
      */
     static AcquisitionFailure of(AnnotatedMethod where, Locked locked) {
         String fallback = where.text("fallback", locked.fallback());
         String handler = where.text("failureHandler", locked.failureHandler());
-        // The default is for methods that set nothing.
+        // The default applies to methods without attributes of their own.
         boolean isPlain = fallback.isEmpty() && handler.isEmpty();
         TimeoutReaction otherwise = isPlain ? where.defaults().onTimeout() : TimeoutReaction.THROW;
         boolean skips = where.single("onTimeout", locked.onTimeout(), otherwise) == TimeoutReaction.SKIP;
@@ -101,9 +101,9 @@ interface AcquisitionFailure {
 
     private static AcquisitionFailure fallback(AnnotatedMethod where, String name) {
         Class<?>[] plain = where.method().getParameterTypes();
-        Class<?>[] told = Arrays.copyOf(plain, plain.length + 1);
-        told[plain.length] = LockWaitTimeoutException.class;
-        Method withFailure = ReflectionUtils.findMethod(where.targetClass(), name, told);
+        Class<?>[] withException = Arrays.copyOf(plain, plain.length + 1);
+        withException[plain.length] = LockWaitTimeoutException.class;
+        Method withFailure = ReflectionUtils.findMethod(where.targetClass(), name, withException);
         Method found = withFailure != null ? withFailure : ReflectionUtils.findMethod(where.targetClass(), name, plain);
         if (found == null) {
             throw where.misuse("there is no method " + name + " with the same parameters, nor with a"

@@ -12,7 +12,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
-/** A method with an annotation of ours, of which the texts are read: where it is, for messages, and placeholders. */
+/** A method with an annotation of Holdfast; resolves the texts of its attributes and names it in messages. */
 final class AnnotatedMethod {
 
     private final ConfigurableListableBeanFactory beans;
@@ -41,7 +41,7 @@ final class AnnotatedMethod {
         return targetClass;
     }
 
-    /** The method, for people. */
+    /** A description of the method, for people. */
     String name() {
         return name;
     }
@@ -80,7 +80,7 @@ final class AnnotatedMethod {
         return result.toString();
     }
 
-    /** An attribute that is an expression over the call, without its placeholders; empty if it is not set. */
+    /** An attribute that is an expression over the call, with its placeholders resolved; empty if it is not set. */
     String expression(String attribute, String value) {
         if (value.isEmpty()) {
             return "";
@@ -92,7 +92,7 @@ final class AnnotatedMethod {
             throw misuse(attribute + " = \"" + value + "\" has a placeholder without a value", e);
         }
         if (resolved != null && resolved.contains("${")) {
-            // Where nothing is set up for placeholders, those without a value are left as they are.
+            // Without a configuration of placeholders, those without a value stay as they are.
             throw misuse(attribute + " = \"" + value + "\" has a placeholder without a value");
         }
         if (resolved == null || resolved.isBlank()) {
@@ -101,7 +101,7 @@ final class AnnotatedMethod {
         return resolved;
     }
 
-    /** An attribute that is set once at most; the default if it is not set. */
+    /** An attribute that may be set at most once; the default if it is not set. */
     <T> T single(String attribute, T[] values, T otherwise) {
         if (values.length > 1) {
             throw misuse(attribute + " is set to " + values.length + " values; set one of them");
@@ -109,7 +109,7 @@ final class AnnotatedMethod {
         return values.length == 0 ? otherwise : values[0];
     }
 
-    /** An attribute that is a time; empty if it is not set. */
+    /** An attribute that is a duration; empty if it is not set. */
     Optional<Duration> duration(String attribute, String value) {
         String text = text(attribute, value).strip();
         if (text.isEmpty()) {

@@ -10,7 +10,7 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.MethodIntrospector.MetadataLookup;
 import org.springframework.core.annotation.AnnotationUtils;
 
-/** The methods of a class that have one of our annotations, whether they can be carried out or not. */
+/** Finds the methods of a class that have an annotation of Holdfast, valid or not. */
 final class AnnotatedMethods {
 
     private static final List<Class<? extends Annotation>> ANNOTATIONS = List.of(Locked.class, ScheduledLock.class);

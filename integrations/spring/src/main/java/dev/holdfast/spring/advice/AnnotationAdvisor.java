@@ -26,7 +26,7 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.function.SingletonSupplier;
 
-/** Advises the methods with an annotation, which is read once for each method and class. */
+/** Advises methods with an annotation. It reads the annotation once for each method and class. */
 abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherPointcutAdvisor
         implements MethodInterceptor, BeanFactoryAware, ApplicationEventPublisherAware {
 
@@ -47,7 +47,7 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
     /**
      * Reads an annotation.
      *
-     * @throws IllegalStateException if it can't be carried out
+     * @throws IllegalStateException if it is invalid
      */
     abstract GuardedMethod read(AnnotatedMethod where, A values);
 
@@ -78,7 +78,7 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
                 && isPresent(annotation, method, targetClass);
     }
 
-    /** Whether a method has an annotation, itself or where it is declared first. */
+    /** Whether a method, or the declaration that it overrides, has an annotation. */
     static boolean isPresent(Class<? extends Annotation> annotation, Method method, Class<?> targetClass) {
         return annotations(method, targetClass).isPresent(annotation);
     }
@@ -110,9 +110,9 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
     }
 
     /**
-     * The method of a class, which has the annotation.
+     * The annotated method of a class.
      *
-     * @throws IllegalStateException if the annotation can't be carried out
+     * @throws IllegalStateException if the annotation is invalid
      */
     final GuardedMethod guarded(Method method, Class<?> targetClass) {
         MethodClassKey key = new MethodClassKey(method, targetClass);
@@ -136,11 +136,11 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
         AnnotatedMethod where = new AnnotatedMethod(beans(), annotation.getSimpleName(), specific, targetClass);
         MergedAnnotations annotations = annotations(method, targetClass);
         int nearest = annotations.get(annotation).getAggregateIndex();
-        long together = annotations.stream(annotation)
+        long count = annotations.stream(annotation)
                 .filter(one -> one.getAggregateIndex() == nearest)
                 .count();
-        if (together > 1) {
-            throw where.misuse("it is there " + together + " times, on the method or on its annotations. Leave one; a"
+        if (count > 1) {
+            throw where.misuse("it is there " + count + " times, on the method or on its annotations. Leave one; a"
                     + " key that is a collection locks several things");
         }
         return read(where, annotations.get(annotation).synthesize());

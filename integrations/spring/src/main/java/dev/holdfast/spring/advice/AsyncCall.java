@@ -21,8 +21,8 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * On which thread a method is called that returns a stage: never on one of the client. With {@code @Async} it is the
- * thread that Spring has provided, which has nothing to do until the stage has ended.
+ * Decides which thread calls a method that returns a stage: never one of the client. With {@code @Async} it is the
+ * thread from Spring, which has nothing else to do until the stage completes.
  */
 final class AsyncCall {
 
@@ -35,8 +35,8 @@ final class AsyncCall {
     /**
      * Starts a call.
      *
-     * @param start starts it, with the executor for the method
-     * @throws InterruptedException if the thread that Spring has provided is interrupted before it calls the method
+     * @param start starts the call, with the executor for the method
+     * @throws InterruptedException if the thread from Spring is interrupted before it calls the method
      */
     <T extends @Nullable Object> CompletableFuture<T> start(
             MethodInvocation invocation, Function<? super Executor, ? extends CompletionStage<T>> start)

@@ -25,8 +25,8 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
 
 /**
- * An expression over the arguments of a method: parsed once, its variables checked, and evaluated so that it reads
- * properties and calls methods but can't write, construct, or reach types and beans.
+ * An expression over the arguments of a method. It is parsed once, and its variables are checked. It can read
+ * properties and call methods, but can't write, construct objects, or access types and beans.
  */
 final class CallExpression {
 
@@ -34,7 +34,7 @@ final class CallExpression {
     private static final SpelExpressionParser PARSER = new SpelExpressionParser();
     private static final Set<String> ROOT_PROPERTIES = Set.of("target", "methodName", "args");
 
-    // Shared, for what they find by reflection is cached with them.
+    // Shared, since they cache what they find by reflection.
     private static final DataBindingPropertyAccessor PROPERTIES = DataBindingPropertyAccessor.forReadOnlyAccess();
     private static final DataBindingMethodResolver METHODS = DataBindingMethodResolver.forInstanceMethodInvocation();
     private static final StandardTypeConverter CONVERTER = new StandardTypeConverter();
@@ -42,13 +42,13 @@ final class CallExpression {
     private final AnnotatedMethod where;
     private final String attribute;
     private final SpelExpression expression;
-    /** The variables that the expression has, and which arguments they are. */
+    /** The variables of the expression, with the indexes of their arguments. */
     private final Map<String, Integer> variables = new LinkedHashMap<>();
 
     /**
      * Parses an expression.
      *
-     * @throws IllegalStateException if it is none, or has variables that are no parameters
+     * @throws IllegalStateException if it is malformed, or has variables that are not parameters
      */
     CallExpression(AnnotatedMethod where, String attribute, String text) {
         this.where = where;
@@ -81,7 +81,7 @@ final class CallExpression {
         } else if (node instanceof PropertyOrFieldReference && !isPart) {
             checkProperty(node.toStringAST());
         }
-        // Within these, names are those of elements.
+        // Inside these, names refer to elements.
         boolean changesRoot = node instanceof Projection || node instanceof Selection || node instanceof Indexer;
         for (int i = 0; i < node.getChildCount(); i++) {
             boolean isLater = node instanceof CompoundExpression && i > 0;
@@ -128,7 +128,7 @@ final class CallExpression {
         }
     }
 
-    /** A failure of this call, before anything is locked. */
+    /** The exception for this call, before anything is locked. */
     IllegalArgumentException failure(String problem, @Nullable Exception cause) {
         String text = cause == null ? problem : problem + ": " + cause.getMessage();
         return new IllegalArgumentException(

@@ -14,7 +14,7 @@ import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
-/** The client of a method: a bean that is asked for when it is needed, and not before. */
+/** The client of a method: a bean that is created when it is first needed. */
 final class ClientReference {
 
     private final AnnotatedMethod where;
@@ -23,9 +23,9 @@ final class ClientReference {
     private volatile @Nullable Holdfast client;
 
     /**
-     * A reference that was not looked up yet.
+     * A reference that is not resolved yet.
      *
-     * @param name of the bean; empty for the one there is
+     * @param name the name of the bean; empty for the only or primary one
      */
     ClientReference(AnnotatedMethod where, String name) {
         this.where = where;
@@ -34,11 +34,11 @@ final class ClientReference {
     }
 
     /**
-     * The client for a call, which is made now if it was not.
+     * The client for a call; created now if it does not exist.
      *
      * @throws IllegalStateException if there is no such bean, or several and none is primary
-     * @throws StoreUnavailableException if it can't be made since the store does not answer
-     * @throws StoreRefusedException if it can't be made for another reason
+     * @throws StoreUnavailableException if it can't be created because the store does not reply
+     * @throws StoreRefusedException if it can't be created for another reason
      */
     Holdfast get() {
         Holdfast known = client;
@@ -89,9 +89,9 @@ final class ClientReference {
     /**
      * The client for a check of the method.
      *
-     * @param opens whether it is made for that; otherwise there is one only if it was made already
+     * @param opens whether to create it; otherwise the result is empty unless it exists
      * @throws IllegalStateException if there is no such bean
-     * @throws BeanCreationException if it can't be made
+     * @throws BeanCreationException if it can't be created
      */
     Optional<Holdfast> forCheck(boolean opens) {
         String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, Holdfast.class, true, false);

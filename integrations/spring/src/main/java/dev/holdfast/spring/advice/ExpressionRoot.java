@@ -3,7 +3,7 @@ package dev.holdfast.spring.advice;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
-/** The root object of expressions in annotations: the call. Public for the reflection of expressions. */
+/** The root object of expressions in annotations: the call. Public, since expressions use reflection. */
 public final class ExpressionRoot {
 
     private final Object target;
@@ -26,7 +26,7 @@ public final class ExpressionRoot {
         return method.getName();
     }
 
-    /** What it was called with. */
+    /** The arguments of the call. */
     public @Nullable Object[] getArgs() {
         return args.clone();
     }

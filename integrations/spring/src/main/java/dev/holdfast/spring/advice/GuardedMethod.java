@@ -3,18 +3,18 @@ package dev.holdfast.spring.advice;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-/** A method with one of our annotations, which was read and checked, and what a call of it does. */
+/** A method with an annotation of Holdfast, read and checked; carries out its calls. */
 interface GuardedMethod {
 
     @Nullable
     Object invoke(MethodInvocation invocation) throws Throwable;
 
     /**
-     * Makes sure that the store of the client can do it.
+     * Checks that the client's store supports the locks of the method.
      *
-     * @param opensClient whether the client is made for it; otherwise one that was not made is not checked
-     * @throws IllegalStateException if it can't, or there is no client
-     * @throws org.springframework.beans.factory.BeanCreationException if the client can't be made
+     * @param opensClient whether to create the client; otherwise one that does not exist is not checked
+     * @throws IllegalStateException if the store does not, or there is no client
+     * @throws org.springframework.beans.factory.BeanCreationException if the client can't be created
      */
     void checkStore(boolean opensClient);
 }

@@ -11,7 +11,7 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.type.AnnotationMetadata;
 
-/** Registers what {@link EnableHoldfast} needs: proxies, the advice, and the checks. */
+/** Registers the infrastructure of {@link EnableHoldfast}: proxies, advice and checks. */
 public final class HoldfastRegistrar implements ImportBeanDefinitionRegistrar {
 
     private static final String LOCKED = "dev.holdfast.spring.lockedAdvisor";
@@ -19,7 +19,7 @@ public final class HoldfastRegistrar implements ImportBeanDefinitionRegistrar {
     private static final String CHECKS = "dev.holdfast.spring.startChecks";
     private static final String RUNNING = "dev.holdfast.spring.runningMethods";
 
-    /** Made by Spring. */
+    /** Called by Spring. */
     public HoldfastRegistrar() {}
 
     @Override

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Finds texts of objects that tell which object it is, rather than its value: as keys they lock nothing. */
+/** Finds texts that identify an object instead of its value. As keys of locks they would exclude nothing. */
 final class IdentityText {
 
-    /** The text of an array, alone or as a part. */
+    /** The text of an array, alone or in another text. */
     private static final Pattern ARRAY = Pattern.compile("\\[+(?:[BCDFIJSZ]|L[\\w.$]+;)@[0-9a-f]+");
 
-    /** Whether objects of a class have a text of their own, rather than that of {@link Object}. */
+    /** Whether a class overrides {@link Object#toString()}. */
     private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
@@ -29,7 +29,7 @@ final class IdentityText {
 
     private IdentityText() {}
 
-    /** Whether the text of an object depends on which object it is, or may do so. */
+    /** Whether the text of an object identifies it, or may do so. */
     static boolean isIn(Object value, @Nullable String text) {
         Class<?> type = value.getClass();
         return !HAS_TEXT.get(type)
@@ -44,7 +44,7 @@ final class IdentityText {
         return "@" + Integer.toHexString(value.hashCode());
     }
 
-    /** Whether a record shows a component that has no text of its own, itself or in a record. */
+    /** Whether a record, or one in it, has a component whose class does not override {@code toString}. */
     private static boolean isInComponent(Object value, String text) {
         for (RecordComponent component : value.getClass().getRecordComponents()) {
             Object part = component(value, component.getAccessor());

@@ -51,7 +51,7 @@ final class LockNames {
         return new LockNames("", List.of(fixed), null);
     }
 
-    /** Some name, to see what the store says of it. */
+    /** A name for a check of what the store supports. */
     String sample() {
         return fixed.isEmpty() ? prefix + "key" : fixed.get(0);
     }
@@ -59,7 +59,7 @@ final class LockNames {
     /**
      * The names for a call.
      *
-     * @throws IllegalArgumentException if the key of this call is none
+     * @throws IllegalArgumentException if the key of this call is invalid
      */
     List<String> of(Object target, @Nullable Object[] arguments) {
         if (key == null) {

@@ -3,7 +3,7 @@ package dev.holdfast.spring.advice;
 import dev.holdfast.spring.Locked;
 import dev.holdfast.spring.execution.LockedExecution;
 
-/** Puts locks around the methods with {@link Locked}. */
+/** Runs methods with {@link Locked} under their locks. */
 final class LockedAdvisor extends AnnotationAdvisor<Locked> {
 
     private static final long serialVersionUID = 1L;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.util.StringUtils;
 
-/** A method with {@link Locked}: the annotation, read and checked once, and what a call does. */
+/** A method with {@link Locked}: reads and checks the annotation once, and carries out the calls. */
 final class LockedMethod implements GuardedMethod {
 
     private final AnnotatedMethod where;
@@ -42,7 +42,7 @@ final class LockedMethod implements GuardedMethod {
     /**
      * Reads an annotation.
      *
-     * @throws IllegalStateException if it can't be carried out
+     * @throws IllegalStateException if it is invalid
      */
     LockedMethod(AnnotatedMethod where, Locked locked, LockedExecution execution, Consumer<LockLostEvent> lossEvents) {
         this.where = where;
@@ -160,15 +160,15 @@ final class LockedMethod implements GuardedMethod {
 
     @SuppressWarnings("NullAway") // That work may return null is checked by newer compilers only.
     private @Nullable Object invokeNow(MethodInvocation invocation, LockRequest request, Call call) throws Throwable {
-        HeldLocks held;
+        HeldLocks locks;
         try {
-            held = execution.acquire(request);
+            locks = execution.acquire(request);
         } catch (HoldfastException e) {
             return failure.answer(call, e);
         } catch (InterruptedException e) {
             throw interrupted(request, e);
         }
-        @Nullable Object result = execution.run(request, held, invocation::proceed);
+        @Nullable Object result = execution.run(request, locks, invocation::proceed);
         if (result != null && ResultKind.goesOn(result)) {
             throw where.misuse("it has returned a " + result.getClass().getName() + ", which goes on though the lock is"
                     + " released. Declare a return type of CompletionStage or Mono, so that the lock is held"

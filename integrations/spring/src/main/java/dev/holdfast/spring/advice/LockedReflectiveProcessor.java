@@ -12,14 +12,14 @@ import org.springframework.aot.hint.annotation.ReflectiveProcessor;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * Registers for native images what a locked method needs by reflection: itself, its fallback, and the properties of its
- * parameters, which expressions read; and what work on an executor needs.
+ * Registers for native images what is used by reflection: the locked method, its fallback, the properties of its
+ * parameters, which expressions read, and the fields of executors.
  */
 public final class LockedReflectiveProcessor implements ReflectiveProcessor {
 
     private final BindingReflectionHintsRegistrar bindings = new BindingReflectionHintsRegistrar();
 
-    /** Made by Spring. */
+    /** Called by Spring. */
     public LockedReflectiveProcessor() {}
 
     @Override

@@ -4,12 +4,12 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** How methods are named: for people and, where nothing else is said, as locks. */
+/** Names of methods: for people and, by default, for their locks. */
 final class MethodNames {
 
     private MethodNames() {}
 
-    /** As {@code com.acme.Accounts#withdraw(Transfer,int)}. */
+    /** Such as {@code com.acme.Accounts#withdraw(Transfer,int)}. */
     static String of(Method method, Class<?> targetClass) {
         return targetClass.getName() + "#" + method.getName()
                 + Arrays.stream(method.getParameterTypes())
@@ -17,7 +17,9 @@ final class MethodNames {
                         .collect(Collectors.joining(",", "(", ")"));
     }
 
-    /** A failure of an annotation, as {@code @Locked on com.acme.Accounts#withdraw(Transfer): maxWait ...}. */
+    /**
+     * The exception for an annotation, such as {@code @Locked on com.acme.Accounts#withdraw(Transfer): maxWait ...}.
+     */
     static IllegalStateException misuse(String annotation, String method, String problem) {
         return new IllegalStateException("@" + annotation + " on " + method + ": " + problem);
     }

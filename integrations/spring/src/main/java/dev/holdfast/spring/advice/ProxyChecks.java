@@ -15,7 +15,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.ClassUtils;
 
-/** Checks whether calls of an annotated method go through a proxy, and in which order that one advises them. */
+/** Checks whether calls of an annotated method go through a proxy, and the order of the proxy's advice. */
 final class ProxyChecks {
 
     private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
@@ -23,13 +23,13 @@ final class ProxyChecks {
 
     private static final Logger LOG = LoggerFactory.getLogger(ProxyChecks.class);
 
-    /** The advisor of spring-retry, and the aspect of Resilience4j, which names its class in its text only. */
+    /** Retries: the advisor of spring-retry, and the aspect of Resilience4j, recognised by its text. */
     private static final Pattern RETRY_OF_OTHERS =
             Pattern.compile("org\\.springframework\\.retry\\.|io\\.github\\.resilience4j\\.(\\w+\\.)?retry\\.");
 
     private ProxyChecks() {}
 
-    /** What the method itself tells. */
+    /** Checks the method itself. */
     static void check(Use use, Class<?> type) {
         int modifiers = use.method().getModifiers();
         if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
@@ -52,7 +52,7 @@ final class ProxyChecks {
                 .anyMatch(each -> ClassUtils.hasMethod(each, method.getName(), method.getParameterTypes()));
     }
 
-    /** What the proxy tells. */
+    /** Checks the proxy. */
     static void check(Advised proxy, Object bean, Class<?> type, List<Use> uses) {
         for (Use use : uses) {
             if (AopUtils.isCglibProxy(bean) && Modifier.isFinal(use.method().getModifiers())) {
@@ -74,7 +74,7 @@ final class ProxyChecks {
         }
     }
 
-    /** Advice of others has the lowest precedence unless it is given another order. */
+    /** The default order of other advice. */
     private static void warnOfRetriesInside(Advised proxy, Class<?> type, Use use) {
         Arrays.stream(proxy.getAdvisors())
                 .dropWhile(advisor -> !(advisor instanceof AnnotationAdvisor))
@@ -101,7 +101,7 @@ final class ProxyChecks {
                 && pointcut.getPointcut().getMethodMatcher().matches(method, type);
     }
 
-    /** Kept apart, since transactions may not be there. */
+    /** A separate class, since transactions are optional. */
     private static final class Transactions {
 
         static void check(Advised proxy, Class<?> type, Use use) {

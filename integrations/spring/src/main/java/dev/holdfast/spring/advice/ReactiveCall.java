@@ -17,11 +17,11 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.core.ReactiveAdapter;
 import reactor.core.publisher.Mono;
 
-/** The call of a method that returns a {@code Mono} or its like. Kept apart, since Reactor may not be there. */
+/** The call of a method that returns a {@code Mono} or a similar type. A separate class, since Reactor is optional. */
 final class ReactiveCall {
 
     private final ReactiveAdapter adapter;
-    /** Untouched by calls: each subscription makes one of its own of it. */
+    /** Never changed: each subscription copies it. */
     private final ProxyMethodInvocation template;
 
     private ReactiveCall(MethodInvocation invocation) {
@@ -30,7 +30,7 @@ final class ReactiveCall {
         this.template = (ProxyMethodInvocation) ((ProxyMethodInvocation) invocation).invocableClone();
     }
 
-    /** Acquires locks on subscription, and makes the call. */
+    /** Acquires locks on subscription, and calls the method. */
     static Object locked(
             MethodInvocation invocation,
             LockRequest request,
@@ -46,7 +46,7 @@ final class ReactiveCall {
                 lossEvents));
     }
 
-    /** Starts a task on subscription, which makes the call in the context of the subscriber. */
+    /** Starts a task on subscription, which calls the method in the context of the subscriber. */
     static Object task(MethodInvocation invocation, TaskStart start) {
         ReactiveCall reactive = new ReactiveCall(invocation);
         return reactive.adapter.fromPublisher(Mono.deferContextual(context ->
@@ -57,7 +57,7 @@ final class ReactiveCall {
                                 .toFuture()))));
     }
 
-    /** Fails each subscription, and makes no call. */
+    /** Fails each subscription, without a call. */
     static Object failed(MethodInvocation invocation, Throwable failure) {
         return new ReactiveCall(invocation).adapter.fromPublisher(Mono.error(failure));
     }
@@ -70,7 +70,7 @@ final class ReactiveCall {
         return returned == null ? Mono.empty() : adapter.toPublisher(returned);
     }
 
-    /** Starts a task of which the work is given, and where that is called. */
+    /** Starts a task with its work, and with the executor that calls it. */
     @FunctionalInterface
     interface TaskStart {
         CompletionStage<@Nullable Object> start(

@@ -12,13 +12,13 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
-/** When the work of a method has ended: when it returns, or when what it returns has completed. */
+/** Tells when the work of a method ends: when it returns, or when its stage or publisher completes. */
 enum ResultKind {
-    /** When it returns. */
+    /** The work ends when the method returns. */
     VALUE,
-    /** When its stage has completed. */
+    /** The work ends when the stage completes. */
     STAGE,
-    /** When its publisher of at most one value has completed. */
+    /** The work ends when the publisher of at most one value completes. */
     REACTIVE;
 
     private static final boolean REACTOR_PRESENT =
@@ -27,7 +27,7 @@ enum ResultKind {
     /**
      * The kind of a method, by its return type.
      *
-     * @throws IllegalStateException if the method goes on after it has returned, in a way that can't be followed
+     * @throws IllegalStateException if the work continues after the return in a way that can't be observed
      */
     static ResultKind of(AnnotatedMethod method) {
         Class<?> type = method.method().getReturnType();
@@ -44,7 +44,7 @@ enum ResultKind {
         return adapter(type) == null ? VALUE : REACTIVE;
     }
 
-    /** Whether objects of a type stand for work that may go on, and that can't be followed to its end. */
+    /** Whether objects of a type represent work that may continue, and whose end can't be observed. */
     private static boolean goesOn(Class<?> type) {
         @Nullable ReactiveAdapter adapter = adapter(type);
         return adapter != null
@@ -62,7 +62,7 @@ enum ResultKind {
         return ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
     }
 
-    /** Whether a value that a method has returned as a plain one goes on after it. */
+    /** Whether a value returned as a plain one represents work that continues after the method. */
     static boolean goesOn(Object returned) {
         return returned instanceof Future
                 || returned instanceof CompletionStage
@@ -71,7 +71,7 @@ enum ResultKind {
                 || adapter(returned.getClass()) != null;
     }
 
-    /** What stands for nothing where a method returns a type; for a stage and a publisher what they end with. */
+    /** The value for a skipped call, by return type; for a stage or a publisher, its final value. */
     static @Nullable Object nothing(Class<?> type) {
         return type == Optional.class ? Optional.empty() : null;
     }

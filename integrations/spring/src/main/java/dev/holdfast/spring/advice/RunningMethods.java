@@ -9,22 +9,22 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /*
- * Pools and schedulers wait for their tasks when the application ends, and stop before the clients of locks close. But
- * nothing waits for tasks on virtual threads, or on other threads of their own.
+ * When the application stops, pools and schedulers wait for their tasks, and stop before the clients of locks close.
+ * But nothing waits for tasks on virtual threads or on separate threads.
  */
 
 /**
- * The annotated methods that are under way. When the application ends, they keep their locks to their end, at most for
- * the time that a phase of the shutdown may take. Thread-safe.
+ * The annotated methods that are running. When the application stops, they keep their locks until they return, but no
+ * longer than a shutdown phase may take. Thread-safe.
  */
 final class RunningMethods implements SmartLifecycle, ApplicationContextAware {
 
-    /** After all that may still call methods; just before Spring Boot closes the clients. */
+    /** Stops after all beans that may still call methods, just before Spring Boot closes the clients. */
     private static final int PHASE = Integer.MAX_VALUE / 4 + 1;
 
     private final AtomicInteger count = new AtomicInteger();
 
-    /** What waits for the end of all methods. */
+    /** The callback that waits for the last method. */
     private final AtomicReference<@Nullable Runnable> waiting = new AtomicReference<>();
 
     private volatile boolean hasStarted;
@@ -62,7 +62,7 @@ final class RunningMethods implements SmartLifecycle, ApplicationContextAware {
         hasStarted = false;
     }
 
-    /** Does not block. A context that is only stopped keeps its clients, and waits for nothing. */
+    /** Does not block. A context that is stopped but not closed keeps its clients, and waits for nothing. */
     @Override
     public void stop(Runnable callback) {
         stop();

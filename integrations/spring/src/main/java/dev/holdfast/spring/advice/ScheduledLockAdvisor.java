@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Lets one process run the methods with {@link ScheduledLock}. */
+/** Lets one process at a time run methods with {@link ScheduledLock}. */
 final class ScheduledLockAdvisor extends AnnotationAdvisor<ScheduledLock> {
 
     private static final long serialVersionUID = 1L;

@@ -13,9 +13,8 @@ import org.springframework.asm.SpringAsmInfo;
 import org.springframework.asm.Type;
 
 /**
- * Reports the calls of a class to itself. A call counts if its receiver can only be {@code this}, for the calling
- * method has nothing else in hand that could be an instance of the class: no parameter, field, result, cast or new
- * object.
+ * Reports the calls of a class to itself. A call counts if its receiver can only be {@code this}, because the calling
+ * method uses no other possible instance of the class: no parameter, field, result, cast or new object.
  */
 final class SelfCallVisitor extends ClassVisitor {
 

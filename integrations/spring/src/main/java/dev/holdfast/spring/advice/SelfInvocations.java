@@ -21,8 +21,8 @@ import org.springframework.asm.Type;
 import org.springframework.beans.factory.BeanFactory;
 
 /**
- * Finds calls of a class to its own annotated methods: they go past the proxy. Found is what surely calls {@code this};
- * a method that has another instance of the class in hand, such as the proxy, is passed over.
+ * Finds calls of a class to its own annotated methods, which bypass the proxy. It reports only calls that certainly
+ * have the receiver {@code this}, and skips methods that use another instance of the class, such as the proxy.
  */
 final class SelfInvocations {
 
@@ -33,7 +33,7 @@ final class SelfInvocations {
     /**
      * Searches a class and its superclasses.
      *
-     * @throws IllegalStateException if there is such a call, and it is to be refused
+     * @throws IllegalStateException if there is such a call, and it must fail the start
      */
     static void check(Class<?> type, List<Use> uses, BeanFactory beans) {
         if (uses.isEmpty()) {
@@ -60,19 +60,19 @@ final class SelfInvocations {
     }
 
     /**
-     * A call that goes past the proxy.
+     * A call that bypasses the proxy.
      *
      * @param caller name and descriptor
      * @param locked the caller, if it is annotated
      */
     private record SelfCall(String caller, @Nullable Use locked, Use callee) {
 
-        /** Whether the method calls itself. With a key, that may be under another name. */
+        /** Whether the method calls itself. With a key, that call may need another lock. */
         boolean isRecursion() {
             return locked != null && locked.method().equals(callee.method());
         }
 
-        /** Whether the callee runs under the lock that it asks for, since its caller has that. */
+        /** Whether the caller already has the lock of the callee. */
         boolean isCovered() {
             if (locked == null || locked.annotation() != callee.annotation()) {
                 return false;
@@ -92,7 +92,7 @@ final class SelfInvocations {
                     && (isRecursion() || !isAsync(callee));
         }
 
-        /** Whether the callee may go on when its caller has returned, and its lock was released. */
+        /** Whether the callee may continue after its caller has returned and released the lock. */
         private static boolean isAsync(Use use) {
             Class<?> result = use.method().getReturnType();
             return CompletionStage.class.isAssignableFrom(result) || ResultKind.adapter(result) != null;
@@ -112,7 +112,7 @@ final class SelfInvocations {
         for (Class<?> each : hierarchy) {
             try (InputStream bytes = each.getResourceAsStream(
                     each.getName().substring(each.getName().lastIndexOf('.') + 1) + ".class")) {
-                // There are none in a native image.
+                // A native image has no class files.
                 if (bytes != null) {
                     new ClassReader(bytes)
                             .accept(
@@ -125,7 +125,7 @@ final class SelfInvocations {
                                     ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
                 }
             } catch (IOException | IllegalArgumentException e) {
-                // A class file that is newer than the reader, or can't be read: this check is one for convenience.
+                // Newer than the reader, or not readable: this check is only a convenience.
                 LOG.debug("The class file of {} can't be searched for calls of itself", each.getName(), e);
             }
         }

@@ -24,9 +24,8 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.util.ClassUtils;
 
 /**
- * Checks the annotations of each bean when it is made, and fails its creation for what can't be carried out. When all
- * singletons are there, it opens their clients, and looks for beans that have no proxy and for what the stores can't
- * do.
+ * Checks the annotations of each bean when it is created, and rejects invalid ones. When all singletons exist, it opens
+ * their clients, and finds beans without a proxy and locks that the stores don't support.
  */
 final class StartChecks
         implements BeanPostProcessor,
@@ -34,7 +33,7 @@ final class StartChecks
                 BeanFactoryAware,
                 ApplicationListener<ContextRefreshedEvent> {
 
-    /** Where Spring's tests keep the beans that they replace, as by {@code @MockitoBean}; these have no proxies. */
+    /** The bean with which Spring's tests replace others, as for {@code @MockitoBean}; those have no proxies. */
     private static final String TEST_OVERRIDES =
             "org.springframework.test.context.bean.override.internalBeanOverrideRegistry";
 
@@ -65,7 +64,7 @@ final class StartChecks
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
-        // Not there yet if a factory bean has made it.
+        // Not known yet if a factory bean has created the bean.
         check(type);
         if (bean instanceof Advised advised) {
             ProxyChecks.check(advised, bean, type, uses(type));
@@ -87,7 +86,7 @@ final class StartChecks
             }
             SelfInvocations.check(type, uses(type), beans());
         } catch (RuntimeException e) {
-            // The next bean of this class is to fail too.
+            // The next bean of this class must fail too.
             checked.remove(type);
             throw e;
         }
@@ -133,7 +132,7 @@ final class StartChecks
         }
     }
 
-    /** A child context that has been refreshed publishes that to its parents. */
+    /** Also called for a child context, whose events reach its parents. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
         if (event.getApplicationContext() instanceof ConfigurableApplicationContext context

@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.ProxyMethodInvocation;
 
-/** A method with {@link ScheduledLock}: the annotation, read and checked once, and what a call does. */
+/** A method with {@link ScheduledLock}: reads and checks the annotation once, and carries out the calls. */
 final class TaskMethod implements GuardedMethod {
 
     private static final Logger LOG = LoggerFactory.getLogger(TaskMethod.class);
@@ -36,13 +36,13 @@ final class TaskMethod implements GuardedMethod {
     private final ClientReference client;
     private final AsyncCall async;
     private final Consumer<LockLostEvent> lossEvents;
-    /** Calls in a row that the store has left unanswered or refused. */
+    /** The number of consecutive calls for which the store did not reply, or refused. */
     private final AtomicLong failures = new AtomicLong();
 
     /**
      * Reads an annotation.
      *
-     * @throws IllegalStateException if it can't be carried out
+     * @throws IllegalStateException if it is invalid
      */
     TaskMethod(AnnotatedMethod where, ScheduledLock values, Consumer<LockLostEvent> lossEvents) {
         this.where = where;
@@ -139,8 +139,8 @@ final class TaskMethod implements GuardedMethod {
     }
 
     /**
-     * What a caller gets if the store fails before the task has begun. Schedulers log each exception and call again: of
-     * several failures in a row, only the first has a stack trace.
+     * The exception for the caller if the store fails before the task has begun. Schedulers log each exception and call
+     * again, so only the first of several consecutive failures has a stack trace.
      */
     private HoldfastException countedFailure(HoldfastException failure) {
         boolean isUnavailable = failure instanceof StoreUnavailableException;

@@ -1,4 +1,4 @@
-/** What becomes of the annotations: they are read and checked when a bean is made, and carried out by interceptors. */
+/** Reads and checks annotations when a bean is created, and applies them by interceptors. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.spring.advice;

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs work that has ended when its stage has, under locks that belong to no thread. Cancelling what the caller gets
- * ends the wait for the locks, or cancels the work; the locks are released when the work has ended.
+ * Runs asynchronous work under locks that belong to no thread, until the stage of the work completes. Cancelling the
+ * caller's future ends the wait for the locks, or cancels the work; the locks are released when the work has ended.
  */
 public final class AsyncExecution<T extends @Nullable Object> {
 
@@ -43,7 +43,7 @@ public final class AsyncExecution<T extends @Nullable Object> {
         this.executor = executor;
     }
 
-    /** What the caller of work gets whose locks could not be acquired. */
+    /** Produces the caller's result if the locks could not be acquired. */
     @FunctionalInterface
     public interface FailureReaction<R> {
         R react(HoldfastException failure) throws Throwable;
@@ -52,7 +52,7 @@ public final class AsyncExecution<T extends @Nullable Object> {
     /**
      * Acquires the locks, calls the work on an executor, and releases them when it has ended.
      *
-     * @param onFailure called on a thread of the client: code of users in it is for the executor, too
+     * @param onFailure called on a thread of the client, so it must run user code on the executor too
      */
     public static <T extends @Nullable Object> CompletableFuture<T> start(
             LockRequest request,
@@ -66,9 +66,9 @@ public final class AsyncExecution<T extends @Nullable Object> {
     private CompletableFuture<T> start() {
         CompletionStage<HeldLocks> acquisition = request.acquireAsync();
         cancelledWithResult(acquisition);
-        acquisition.whenComplete((held, failure) -> {
-            if (held != null) {
-                run(held);
+        acquisition.whenComplete((locks, failure) -> {
+            if (locks != null) {
+                run(locks);
             } else {
                 react(unwrapped(failure));
             }
@@ -97,32 +97,32 @@ public final class AsyncExecution<T extends @Nullable Object> {
         }
     }
 
-    private void run(HeldLocks held) {
+    private void run(HeldLocks locks) {
         if (result.isCancelled()) {
-            // The grant came first, and nobody else will give it back.
-            CompletionStage<ReleaseOutcome> unused = held.releaseAsync();
+            // The grant came before the cancellation, and its locks must be released here.
+            CompletionStage<ReleaseOutcome> unused = locks.releaseAsync();
             return;
         }
-        held.onLost(what -> {
+        locks.onLost(what -> {
             loss.complete(what);
             lossEvents.accept(new LockLostEvent(request.work(), request.names(), what));
         });
-        CompletableFuture<T> running = begin(held);
+        CompletableFuture<T> running = begin(locks);
         CompletionStage<T> stage = running;
         cancelledWithResult(stage);
         if (request.settings().onLoss() == LossReaction.INTERRUPT) {
             lost.thenAccept(what -> running.cancel(true));
         }
         stage.whenComplete((value, failure) ->
-                held.releaseAsync().whenComplete((outcome, unreleased) -> end(outcome, value, failure)));
+                locks.releaseAsync().whenComplete((outcome, unreleased) -> end(outcome, value, failure)));
     }
 
-    private CompletableFuture<T> begin(HeldLocks held) {
+    private CompletableFuture<T> begin(HeldLocks locks) {
         return call(executor, () -> {
             if (result.isCancelled()) {
                 throw new CancellationException();
             }
-            HeldStack stack = HeldStack.push(held);
+            HeldStack stack = HeldStack.push(locks);
             try {
                 return work.run();
             } finally {
@@ -134,7 +134,7 @@ public final class AsyncExecution<T extends @Nullable Object> {
     /**
      * Calls asynchronous work on an executor.
      *
-     * @return a future that ends when the work has, however often it is cancelled: that cancels the work
+     * @return a future that completes when the work has ended. Cancelling it only cancels the work.
      */
     public static <T extends @Nullable Object> CompletableFuture<T> call(
             Executor executor, LockedWork<? extends CompletionStage<T>, ?> work) {

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the work of one asynchronous call on the thread that makes the call, which waits for its lock: the thread was
- * provided for that, with the context that the work needs. Thread-safe.
+ * Runs the work of an asynchronous call on the calling thread, which waits for the lock: that thread was provided for
+ * the work, with the context that it needs. Thread-safe.
  */
 public final class CallingThread implements Executor {
 
@@ -19,9 +19,9 @@ public final class CallingThread implements Executor {
     private CallingThread() {}
 
     /**
-     * Starts a call, and returns when its work has been called, or is not to be called.
+     * Starts a call, and returns when its work has been called or the call has ended without it.
      *
-     * @param start starts the call, of which the work is given to an executor
+     * @param start starts the call, and submits its work to the executor
      * @throws InterruptedException if interrupted before the work was called; the call is cancelled
      */
     public static <T extends @Nullable Object> CompletableFuture<T> call(

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** What an owner has in hand, one lock or several: a {@link Hold} or a {@link MultiHold}. */
+/** One hold or several, acquired together: a {@link Hold} or a {@link MultiHold}. */
 public sealed interface HeldLocks permits SingleHold, SeveralHolds {
 
     static HeldLocks of(Hold hold, List<String> names) {
@@ -20,18 +20,18 @@ public sealed interface HeldLocks permits SingleHold, SeveralHolds {
         return SeveralHolds.of(hold, names);
     }
 
-    /** The names as they were asked for: without what the client puts before all of its names. */
+    /** The names as requested, without the prefix of the client. */
     List<String> names();
 
     boolean isHeld();
 
-    /** As {@link Hold#ensureHeld()}. */
+    /** See {@link Hold#ensureHeld()}. */
     void ensureHeld();
 
-    /** As {@link Hold#fencingToken()}, of one of the names. */
+    /** The token of one of the names, see {@link Hold#fencingToken()}. */
     long fencingToken(String name);
 
-    /** As {@link Hold#holdId()}, of one of the names. */
+    /** The id of one of the names, see {@link Hold#holdId()}. */
     String holdId(String name);
 
     /** The hold of the only name; empty if there are several. */
@@ -39,13 +39,13 @@ public sealed interface HeldLocks permits SingleHold, SeveralHolds {
 
     void onLost(Consumer<Loss> listener);
 
-    /** As {@link Hold#releaseAsync()}; the worst of the outcomes. */
+    /** Releases all, see {@link Hold#releaseAsync()}, and returns the worst outcome. */
     CompletionStage<ReleaseOutcome> releaseAsync();
 
-    /** As {@link Hold#close()}. */
+    /** See {@link Hold#close()}. */
     void close();
 
-    /** Fails with {@link dev.holdfast.LockLostException} if a lock is lost for sure; never blocks. */
+    /** Throws {@link dev.holdfast.LockLostException} if a lock is known to be lost; never blocks. */
     default void failIfLost() {
         for (String name : names()) {
             long unused = fencingToken(name);

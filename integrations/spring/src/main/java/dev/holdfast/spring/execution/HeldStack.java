@@ -6,22 +6,22 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The locks that the calling thread works under, innermost first. */
+/** The locks under which the calling thread works, innermost first. */
 public final class HeldStack {
 
     private static final ThreadLocal<@Nullable HeldStack> INNERMOST = new ThreadLocal<>();
 
-    private final HeldLocks held;
+    private final HeldLocks locks;
     private final @Nullable HeldStack outer;
 
-    private HeldStack(HeldLocks held, @Nullable HeldStack outer) {
-        this.held = held;
+    private HeldStack(HeldLocks locks, @Nullable HeldStack outer) {
+        this.locks = locks;
         this.outer = outer;
     }
 
-    /** Adds locks, until {@link #pop()} is called on what this returns, by the same thread. */
-    static HeldStack push(HeldLocks held) {
-        HeldStack innermost = new HeldStack(held, INNERMOST.get());
+    /** Adds locks, until the same thread calls {@link #pop()} on the result. */
+    static HeldStack push(HeldLocks locks) {
+        HeldStack innermost = new HeldStack(locks, INNERMOST.get());
         INNERMOST.set(innermost);
         return innermost;
     }
@@ -34,16 +34,16 @@ public final class HeldStack {
         }
     }
 
-    /** The locks that were taken last. */
+    /** The locks that were acquired last. */
     public static Optional<HeldLocks> innermost() {
-        return Optional.ofNullable(INNERMOST.get()).map(stack -> stack.held);
+        return Optional.ofNullable(INNERMOST.get()).map(stack -> stack.locks);
     }
 
-    /** The innermost locks with a name among them. */
+    /** The innermost locks that include a name. */
     public static Optional<HeldLocks> named(String name) {
         for (HeldStack stack = INNERMOST.get(); stack != null; stack = stack.outer) {
-            if (stack.held.names().contains(name)) {
-                return Optional.of(stack.held);
+            if (stack.locks.names().contains(name)) {
+                return Optional.of(stack.locks);
             }
         }
         return Optional.empty();
@@ -52,7 +52,7 @@ public final class HeldStack {
     /** The innermost job. */
     public static Optional<TaskHold> job() {
         for (HeldStack stack = INNERMOST.get(); stack != null; stack = stack.outer) {
-            if (stack.held.single().orElse(null) instanceof TaskHold job) {
+            if (stack.locks.single().orElse(null) instanceof TaskHold job) {
                 return Optional.of(job);
             }
         }
@@ -63,7 +63,7 @@ public final class HeldStack {
     public static List<String> names() {
         List<String> names = new ArrayList<>();
         for (HeldStack stack = INNERMOST.get(); stack != null; stack = stack.outer) {
-            names.addAll(stack.held.names());
+            names.addAll(stack.locks.names());
         }
         return List.copyOf(names);
     }

@@ -12,27 +12,29 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
- * The locks that some work asks for.
+ * The locks that some work needs.
  *
- * @param names at least one, each once
- * @param work what is to be done, for people
+ * @param names at least one, without duplicates
+ * @param work describes the work, for people
  */
 public record LockRequest(Holdfast client, List<String> names, LockSettings settings, String work) {
 
     /** Acquires all locks for the calling thread. */
     HeldLocks acquire() throws InterruptedException {
         if (names.size() > 1) {
-            return HeldLocks.of(together().acquire(settings.acquire()), names);
+            return HeldLocks.of(multiLock().acquire(settings.acquire()), names);
         }
         return settings.mode() == LockMode.PERMITS
                 ? HeldLocks.of(semaphore(names.get(0)).acquire(settings.permits(), settings.acquire()), names)
                 : HeldLocks.of(lock(names.get(0)).acquire(settings.acquire()), names);
     }
 
-    /** Acquires all locks for no thread. Cancelling the future ends the wait, and what was granted is given back. */
+    /**
+     * Acquires all locks without an owning thread. Cancelling the future ends the wait and releases what was granted.
+     */
     CompletableFuture<HeldLocks> acquireAsync() {
         if (names.size() > 1) {
-            return cancellable(together().acquireAsync(settings.acquire()), hold -> HeldLocks.of(hold, names));
+            return cancellable(multiLock().acquireAsync(settings.acquire()), hold -> HeldLocks.of(hold, names));
         }
         return settings.mode() == LockMode.PERMITS
                 ? cancellable(
@@ -42,19 +44,19 @@ public record LockRequest(Holdfast client, List<String> names, LockSettings sett
     }
 
     /**
-     * Makes sure that the store has locks of this kind, without I/O.
+     * Checks, without I/O, that the store supports locks of this kind.
      *
-     * @throws IllegalArgumentException if it has not, or the settings contradict each other
+     * @throws IllegalArgumentException if it does not, or the settings contradict each other
      */
     public void check() {
-        Lockable unused = part(names.get(0));
+        Lockable unused = lockable(names.get(0));
     }
 
-    private MultiLock together() {
-        return client.lockAll(names.stream().map(this::part).toList());
+    private MultiLock multiLock() {
+        return client.lockAll(names.stream().map(this::lockable).toList());
     }
 
-    private Lockable part(String name) {
+    private Lockable lockable(String name) {
         return settings.mode() == LockMode.PERMITS ? semaphore(name).permits(settings.permits()) : lock(name);
     }
 
@@ -72,14 +74,14 @@ public record LockRequest(Holdfast client, List<String> names, LockSettings sett
 
     private static <H> CompletableFuture<HeldLocks> cancellable(
             CompletionStage<H> stage, Function<? super H, HeldLocks> wrap) {
-        CompletableFuture<HeldLocks> held = stage.thenApply(wrap).toCompletableFuture();
-        CompletionStage<HeldLocks> ended = held;
-        ended.whenComplete((locks, failure) -> {
-            // A future that has ended can't be cancelled: the grant came first, and nobody else will give it back.
-            if (held.isCancelled() && !stage.toCompletableFuture().cancel(false)) {
+        CompletableFuture<HeldLocks> locks = stage.thenApply(wrap).toCompletableFuture();
+        CompletionStage<HeldLocks> ended = locks;
+        ended.whenComplete((value, failure) -> {
+            // If the stage can't be cancelled, the grant came first, and its locks must be released here.
+            if (locks.isCancelled() && !stage.toCompletableFuture().cancel(false)) {
                 stage.thenApply(wrap).thenCompose(HeldLocks::releaseAsync);
             }
         });
-        return held;
+        return locks;
     }
 }

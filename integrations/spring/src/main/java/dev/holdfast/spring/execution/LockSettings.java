@@ -9,8 +9,8 @@ import dev.holdfast.spring.SurroundingTransaction;
 /**
  * How work is locked: everything but the names.
  *
- * @param permits how many, with {@link LockMode#PERMITS}
- * @param capacity how many there are, with {@link LockMode#PERMITS}
+ * @param permits the permits to take, with {@link LockMode#PERMITS}
+ * @param capacity the permits that there are, with {@link LockMode#PERMITS}
  */
 public record LockSettings(
         LockMode mode,
@@ -25,8 +25,8 @@ public record LockSettings(
         return new LockSettings(other, permits, capacity, order, acquire, onLoss, surroundingTransaction);
     }
 
-    public LockSettings withPermits(int some, int of) {
-        return new LockSettings(LockMode.PERMITS, some, of, order, acquire, onLoss, surroundingTransaction);
+    public LockSettings withPermits(int taken, int total) {
+        return new LockSettings(LockMode.PERMITS, taken, total, order, acquire, onLoss, surroundingTransaction);
     }
 
     public LockSettings withOrder(LockOptions other) {

@@ -16,7 +16,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Runs work on the calling thread under locks that belong to it. Acquiring and running are two steps, so that a caller
- * can tell a lock that it could not get from a failure of the work.
+ * can distinguish a failed acquisition from a failure of the work.
  */
 public final class LockedExecution {
 
@@ -25,16 +25,16 @@ public final class LockedExecution {
             "org.springframework.transaction.support.TransactionSynchronizationManager",
             LockedExecution.class.getClassLoader());
 
-    /** Of work whose name is made at run time there may be no end. */
-    private static final int MOST_WARNINGS = 1_000;
+    /** A bound, since descriptions of work that are built at run time may be unlimited in number. */
+    private static final int MAX_WARNINGS = 1_000;
 
     private final Consumer<LockLostEvent> lossEvents;
-    private final Set<String> warnedOf = ConcurrentHashMap.newKeySet();
+    private final Set<String> warnedWork = ConcurrentHashMap.newKeySet();
 
     /**
-     * Tells losses to one receiver.
+     * An execution that reports losses.
      *
-     * @param lossEvents called on a thread of its own when locks are lost while work runs
+     * @param lossEvents called on a separate thread when locks are lost while work runs
      */
     public LockedExecution(Consumer<LockLostEvent> lossEvents) {
         this.lossEvents = lossEvents;
@@ -53,20 +53,20 @@ public final class LockedExecution {
     }
 
     /**
-     * Runs work under locks, and releases them when it ends, or when the transaction of the calling thread does.
+     * Runs work under locks, and releases them when the work ends, or when the calling thread's transaction does.
      *
-     * @throws LockLostException if a lock was lost before the work ended, unless the settings say that the event is
-     *     enough; what the work threw is suppressed in it
+     * @throws LockLostException if a lock was lost before the work ended, unless the settings ask only for an event; an
+     *     exception of the work is suppressed in it
      */
     public <T extends @Nullable Object, E extends Throwable> T run(
-            LockRequest request, HeldLocks held, LockedWork<T, E> work) throws E {
-        boolean bound = TRANSACTIONS_PRESENT && TransactionBinding.bind(request, held);
+            LockRequest request, HeldLocks locks, LockedWork<T, E> work) throws E {
+        boolean bound = TRANSACTIONS_PRESENT && TransactionBinding.bind(request, locks);
         if (bound) {
             warnOnce(request.work());
         }
         LossInterrupt interrupt = LossInterrupt.begin();
         boolean interrupts = request.settings().onLoss() == LossReaction.INTERRUPT;
-        held.onLost(loss -> {
+        locks.onLost(loss -> {
             if (interrupts) {
                 interrupt.fire();
             }
@@ -74,7 +74,7 @@ public final class LockedExecution {
         });
         T result;
         try {
-            HeldStack stack = HeldStack.push(held);
+            HeldStack stack = HeldStack.push(locks);
             try {
                 result = work.run();
             } finally {
@@ -82,18 +82,18 @@ public final class LockedExecution {
                 interrupt.end();
             }
         } catch (Throwable failure) {
-            endAfter(failure, request, held, bound);
+            endAfter(failure, request, locks, bound);
             if (failure instanceof InterruptedException) {
                 interrupt.passOn();
             }
             throw failure;
         }
-        end(request, held, bound);
+        end(request, locks, bound);
         return result;
     }
 
     private void warnOnce(String work) {
-        if (warnedOf.size() < MOST_WARNINGS && warnedOf.add(work)) {
+        if (warnedWork.size() < MAX_WARNINGS && warnedWork.add(work)) {
             LOG.warn(
                     "{} takes its lock inside a transaction that has begun before: it keeps the lock until that ends,"
                             + " and may see data from before it had the lock. Take the lock outside, for instance with"
@@ -102,9 +102,9 @@ public final class LockedExecution {
         }
     }
 
-    private static void endAfter(Throwable failure, LockRequest request, HeldLocks held, boolean bound) {
+    private static void endAfter(Throwable failure, LockRequest request, HeldLocks locks, boolean bound) {
         try {
-            end(request, held, bound);
+            end(request, locks, bound);
         } catch (LockLostException lost) {
             lost.addSuppressed(failure);
             throw lost;
@@ -113,19 +113,19 @@ public final class LockedExecution {
         }
     }
 
-    private static void end(LockRequest request, HeldLocks held, boolean bound) {
+    private static void end(LockRequest request, HeldLocks locks, boolean bound) {
         try {
             if (bound) {
-                held.failIfLost();
+                locks.failIfLost();
             } else {
-                held.close();
+                locks.close();
             }
         } catch (LockLostException lost) {
             if (request.settings().onLoss() != LossReaction.EVENT) {
                 throw lost;
             }
         } catch (StoreUnavailableException e) {
-            // The work is done and the lock was good to its end: a failure here would have callers do it again.
+            // The work has ended and its lock was valid until then: an exception would make callers repeat the work.
             LOG.warn("resource={} store={} The release was not confirmed; it is repeated", e.resource(), e.store(), e);
         }
     }

@@ -20,8 +20,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Runs work that has ended when its publisher of at most one value has, under locks that belong to no thread and are
- * acquired by each subscription. Kept apart, since Reactor may not be there.
+ * Runs reactive work of at most one value under locks that belong to no thread, until its publisher completes. Each
+ * subscription acquires the locks. A separate class, since Reactor is optional.
  */
 public final class ReactiveExecution {
 
@@ -60,20 +60,20 @@ public final class ReactiveExecution {
     private Mono<Object> mono() {
         return Mono.usingWhen(
                 Mono.fromFuture(request::acquireAsync)
-                        .map(held -> new Acquisition(held, null))
+                        .map(locks -> new Acquisition(locks, null))
                         .onErrorResume(HoldfastException.class, failure -> Mono.just(new Acquisition(null, failure))),
-                acquisition -> acquisition.held == null ? reaction(acquisition) : run(acquisition, acquisition.held),
+                acquisition -> acquisition.locks == null ? reaction(acquisition) : run(acquisition, acquisition.locks),
                 ReactiveExecution::release,
                 (acquisition, failure) -> release(acquisition),
                 ReactiveExecution::release);
     }
 
-    /** Where code of users runs that may block: on the threads that Reactor has for it. */
+    /** Reactor's threads for code that may block, such as that of users. */
     public static Executor executor() {
         return THREADS::execute;
     }
 
-    /** A reaction of users, away from the threads of the client. */
+    /** A user's reaction, run on those threads instead of the client's. */
     public static FailureReaction<Publisher<?>> elsewhere(FailureReaction<? extends Publisher<?>> reaction) {
         return failure -> onThreads(() -> reaction.react(failure));
     }
@@ -94,24 +94,24 @@ public final class ReactiveExecution {
         return from(() -> onFailure.react(acquisition.failure()));
     }
 
-    private Mono<Object> run(Acquisition acquisition, HeldLocks held) {
-        held.onLost(loss -> {
+    private Mono<Object> run(Acquisition acquisition, HeldLocks locks) {
+        locks.onLost(loss -> {
             acquisition.loss.complete(loss);
             lossEvents.accept(new LockLostEvent(request.work(), request.names(), loss));
         });
-        Mono<Object> running = onThreads(() -> called(held));
+        Mono<Object> running = onThreads(() -> called(locks));
         Mono<Object> watched = request.settings().onLoss() == LossReaction.INTERRUPT
                 ? Mono.firstWithSignal(running, acquisition.lost())
                 : running;
-        // Released here, so that a loss is told as it is: what a clean-up throws would be wrapped.
+        // Released here, since usingWhen would wrap the exception about a loss that its clean-up throws.
         return watched.map(Optional::of)
                 .defaultIfEmpty(Optional.empty())
                 .onErrorResume(failure -> ended(acquisition).then(Mono.error(failure)))
                 .flatMap(value -> ended(acquisition).then(Mono.justOrEmpty(value)));
     }
 
-    private Publisher<?> called(HeldLocks held) throws Throwable {
-        HeldStack stack = HeldStack.push(held);
+    private Publisher<?> called(HeldLocks locks) throws Throwable {
+        HeldStack stack = HeldStack.push(locks);
         try {
             return work.run();
         } finally {
@@ -119,7 +119,7 @@ public final class ReactiveExecution {
         }
     }
 
-    /** Releases the locks; fails if they were lost, and that matters. */
+    /** Releases the locks; fails if they were lost, unless the settings ask only for an event. */
     private Mono<Object> ended(Acquisition acquisition) {
         return release(acquisition).flatMap(outcome -> {
             boolean matters = request.settings().onLoss() != LossReaction.EVENT;
@@ -127,20 +127,20 @@ public final class ReactiveExecution {
         });
     }
 
-    /** Releases the locks, if that was not done. */
+    /** Releases the locks; has no effect if they are released already. */
     private static Mono<ReleaseOutcome> release(Acquisition acquisition) {
-        return acquisition.held == null ? Mono.empty() : Mono.fromCompletionStage(acquisition.held::releaseAsync);
+        return acquisition.locks == null ? Mono.empty() : Mono.fromCompletionStage(acquisition.locks::releaseAsync);
     }
 
-    /** The locks of one subscription, or why there are none. */
+    /** The locks of one subscription, or the reason why there are none. */
     private static final class Acquisition {
 
-        private final @Nullable HeldLocks held;
+        private final @Nullable HeldLocks locks;
         private final @Nullable HoldfastException failure;
         private final CompletableFuture<Loss> loss = new CompletableFuture<>();
 
-        Acquisition(@Nullable HeldLocks held, @Nullable HoldfastException failure) {
-            this.held = held;
+        Acquisition(@Nullable HeldLocks locks, @Nullable HoldfastException failure) {
+            this.locks = locks;
             this.failure = failure;
         }
 
@@ -151,7 +151,7 @@ public final class ReactiveExecution {
             return failure;
         }
 
-        /** Fails when the locks are lost; cancelling it leaves the future for the next. */
+        /** Fails when the locks are lost. Cancelling it does not cancel the future, which has other subscribers. */
         Mono<Object> lost() {
             return Mono.fromFuture(loss, true).flatMap(lost -> Mono.error(new LockLostException(lost)));
         }

@@ -11,10 +11,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Several locks in hand, all or nothing. */
+/** Several locks, acquired all or nothing. */
 record SeveralHolds(MultiHold hold, List<String> names, String prefix) implements HeldLocks {
 
-    /** Tells what the client has put before all names, which a multi-hold tells with them. */
+    /** Removes the client's prefix from the names, which a multi-hold returns with it. */
     static SeveralHolds of(MultiHold hold, List<String> names) {
         int added = (length(hold.names()) - length(names)) / names.size();
         return new SeveralHolds(

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** One lock in hand. */
+/** One lock. */
 record SingleHold(Hold hold, List<String> names) implements HeldLocks {
 
     @Override

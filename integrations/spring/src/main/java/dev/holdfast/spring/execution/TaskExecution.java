@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the work of a task under the hold that it was given. */
+/** Runs the work of a scheduled task under its hold. */
 public final class TaskExecution {
 
     private TaskExecution() {}
 
-    /** Runs work as the task of a hold, whose loss is told. */
+    /** Runs work as the task of a hold, and reports a loss. */
     public static <T extends @Nullable Object> T run(
             Hold hold, String job, String work, LockedWork<T, ?> task, Consumer<LockLostEvent> lossEvents)
             throws Exception {

@@ -7,20 +7,20 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Keeps locks to the end of the transaction that the calling thread has begun before it took them. */
+/** Keeps locks until the end of the transaction that the calling thread began before it acquired them. */
 final class TransactionBinding implements TransactionSynchronization {
 
     private static final Logger LOG = LoggerFactory.getLogger(TransactionBinding.class);
 
     private final LockRequest request;
-    private final HeldLocks held;
+    private final HeldLocks locks;
 
-    private TransactionBinding(LockRequest request, HeldLocks held) {
+    private TransactionBinding(LockRequest request, HeldLocks locks) {
         this.request = request;
-        this.held = held;
+        this.locks = locks;
     }
 
-    /** Refuses a transaction that the settings don't allow. */
+    /** Throws if the settings forbid the transaction of the calling thread. */
     static void check(LockRequest request) {
         if (request.settings().surroundingTransaction() == SurroundingTransaction.REFUSE && isActive()) {
             throw new IllegalStateException("The lock " + String.join(", ", request.names()) + " of " + request.work()
@@ -29,12 +29,12 @@ final class TransactionBinding implements TransactionSynchronization {
         }
     }
 
-    /** Hands locks over to the transaction of the calling thread, if there is one and the settings say so. */
-    static boolean bind(LockRequest request, HeldLocks held) {
+    /** Binds locks to the transaction of the calling thread, if there is one and the settings ask for it. */
+    static boolean bind(LockRequest request, HeldLocks locks) {
         if (request.settings().surroundingTransaction() != SurroundingTransaction.HOLD || !isActive()) {
             return false;
         }
-        TransactionSynchronizationManager.registerSynchronization(new TransactionBinding(request, held));
+        TransactionSynchronizationManager.registerSynchronization(new TransactionBinding(request, locks));
         return true;
     }
 
@@ -46,16 +46,16 @@ final class TransactionBinding implements TransactionSynchronization {
     @Override
     public void beforeCommit(boolean readOnly) {
         if (request.settings().onLoss() != LossReaction.EVENT) {
-            held.ensureHeld();
+            locks.ensureHeld();
         }
     }
 
     @Override
     public void afterCompletion(int status) {
         try {
-            held.close();
+            locks.close();
         } catch (RuntimeException e) {
-            // The outcome of the transaction stands; a loss that was known before the commit has rolled it back.
+            // The transaction has its outcome; a loss known before the commit has rolled it back.
             LOG.warn("resource={} {}", request.names(), e.getMessage());
         }
     }

@@ -7,8 +7,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stage of asynchronous work that an executor calls. It ends when the work has, and not before: until then the
- * locks are needed. Cancelling it cancels the work. Thread-safe.
+ * The stage of asynchronous work that an executor calls. It completes only when the work has ended, since the work
+ * needs its locks until then. Cancelling it cancels the work. Thread-safe.
  */
 final class WorkStage<T extends @Nullable Object> extends CompletableFuture<T> {
 
@@ -17,7 +17,7 @@ final class WorkStage<T extends @Nullable Object> extends CompletableFuture<T> {
     private WorkStage() {}
 
     /**
-     * Has work called.
+     * Submits work to an executor.
      *
      * @throws java.util.concurrent.RejectedExecutionException if the executor rejects it
      */

@@ -24,14 +24,14 @@ import org.springframework.util.ReflectionUtils;
 
 /*
  * The work may block, so it must not run on the client's threads, which deliver grants and time-outs. It has its lock
- * already when it comes to the executor: a wait for the lock occupies no thread. But then it must not wait in a queue
- * for ever, and with a bounded executor it would, if all of its threads wait for such work. So work that was not begun
- * in time gets a thread of its own.
+ * when it is submitted, since the wait for the lock occupies no thread. But then it must not wait in a queue for ever,
+ * as it would if all threads of a bounded executor waited for such work. So work that has not begun in time gets a new
+ * thread.
  */
 
 /**
- * Where asynchronous work under locks is called: on the application's executor, with the context of the thread that
- * made the call. Thread-safe.
+ * Calls asynchronous work under locks on the application's executor, with the context of the calling thread.
+ * Thread-safe.
  */
 public final class WorkThreads {
 
@@ -43,10 +43,10 @@ public final class WorkThreads {
     /** The executor of Spring for asynchronous methods, if there are several. */
     private static final String TASK_EXECUTOR = "taskExecutor";
 
-    /** After which time in the queue of an executor work gets a thread of its own. */
+    /** The time in the queue of an executor after which work gets a new thread. */
     private static final long PATIENCE_MILLIS = 1_000;
 
-    /** A new thread for each task; keeps none. */
+    /** Creates a thread for each task, and keeps none. */
     private static final Executor NEW_THREADS = new SimpleAsyncTaskExecutor("holdfast-work-");
 
     private final Executor executor;
@@ -58,20 +58,20 @@ public final class WorkThreads {
         this.decorators = decorators;
     }
 
-    /** A thread of its own for each call, which sees nothing of the caller's context. */
+    /** A new thread for each call, without the caller's context. */
     public static WorkThreads newThreads() {
         return new WorkThreads(NEW_THREADS, List.of());
     }
 
-    /** The threads of an executor. If that decorates tasks, each call is decorated on the thread that makes it. */
+    /** The threads of an executor. Its decorator of tasks, if any, is applied on the calling thread. */
     public static WorkThreads of(Executor executor) {
         TaskDecorator own = decorator(executor);
         return new WorkThreads(executor, own == null ? List.of() : List.of(own));
     }
 
     /**
-     * The threads of the application's executor, as Spring finds it for asynchronous methods: Spring Boot's, the only
-     * one there is, or the one named {@value #TASK_EXECUTOR}. New threads if there is none.
+     * The threads of the application's executor, found like that for asynchronous methods of Spring: Spring Boot's, the
+     * only one, or the one named {@value #TASK_EXECUTOR}. New threads if there is none.
      */
     public static WorkThreads of(BeanFactory beans) {
         Executor executor = find(beans);
@@ -101,7 +101,7 @@ public final class WorkThreads {
         return beans.containsBean(TASK_EXECUTOR) ? beans.getBean(TASK_EXECUTOR, Executor.class) : NEW_THREADS;
     }
 
-    /** The decorator of an executor of Spring's, which has no accessor. */
+    /** The task decorator of a Spring executor, read by reflection since there is no accessor. */
     private static @Nullable TaskDecorator decorator(Executor executor) {
         try {
             Field field = field(executor.getClass());
@@ -120,7 +120,7 @@ public final class WorkThreads {
         return ReflectionUtils.findField(executor, "taskDecorator", TaskDecorator.class);
     }
 
-    /** Registers for native images what is read of Spring's executors. */
+    /** Registers for native images the fields of Spring's executors that are read by reflection. */
     public static void registerHints(ReflectionHints hints) {
         Stream.of(ThreadPoolTaskExecutor.class, SimpleAsyncTaskExecutor.class)
                 .map(WorkThreads::field)
@@ -129,7 +129,7 @@ public final class WorkThreads {
     }
 
     /**
-     * An executor for one task, with the context that the calling thread has now.
+     * An executor for one task, with the present context of the calling thread.
      *
      * @return an executor that may reject the task
      */
@@ -151,7 +151,7 @@ public final class WorkThreads {
         };
     }
 
-    /** Runs work, without the context of anybody. */
+    /** Runs work without a context. */
     void execute(Runnable work) {
         CompletableFuture<@Nullable Void> begun = new CompletableFuture<>();
         executor.execute(() -> {

@@ -1,4 +1,4 @@
-/** Work under locks, for methods with an annotation and for the template alike. */
+/** Runs work under locks, for annotated methods and for the template. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.spring.execution;

@@ -13,8 +13,8 @@ import org.springframework.context.ApplicationEventPublisherAware;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * The candidacy of an application in an election, as a bean: it campaigns while the application runs, answers whether
- * it leads, and publishes what happens.
+ * A candidate in an election, as a bean: it campaigns while the application runs, knows whether the application leads,
+ * and publishes events.
  *
  * <pre>
  * &#64;Bean
@@ -26,10 +26,10 @@ import org.springframework.context.SmartLifecycle;
  * void lead(LeadershipGrantedEvent granted) { ... }
  * </pre>
  *
- * <p>It starts after and stops before all that has no phase of its own, so that an application that is shut down gives
- * up its term while its beans still work. {@link LeadershipGrantedEvent}, {@link LeadershipRevokedEvent} and {@link
- * TermEndedEvent} tell when they are published, and on which threads; their listeners tell several elections apart by
- * name. Between events, ask {@link #isLeader()} before each step, and write with {@link Leadership#term()}.
+ * <p>By its phase it starts after and stops before beans without one, so that an application resigns while its beans
+ * still work. {@link LeadershipGrantedEvent}, {@link LeadershipRevokedEvent} and {@link TermEndedEvent} describe when
+ * and on which threads they are published; listeners distinguish several elections by name. Between events, check
+ * {@link #isLeader()} before each step, and write with {@link Leadership#term()}.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -41,15 +41,15 @@ public final class LeaderCampaign implements SmartLifecycle, ApplicationEventPub
     private ApplicationEventPublisher publisher = event -> {};
     private volatile @Nullable Campaign campaign;
 
-    /** A campaign with the default options, which begins when the application does. */
+    /** A campaign with the default options, which begins when the application starts. */
     public LeaderCampaign(Holdfast client, String election) {
         this(client, election, CampaignOptions.defaults());
     }
 
     /**
-     * A campaign that begins when the application does.
+     * A campaign that begins when the application starts.
      *
-     * @throws IllegalArgumentException if the name is none
+     * @throws IllegalArgumentException if the name is invalid
      */
     public LeaderCampaign(Holdfast client, String election, CampaignOptions options) {
         this.client = client;
@@ -62,7 +62,7 @@ public final class LeaderCampaign implements SmartLifecycle, ApplicationEventPub
         publisher = applicationEventPublisher;
     }
 
-    /** Begins to campaign, if it does not already. Does not block. */
+    /** Begins to campaign, unless it does already. Does not block. */
     @Override
     public synchronized void start() {
         if (!isRunning()) {
@@ -70,7 +70,7 @@ public final class LeaderCampaign implements SmartLifecycle, ApplicationEventPub
         }
     }
 
-    /** Ends the campaign as {@link Campaign#close()} does: a term is given up. */
+    /** Ends the campaign like {@link Campaign#close()}: resigns a present term. */
     @Override
     public void stop() {
         Campaign present = campaign;
@@ -85,12 +85,12 @@ public final class LeaderCampaign implements SmartLifecycle, ApplicationEventPub
         return present != null && present.state() != Campaign.State.ENDED;
     }
 
-    /** The name that is campaigned for. */
+    /** The name of the election. */
     public String election() {
         return election;
     }
 
-    /** Whether this application leads now, see {@link Leadership#isLeader()}. Answered without the store. */
+    /** Whether this application leads now, see {@link Leadership#isLeader()}. Sends nothing to the store. */
     public boolean isLeader() {
         return leadership().map(Leadership::isLeader).orElse(false);
     }
@@ -102,16 +102,16 @@ public final class LeaderCampaign implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * Gives up the present term and stands again behind all who wait. Never blocks.
+     * Resigns the present term and queues behind all other candidates. Never blocks.
      *
-     * @return whether there was a term to give up
+     * @return whether there was a term
      */
     public boolean resign() {
         Campaign present = campaign;
         return present != null && present.resign();
     }
 
-    /** Publishes what happens to the campaign. */
+    /** Publishes the events of the campaign. */
     private final class Publishing implements Candidate {
 
         @Override

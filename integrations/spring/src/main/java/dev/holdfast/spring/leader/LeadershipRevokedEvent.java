@@ -3,11 +3,11 @@ package dev.holdfast.spring.leader;
 import dev.holdfast.Loss;
 
 /**
- * This application leads no longer and has not asked for that: another may lead by now. Published at once on a thread
- * of its own, even while listeners of {@link LeadershipGrantedEvent} run; {@link TermEndedEvent} follows when these are
- * done.
+ * This application has lost its term without resigning: another may lead by now. Published at once on a separate
+ * thread, even while listeners of {@link LeadershipGrantedEvent} run; {@link TermEndedEvent} follows when these have
+ * returned.
  *
- * @param election the name that was campaigned for
+ * @param election the name of the election
  * @param term the number of the term
  * @param loss why
  */

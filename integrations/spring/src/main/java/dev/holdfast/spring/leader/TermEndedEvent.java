@@ -3,10 +3,11 @@ package dev.holdfast.spring.leader;
 import dev.holdfast.election.TermEnd;
 
 /**
- * A term of this application is over, whatever ended it. Published once for each {@link LeadershipGrantedEvent} and
- * after its listeners; the next leader of a term that was given up begins when the listeners of this have returned.
+ * A term of this application has ended, for any reason. Published once for each {@link LeadershipGrantedEvent}, after
+ * its listeners have returned. After a resignation, the next leader's term begins when the listeners of this event have
+ * returned.
  *
- * @param election the name that was campaigned for
+ * @param election the name of the election
  * @param term the number of the term
  * @param end how it ended
  */

@@ -1,4 +1,4 @@
-/** Elections for the beans of an application: a campaign that begins and ends with it, and events. */
+/** Elections for the beans of an application: a campaign that starts and stops with it, and events. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.spring.leader;
