@@ -15,8 +15,7 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * Certificates for servers on this machine, with what may be wrong with one; made anew for each JVM, by the tools of
- * the JDK.
+ * Certificates for servers on this machine, valid and invalid ones. Each JVM creates them with the tools of the JDK.
  */
 public final class Certificates {
 
@@ -27,16 +26,16 @@ public final class Certificates {
      *
      * @param certificate the file with the certificate
      * @param key the file with the key
-     * @param together a file with both
+     * @param combined a file with both
      */
-    public record Pair(Path certificate, Path key, Path together) {}
+    public record Pair(Path certificate, Path key, Path combined) {}
 
     private final Path directory = ServerHome.directory("certificates");
     private final Path store = directory.resolve("all.p12");
 
     private Certificates() {}
 
-    /** Makes them. */
+    /** Creates the certificates. */
     public static Certificates make() {
         Certificates all = new Certificates();
         all.issue("authority", "CN=Holdfast test authority", "-ext", "bc:c");
@@ -60,12 +59,12 @@ public final class Certificates {
         return all;
     }
 
-    /** Who signed all of these. */
+    /** The authority that signed all of these. */
     public Path authority() {
         return certificate("authority");
     }
 
-    /** Who signed none of them. */
+    /** An authority that signed none of them. */
     public Path stranger() {
         return certificate("stranger");
     }
@@ -80,7 +79,7 @@ public final class Certificates {
         return pair("elsewhere");
     }
 
-    /** For this host, but not any more. */
+    /** For this host, but expired. */
     public Pair expired() {
         return pair("expired");
     }
@@ -146,7 +145,7 @@ public final class Certificates {
                 String keyText = pem("PRIVATE KEY", key.getEncoded());
                 Files.writeString(certificate(alias), certificateText);
                 Files.writeString(pair(alias).key(), keyText);
-                Files.writeString(pair(alias).together(), certificateText + keyText);
+                Files.writeString(pair(alias).combined(), certificateText + keyText);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -8,15 +8,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Programs that run to their end while we wait. */
+/** Runs programs and waits for their end. */
 final class Command {
 
     private Command() {}
 
     /**
-     * Runs it with no input.
+     * Runs the program without input.
      *
-     * @throws IllegalStateException with what it said if it fails
+     * @throws IllegalStateException with its output if it fails
      */
     static void run(Path directory, List<String> command) {
         run(directory, command, "");
@@ -33,7 +33,7 @@ final class Command {
             try (var stdin = process.getOutputStream()) {
                 stdin.write(input.getBytes(StandardCharsets.UTF_8));
             } catch (IOException e) {
-                // It has ended, and says why.
+                // The program has ended; its output has the reason.
             }
             if (process.waitFor() != 0) {
                 throw new IllegalStateException(command.get(0) + " failed: " + Files.readString(output));
@@ -47,7 +47,7 @@ final class Command {
         }
     }
 
-    /** What it says. */
+    /** The output of the program. */
     static String output(String... command) {
         try {
             Process process =
@@ -60,7 +60,7 @@ final class Command {
         }
     }
 
-    /** Whether it can be run at all, and answers that all is well. */
+    /** Whether the program can be run and succeeds. */
     static boolean succeeds(String... command) {
         try {
             return new ProcessBuilder(command)

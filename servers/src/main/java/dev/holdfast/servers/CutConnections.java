@@ -15,7 +15,7 @@ import dev.holdfast.task.TaskOptions;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Calls of a client whose connections were cut while nobody used them, to a server that is healthy. */
+/** Calls of a client whose idle connections were cut, to a healthy server. */
 public final class CutConnections {
 
     private static final Duration LEASE = Duration.ofMinutes(2);
@@ -23,7 +23,7 @@ public final class CutConnections {
     private CutConnections() {}
 
     /**
-     * Whatever is called first after the cut works, and a hold from before lasts.
+     * Checks that any first call after the cut works, and that an earlier hold lasts.
      *
      * @param cut ends all connections of the client, and lets new ones through
      */
@@ -59,9 +59,9 @@ public final class CutConnections {
                 .close();
     }
 
-    private static void operators(Holdfast client, Hold held, Runnable cut) throws Exception {
+    private static void operators(Holdfast client, Hold hold, Runnable cut) throws Exception {
         cut.run();
-        assertThat(client.inspect(held.name())).isPresent();
+        assertThat(client.inspect(hold.name())).isPresent();
         cut.run();
         assertThat(client.inspect(LockQuery.all()).locks()).isNotEmpty();
         cut.run();

@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * Keeps the errors that are logged, and drops all else, but for what the driver of Redis and its network library say:
- * that goes to {@code java.util.logging}, as it does where there is no SLF4J. For JVMs whose system property
- * {@code slf4j.provider} names this class.
+ * Keeps logged errors and drops all other lines, except those of Redis' driver and its network library: these go to
+ * {@code java.util.logging}, as they do without SLF4J. For JVMs whose system property {@code slf4j.provider} names this
+ * class.
  */
 public final class ErrorLog extends LogProvider {
 
-    /** Older ones are dropped: of tests that don't look at them. */
+    /** Older ones are dropped, which are of tests that don't check them. */
     private static final int KEPT = 1_000;
 
     private static final Queue<Entry> ERRORS = new ConcurrentLinkedQueue<>();
@@ -27,11 +27,11 @@ public final class ErrorLog extends LogProvider {
      * A line of the log.
      *
      * @param text the message, without the throwable
-     * @param thrown what was logged with it; null if nothing was
+     * @param thrown the throwable logged with it; null if there was none
      */
     public record Entry(String text, @Nullable Throwable thrown) {
 
-        /** Whether this is about what was thrown with that message, itself or as a cause. */
+        /** Whether the throwable or one of its causes has a message. */
         public boolean isAbout(String message) {
             for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
                 if (message.equals(cause.getMessage())) {
@@ -53,7 +53,7 @@ public final class ErrorLog extends LogProvider {
 
         private final transient java.util.logging.@Nullable Logger rest;
 
-        /** @param rest takes all there is; null to drop what is no error */
+        /** @param rest receives all lines; null to drop all but errors */
         Errors(java.util.logging.@Nullable Logger rest) {
             super("errors");
             this.rest = rest;

@@ -8,23 +8,23 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Three etcd servers that elect a leader. They may reach each other through networks that can be spoiled, so that one
- * is cut off from the others while its clients hang on it.
+ * Three etcd servers that elect a leader. Optional networks between them have faults on demand, so that one can be cut
+ * off from the others while clients stay connected to it.
  *
- * <p><b>Thread-safety:</b> for one thread at a time.
+ * <p><b>Thread-safety:</b> not thread-safe.
  */
 public final class EtcdCluster implements Cluster<EtcdServer> {
 
     private static final int SIZE = 3;
 
-    /** In milliseconds. A machine that others use keeps a member waiting for seconds, which elects another leader. */
+    /** In milliseconds; long, since a busy machine can stop a member for seconds, which then elects another leader. */
     private static final String HEARTBEAT = "100";
 
     private static final String ELECTION = "1500";
 
     private final List<EtcdServer> members = new ArrayList<>();
 
-    /** By the member, the network through which the others reach it; none if they reach each other directly. */
+    /** The network through which the others reach a member; empty if they connect directly. */
     private final List<FaultProxy> networks = new ArrayList<>();
 
     private EtcdCluster() {}
@@ -37,7 +37,7 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
     /**
      * Starts three servers, and returns when all of them serve.
      *
-     * @param setting sets what differs from the usual
+     * @param setting changes settings of each server
      */
     public static EtcdCluster start(Consumer<EtcdServer.Builder> setting) {
         return start(setting, false);
@@ -49,9 +49,9 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
     }
 
     /**
-     * As {@link #startWithNetworks()}.
+     * See {@link #startWithNetworks()}.
      *
-     * @param setting sets what differs from the usual
+     * @param setting changes settings of each server
      */
     public static EtcdCluster startWithNetworks(Consumer<EtcdServer.Builder> setting) {
         return start(setting, true);
@@ -87,7 +87,7 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
                     .option("name", name(i))
                     .option("listen-peer-urls", own.get(i))
                     .option("initial-advertise-peer-urls", urls.get(i))
-                    .option("initial-cluster", together(urls))
+                    .option("initial-cluster", joined(urls))
                     .option("heartbeat-interval", HEARTBEAT)
                     .option("election-timeout", ELECTION);
             setting.accept(member);
@@ -95,7 +95,7 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
         }
     }
 
-    private static String together(List<String> urls) {
+    private static String joined(List<String> urls) {
         List<String> all = new ArrayList<>();
         for (int i = 0; i < SIZE; i++) {
             all.add(name(i) + "=" + urls.get(i));
@@ -117,7 +117,7 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
         return members.stream().map(EtcdServer::endpoint).collect(Collectors.joining(","));
     }
 
-    /** Waits until all members serve that run. */
+    /** Waits until all running members serve. */
     public void awaitService() {
         members.stream()
                 .filter(member ->
@@ -125,7 +125,7 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
                 .forEach(EtcdServer::awaitService);
     }
 
-    /** The member that leads; waits until there is exactly one that says so. */
+    /** The leader; waits until exactly one member reports that it leads. */
     @Override
     public EtcdServer leader() {
         List<EtcdServer> leaders = new ArrayList<>();
@@ -153,7 +153,7 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
         if (networks.isEmpty()) {
             throw new IllegalStateException("The members of this cluster reach each other directly");
         }
-        // What it asks of others tells from whom it is.
+        // Its requests to others contain its name.
         String sender = "X-Server-From: " + Long.toHexString(member.memberId());
         FaultProxy own = networks.get(members.indexOf(member));
         for (Direction way : ways) {
@@ -180,7 +180,7 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
         member.restartWith("initial-cluster-state", "existing");
     }
 
-    /** The leader refuses while it has not been connected with the others for some time. */
+    /** Retries, since the leader refuses until it has been connected with the others for some time. */
     private static void change(EtcdServer leader, String how, String what) {
         Until.await("a member is to " + how, () -> {
             try {
@@ -192,7 +192,7 @@ public final class EtcdCluster implements Cluster<EtcdServer> {
         });
     }
 
-    /** Starts those members again that were ended, and returns when all serve that run. */
+    /** Restarts stopped members, and returns when all running members serve. */
     public void restart() {
         members.stream().filter(member -> !member.process().isAlive()).forEach(EtcdServer::relaunch);
         awaitService();

@@ -18,10 +18,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An etcd server, alone or a member of an {@link EtcdCluster}, which keeps its data on disk: one that was killed and
- * started again has it. See {@link EtcdBinary} for where the program comes from.
+ * An etcd server, alone or a member of an {@link EtcdCluster}. It keeps its data on disk, also when it is killed.
+ * {@link EtcdBinary} finds the program.
  *
- * <p><b>Thread-safety:</b> {@link #call} may be called from any thread, the rest from one at a time.
+ * <p><b>Thread-safety:</b> {@link #call} may be called from any thread, the rest from one thread at a time.
  */
 public final class EtcdServer implements Member {
 
@@ -41,9 +41,9 @@ public final class EtcdServer implements Member {
         this.process = ServerProcess.start(directory, command);
     }
 
-    /** What a server is to be like. */
+    /** The settings of a server. */
     public static final class Builder {
-        /** A process that is killed loses nothing that it has written. Older versions don't know this. */
+        /** Doesn't flush: a killed process loses nothing that it has written. Unknown to older versions. */
         private static final String NO_FSYNC = "unsafe-no-fsync";
 
         private final Map<String, String> options = new LinkedHashMap<>();
@@ -63,7 +63,7 @@ public final class EtcdServer implements Member {
             return this;
         }
 
-        /** With the settings that it comes with: it flushes each write to the disk. */
+        /** Uses the default settings: each write is flushed to the disk. */
         @CanIgnoreReturnValue
         public Builder asItComes() {
             isForTests = false;
@@ -80,7 +80,7 @@ public final class EtcdServer implements Member {
             return option("trusted-ca-file", all.authority().toString());
         }
 
-        /** Starts it, and returns when it answers. */
+        /** Starts the server, and returns when it replies. */
         public EtcdServer start() {
             String peer = "http://127.0.0.1:" + Ports.free();
             option("listen-peer-urls", peer);
@@ -91,7 +91,7 @@ public final class EtcdServer implements Member {
             return server;
         }
 
-        /** Starts its process. A member of a cluster answers when others do. */
+        /** Starts the process. A member of a cluster serves when others do. */
         EtcdServer launch() {
             Path directory = ServerHome.directory("etcd");
             int port = Ports.free();
@@ -114,7 +114,7 @@ public final class EtcdServer implements Member {
         }
     }
 
-    /** A server with what differs from the usual. */
+    /** A server with other settings. */
     public static Builder builder() {
         return new Builder();
     }
@@ -129,7 +129,7 @@ public final class EtcdServer implements Member {
         return port;
     }
 
-    /** Its address as others write it. */
+    /** Its address, as host and port. */
     public String endpoint() {
         return "127.0.0.1:" + port;
     }
@@ -139,7 +139,7 @@ public final class EtcdServer implements Member {
         return process;
     }
 
-    /** Ends it as a crash would. */
+    /** Kills the server. */
     public void kill() {
         process.kill();
     }
@@ -157,19 +157,19 @@ public final class EtcdServer implements Member {
         restart();
     }
 
-    /** Deletes its data, after it was ended: started again it is a new server with the same names and numbers. */
+    /** Deletes the data of a stopped server: after a restart it is a new server with the same names and ids. */
     public void deleteData() {
         Trees.delete(data());
     }
 
-    /** Copies its data, after it was ended; returns where they are. */
+    /** Copies the data of a stopped server, and returns the directory. */
     public Path backUp() {
         Path backup = directory.resolve("backup");
         Trees.copy(data(), backup);
         return backup;
     }
 
-    /** Replaces its data with those of a backup, after it was ended. */
+    /** Replaces the data of a stopped server with a backup. */
     public void putBack(Path backup) {
         deleteData();
         Trees.copy(backup, data());
@@ -179,18 +179,18 @@ public final class EtcdServer implements Member {
         return directory.resolve("data");
     }
 
-    /** As {@link #restart}, but does not wait. */
+    /** Does the same as {@link #restart}, but does not wait. */
     void relaunch() {
         process.kill();
         process = ServerProcess.start(directory, command);
     }
 
     /**
-     * Asks it something by HTTP and JSON, on the port that clients use; without TLS only.
+     * Sends a request as HTTP and JSON to the port for clients; only without TLS.
      *
      * @param path such as {@code /v3/lease/revoke}
-     * @param token what a user was given by {@code /v3/auth/authenticate}; null for none
-     * @throws IllegalStateException with its answer if it refuses
+     * @param token the token of a user from {@code /v3/auth/authenticate}; null for none
+     * @throws IllegalStateException with the reply if the server refuses
      */
     @CanIgnoreReturnValue
     public String call(String path, String json, @Nullable String token) {
@@ -213,7 +213,7 @@ public final class EtcdServer implements Member {
         }
     }
 
-    /** Asks it something that needs no user. */
+    /** Sends a request without a user. */
     @CanIgnoreReturnValue
     public String call(String path, String json) {
         return call(path, json, null);
@@ -229,7 +229,7 @@ public final class EtcdServer implements Member {
         return version.group(1);
     }
 
-    /** Its number among the members of its cluster. */
+    /** Its id in the cluster. */
     long memberId() {
         Matcher id = Pattern.compile("\"member_id\": *\"(\\d+)\"").matcher(call("/v3/maintenance/status", "{}"));
         if (!id.find()) {
@@ -238,7 +238,7 @@ public final class EtcdServer implements Member {
         return Long.parseUnsignedLong(id.group(1));
     }
 
-    /** What it counts, of the metric of this name without labels; empty if it does not answer. */
+    /** The value of a metric without labels; empty if the server does not reply. */
     public Optional<Double> metric(String name) {
         return monitored("/metrics").flatMap(text -> {
             Matcher line =
@@ -247,7 +247,7 @@ public final class EtcdServer implements Member {
         });
     }
 
-    /** How many requests of clients it has had, streams' messages included. */
+    /** The number of requests from clients, including messages of streams. */
     public long requests() {
         String counts = monitored("/metrics").orElseThrow(() -> new IllegalStateException("etcd does not answer"));
         return Pattern.compile("(?m)^grpc_server_msg_received_total\\{.*\\} (\\S+)$")
@@ -257,7 +257,7 @@ public final class EtcdServer implements Member {
                 .sum();
     }
 
-    /** Whether it leads, as it says itself; false if it does not answer. */
+    /** Whether it reports that it leads; false if it does not reply. */
     public boolean isLeader() {
         return process.isAlive()
                 && !process.isPaused()

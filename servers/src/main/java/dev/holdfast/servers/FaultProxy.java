@@ -27,14 +27,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A network that can be spoiled: forwards TCP connections to a server, and delays, swallows, resets or refuses as it is
- * told. Needs no privileges.
+ * A network with faults on demand: forwards TCP connections to a server, and delays, drops, resets or refuses. Needs no
+ * privileges.
  *
- * <p><b>Thread-safety:</b> all methods may be called from any thread; what they say holds for open connections too.
+ * <p><b>Thread-safety:</b> all methods may be called from any thread, and affect open connections too.
  */
 public final class FaultProxy implements AutoCloseable {
 
-    /** A way through the proxy. */
+    /** A direction through the proxy. */
     public enum Direction {
         /** Requests. */
         TO_SERVER,
@@ -44,15 +44,15 @@ public final class FaultProxy implements AutoCloseable {
 
     private static final int CHUNK = 64 * 1024;
 
-    /** How often a server that does not listen yet is tried. */
+    /** The pause between attempts to connect to a server that does not listen yet. */
     private static final long RETRY_MILLIS = 10;
 
     private final InetSocketAddress target;
-    private final Duration patience;
+    private final Duration connectTimeout;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
-    /** Texts of the first requests of connections that are swallowed that way. */
+    /** By direction, texts of first requests; connections with such a request are swallowed. */
     private final Map<Direction, Set<String>> banned = new EnumMap<>(Direction.class);
 
     private final Map<Direction, AtomicLong> forwarded = new EnumMap<>(Direction.class);
@@ -67,9 +67,9 @@ public final class FaultProxy implements AutoCloseable {
     private boolean refusing;
     private boolean closed;
 
-    private FaultProxy(InetSocketAddress target, Duration patience, ServerSocket listener) {
+    private FaultProxy(InetSocketAddress target, Duration connectTimeout, ServerSocket listener) {
         this.target = target;
-        this.patience = patience;
+        this.connectTimeout = connectTimeout;
         this.listener = listener;
         for (Direction direction : Direction.values()) {
             forwarded.put(direction, new AtomicLong());
@@ -78,24 +78,24 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * A proxy for a port on 127.0.0.1, on a port of its own. While the server does not listen, a connection is accepted
-     * and closed at once.
+     * A proxy for a port on 127.0.0.1, on a free port. While the server does not listen, connections are accepted and
+     * closed at once.
      */
     public static FaultProxy to(int port) {
         return to(port, Duration.ZERO);
     }
 
     /**
-     * As {@link #to(int)}, for clients that try again when they are refused, but give up when a connection that was
-     * accepted ends: keeps theirs open until the server listens.
+     * A proxy that keeps accepted connections open until the server listens: for clients that retry after a refused
+     * connection, but not after an accepted one that ends.
      *
-     * @param patience how long the server may take
+     * @param connectTimeout the longest wait for the server
      */
-    static FaultProxy to(int port, Duration patience) {
+    static FaultProxy to(int port, Duration connectTimeout) {
         try {
             ServerSocket listener = new ServerSocket();
             listener.bind(Ports.local(0));
-            FaultProxy proxy = new FaultProxy(Ports.local(port), patience, listener);
+            FaultProxy proxy = new FaultProxy(Ports.local(port), connectTimeout, listener);
             daemon("holdfast-proxy-" + proxy.port(), proxy::accept);
             return proxy;
         } catch (IOException e) {
@@ -103,63 +103,63 @@ public final class FaultProxy implements AutoCloseable {
         }
     }
 
-    /** Where it listens on 127.0.0.1. */
+    /** Its port on 127.0.0.1. */
     public int port() {
         return listener.getLocalPort();
     }
 
-    /** How many connections are open. */
+    /** The number of open connections. */
     public int connections() {
         return links.size();
     }
 
-    /** How many bytes went that way. */
+    /** The number of bytes forwarded in a direction. */
     public long forwarded(Direction direction) {
         return bytes(direction).get();
     }
 
-    /** Keeps every chunk for a while, both ways. Those that come meanwhile wait beside it, as in a cable. */
+    /** Delays every chunk in both directions. Chunks don't wait for each other, as in a cable. */
     public void delay(Duration time) {
         change(() -> delay = time);
     }
 
-    /** Hands on what goes that way byte by byte, each in a packet of its own. */
+    /** Forwards a direction byte by byte, each in a separate packet. */
     public void crumble(Direction direction) {
         change(() -> crumbled.add(direction));
     }
 
-    /** Swallows what goes that way from now on; the connection stays open, and nobody is told. */
+    /** Silently drops a direction from now on; connections stay open. */
     public void swallow(Direction direction) {
         change(() -> swallowed.add(direction));
     }
 
-    /** Swallows both ways, as a broken cable does. */
+    /** Silently drops both directions, like a broken cable. */
     public void blackHole() {
         change(() -> swallowed.addAll(Set.of(Direction.values())));
     }
 
     /**
-     * Swallows what goes that way on connections whose first request has this text, such as the name of who asks; on
-     * those that are open as well.
+     * Silently drops a direction on connections, open ones too, whose first request contains a text, such as the name
+     * of the client.
      */
     public void swallow(Direction direction, String text) {
         texts(direction).add(text);
     }
 
     /**
-     * Silences the open connections for good, as a NAT or a load balancer does that has forgotten them: nothing comes
-     * through, not even the end of a connection, and nobody is told. New connections work.
+     * Silences the open connections for ever, like a NAT or a load balancer that has forgotten them: nothing is
+     * forwarded, not even the end of a connection. New connections work.
      */
     public void silence() {
         links.forEach(link -> link.isSilent = true);
     }
 
-    /** How many of the open connections are silent, and not given up by the client. */
+    /** The number of open connections that are silent and that the client has not closed. */
     public long silent() {
         return links.stream().filter(link -> link.isSilent && !link.isGivenUp).count();
     }
 
-    /** Refuses new connections, by closing them at once. */
+    /** Closes new connections at once. */
     public void refuse() {
         change(() -> refusing = true);
     }
@@ -170,19 +170,19 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Once: when a request has this text, lets it through, and resets the connection when the server begins to answer:
-     * it has taken effect, and nobody is told.
+     * Once, when a request contains a text, forwards it, and resets the connection when the server begins to reply. The
+     * request has taken effect, but the client gets no reply.
      */
     public void cutAfterForwarding(String text) {
         cutAfter.set(text);
     }
 
-    /** Whether the cut that was asked for is still to come. */
+    /** Whether that cut has yet to happen. */
     public boolean isCutToCome() {
         return cutAfter.get() != null;
     }
 
-    /** Ends all faults for what comes. What was swallowed is gone, so the connections of a black hole are reset. */
+    /** Ends all faults. Connections with dropped bytes are reset, since the bytes are lost. */
     public void heal() {
         change(() -> {
             if (!swallowed.isEmpty()) {
@@ -215,17 +215,17 @@ public final class FaultProxy implements AutoCloseable {
         return Objects.requireNonNull(banned.get(direction));
     }
 
-    private void change(Runnable how) {
+    private void change(Runnable action) {
         lock.lock();
         try {
-            how.run();
+            action.run();
             changed.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Waits out the delay, which may change meanwhile. Whether the chunk is to go on. */
+    /** Waits for the delay, which may change meanwhile; returns whether to forward the chunk. */
     private boolean letThrough(Direction direction, long arrival) throws InterruptedException {
         lock.lock();
         try {
@@ -268,10 +268,10 @@ public final class FaultProxy implements AutoCloseable {
             } catch (IOException e) {
                 return; // closed
             }
-            if (patience.isZero()) {
+            if (connectTimeout.isZero()) {
                 link(client);
             } else {
-                daemon("holdfast-proxy-connects", () -> link(client)); // others do not wait for it
+                daemon("holdfast-proxy-connects", () -> link(client)); // other connections do not wait for it
             }
         }
     }
@@ -301,7 +301,7 @@ public final class FaultProxy implements AutoCloseable {
                 return server;
             } catch (IOException e) {
                 closeQuietly(server);
-                if (System.nanoTime() - start >= patience.toNanos()) {
+                if (System.nanoTime() - start >= connectTimeout.toNanos()) {
                     throw e;
                 }
             }
@@ -319,11 +319,11 @@ public final class FaultProxy implements AutoCloseable {
         try {
             what.close();
         } catch (Exception e) {
-            // It is closed as far as anybody can tell.
+            // Closed as far as the peers can see.
         }
     }
 
-    /** What was read at once; nothing at the end. */
+    /** The bytes of one read; empty at the end. */
     private static final class Chunk {
         private final byte[] bytes;
 
@@ -347,7 +347,7 @@ public final class FaultProxy implements AutoCloseable {
                 arrived.add(new Chunk(Arrays.copyOf(chunk, size)));
             }
         } catch (IOException e) {
-            // Nothing more comes from there.
+            // The end of this direction.
         } finally {
             arrived.add(new Chunk(new byte[0]));
         }
@@ -360,7 +360,7 @@ public final class FaultProxy implements AutoCloseable {
         private volatile boolean isSilent;
         private volatile String firstRequest = "";
 
-        /** By the client, which the server does not hear of. */
+        /** Whether the client has closed it; the server is not notified. */
         private volatile boolean isGivenUp;
 
         Link(Socket client, Socket server) {
@@ -385,11 +385,11 @@ public final class FaultProxy implements AutoCloseable {
                         continue;
                     }
                     if (isRequest) {
-                        lookForCut(chunk);
+                        checkForCut(chunk);
                     } else if (cutNext) {
                         break;
                     }
-                    bytes(direction).addAndGet(size); // before anybody can have read it
+                    bytes(direction).addAndGet(size); // before the peer can have read it
                     if (isCrumbled(direction)) {
                         for (int i = 0; i < size; i++) {
                             out.write(chunk, i, 1);
@@ -399,7 +399,7 @@ public final class FaultProxy implements AutoCloseable {
                     }
                 }
             } catch (IOException e) {
-                // The other side is gone, and so is this one.
+                // The other side is closed, and so is this one.
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } finally {
@@ -418,7 +418,7 @@ public final class FaultProxy implements AutoCloseable {
             return texts(direction).stream().anyMatch(firstRequest::contains);
         }
 
-        private void lookForCut(byte[] chunk) {
+        private void checkForCut(byte[] chunk) {
             String text = cutAfter.get();
             if (text != null
                     && new String(chunk, StandardCharsets.ISO_8859_1).contains(text)
@@ -433,7 +433,7 @@ public final class FaultProxy implements AutoCloseable {
                 try {
                     socket.setSoLinger(true, 0); // an RST instead of a FIN
                 } catch (IOException e) {
-                    // It is closed already.
+                    // Closed already.
                 }
                 closeQuietly(socket);
             }

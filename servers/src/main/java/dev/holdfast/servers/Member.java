@@ -9,10 +9,10 @@ public interface Member extends AutoCloseable {
     /** Its process. */
     ServerProcess process();
 
-    /** Starts it again on the same port with its data, whether or not it was ended. Returns when it answers. */
+    /** Restarts it, running or stopped, on the same port with its data, and returns when it replies. */
     void restart();
 
-    /** As {@link #restart()}, with another value of a setting. */
+    /** Restarts it with another value of a setting, see {@link #restart()}. */
     void restartWith(String name, String value);
 
     @Override

@@ -11,9 +11,9 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 
 /**
- * Ports that nobody listens on, each for this JVM alone until it ends: another one that starts servers at the same time
- * takes others. They are below the range from which the system takes ports for outgoing connections, so no connection
- * is likely to sit on one between the look and the start.
+ * Free ports, each reserved for this JVM until it ends, so that JVMs that start servers at the same time use different
+ * ones. They are below the system's range for outgoing connections, so that a connection is unlikely to take one
+ * between the check and the start.
  */
 final class Ports {
 
@@ -27,7 +27,7 @@ final class Ports {
         return free(0);
     }
 
-    /** One where the port that lies so far above is free too. */
+    /** A port for which the one at a distance above is free too. */
     static int free(int distance) {
         RandomGenerator random = RandomGenerator.getDefault();
         for (int i = 0; i < TRIES; i++) {
@@ -49,9 +49,8 @@ final class Ports {
     }
 
     /**
-     * Whether a process listens on it on 127.0.0.1. Where the system has a list of those, nothing else is done: a
-     * connection would leave a trace in a server's log, and who binds the port to see is in the way of a server that is
-     * about to.
+     * Whether a process listens on a port of 127.0.0.1. Uses the system's list if there is one, since a connection
+     * would leave a line in the server's log, and binding the port could prevent a server from doing so.
      */
     static boolean isListenedTo(int port) {
         String listening = String.format(":%04X 00000000:0000 0A ", port);

@@ -13,10 +13,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Programs in JVMs of their own, on the class path of this one. All that they print is in one transcript, in the order
- * in which they print it.
+ * Programs in separate JVMs, on the class path of this one. Their output is in one transcript, in the order in which
+ * they print it.
  *
- * <p><b>Thread-safety:</b> one thread at a time.
+ * <p><b>Thread-safety:</b> not thread-safe.
  */
 public final class Programs implements AutoCloseable {
 
@@ -26,7 +26,7 @@ public final class Programs implements AutoCloseable {
     /** None yet. */
     public Programs() {}
 
-    /** Starts one, and does not wait for anything that it does. */
+    /** Starts a program, and does not wait. */
     public ServerProcess start(Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -42,7 +42,7 @@ public final class Programs implements AutoCloseable {
         return process;
     }
 
-    /** The lines that were printed so far. One that is not at its end yet is not among them. */
+    /** The complete lines printed so far. */
     public List<String> lines() {
         try {
             String text = Files.readString(transcript, StandardCharsets.UTF_8);
@@ -62,14 +62,14 @@ public final class Programs implements AutoCloseable {
                 .toList();
     }
 
-    /** Waits for a line that matches, and answers the first one, with its groups. See {@link #awaitLines}. */
+    /** Waits for a line that matches, and returns the first, with its groups. See {@link #awaitLines}. */
     @CanIgnoreReturnValue
     public MatchResult awaitLine(String regex) {
         return awaitLines(regex, 1).get(0);
     }
 
     /**
-     * Waits for some lines that match, and answers them.
+     * Waits for a number of lines that match, and returns them.
      *
      * @throws IllegalStateException with the transcript if there are fewer after a minute
      */

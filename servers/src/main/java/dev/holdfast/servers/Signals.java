@@ -7,16 +7,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** POSIX signals to processes that a test has started. */
+/** Sends POSIX signals to processes that a test has started. */
 public final class Signals {
 
     private Signals() {}
 
     /**
-     * Stops a process where it stands: SIGSTOP. Returns when none of its threads runs any more. The signal alone only
-     * asks for that: until the first thread of the process gets a processor to take it, the others go on.
+     * Stops a process with SIGSTOP. Returns when none of its threads runs: until one of them gets a processor and
+     * handles the signal, the others continue.
      *
-     * @throws IllegalStateException if the process is gone, or does not stop within a minute
+     * @throws IllegalStateException if the process has ended, or does not stop within a minute
      */
     public static void pause(ProcessHandle process) {
         send("STOP", process);
@@ -29,19 +29,19 @@ public final class Signals {
     }
 
     /**
-     * Lets a process that was stopped go on: SIGCONT.
+     * Resumes a stopped process with SIGCONT.
      *
-     * @throws IllegalStateException if the process is gone
+     * @throws IllegalStateException if the process has ended
      */
     public static void resume(ProcessHandle process) {
         send("CONT", process);
     }
 
     /**
-     * Sends a signal, and does not wait for what it does.
+     * Sends a signal, without waiting for its effect.
      *
-     * @param name as {@code kill -s} takes it
-     * @throws IllegalStateException if the process is gone
+     * @param name the name for {@code kill -s}
+     * @throws IllegalStateException if the process has ended
      */
     public static void send(String name, ProcessHandle to) {
         if (!trySend(name, to)) {
@@ -49,7 +49,7 @@ public final class Signals {
         }
     }
 
-    /** As {@link #send}, and whether the process was there to take it. */
+    /** Sends a signal, and returns whether the process existed. */
     public static boolean trySend(String name, ProcessHandle to) {
         try {
             return new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + to.pid())
@@ -71,9 +71,9 @@ public final class Signals {
         return state.isEmpty() ? process.isAlive() ? "?" : "Z" : state;
     }
 
-    /** Whether who is in this state does nothing until it is told to go on, if ever. */
+    /** Whether a process or thread in this state can't run: it is stopped or has ended. */
     static boolean isStopped(String state) {
-        return "TZ".contains(state); // also a thread that has gone meanwhile, whose state is empty
+        return "TZ".contains(state); // also an ended thread, whose state is empty
     }
 
     /** The state of a process or a thread; empty if there is none. */

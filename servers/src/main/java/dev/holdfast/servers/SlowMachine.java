@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Repeats a trial that must happen within a short time with a longer one, if the machine gave this process no processor
- * when it was due. A trial that fails though the machine was prompt fails for good.
+ * Repeats a trial with a short time limit, with a longer limit, if the machine did not give this process a processor in
+ * time. A trial that fails on a prompt machine is not repeated.
  */
 public final class SlowMachine {
 
@@ -14,25 +14,24 @@ public final class SlowMachine {
     private static final int FACTOR = 4;
     private static final long TICK_NANOS = 5_000_000;
 
-    /** So much of the short time may be lost in all before a failure says nothing. */
+    /** The total delay, as a part of the short limit, above which a failure proves nothing. */
     private static final int PARTS_LOST = 10;
 
     private SlowMachine() {}
 
-    /** What is tried. */
+    /** A trial with time limits. */
     @FunctionalInterface
     public interface Trial {
         /**
-         * Throws what is wrong, be it told by a check or by the client; all times of the trial are longer by that
-         * factor.
+         * Runs the trial with all times multiplied by a factor; throws any failure of a check or of the client.
          */
         void run(int factor) throws Exception;
     }
 
     /**
-     * Tries it, and on a slow machine again with longer times.
+     * Runs a trial, and on a slow machine again with longer times.
      *
-     * @param shortest the time within which something has to happen, by a factor of 1
+     * @param shortest the time limit of the trial for a factor of 1
      */
     public static void copes(Duration shortest, Trial trial) throws Exception {
         int factor = 1;
@@ -52,7 +51,7 @@ public final class SlowMachine {
         }
     }
 
-    /** Measures by how much a thread that wakes again and again does so too late. */
+    /** Measures how late a thread wakes that sleeps repeatedly. */
     private static final class Delays implements AutoCloseable {
         private final AtomicLong lost = new AtomicLong();
         private final Thread thread = new Thread(this::measure, "holdfast-delays");
@@ -68,7 +67,7 @@ public final class SlowMachine {
             while (!isOver) {
                 LockSupport.parkNanos(TICK_NANOS);
                 long now = System.nanoTime();
-                // A tick that is as long again is no delay.
+                // A tick of up to twice its length is no delay.
                 lost.addAndGet(Math.max(0, now - before - 2 * TICK_NANOS));
                 before = now;
             }

@@ -10,19 +10,19 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
-/** Whole directories at once. */
+/** Copies and deletes directory trees. */
 final class Trees {
 
     private Trees() {}
 
-    /** Copies a directory to a place where there is none, with the rights that each file has. */
+    /** Copies a directory to a new one, with the permissions of each file. */
     static void copy(Path from, Path to) {
         try {
             Files.walkFileTree(from, new SimpleFileVisitor<>() {
                 @Override
                 public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
                         throws IOException {
-                    // A directory made by a copy has the rights of the old one from the start.
+                    // A copied directory has the permissions of the original from the start.
                     Files.copy(directory, target(directory), StandardCopyOption.COPY_ATTRIBUTES);
                     return FileVisitResult.CONTINUE;
                 }
@@ -42,7 +42,7 @@ final class Trees {
         }
     }
 
-    /** Removes what is there; what another writes there just now may stay. */
+    /** Removes a directory; files that another process is writing may stay. */
     static void delete(Path tree) {
         try {
             Files.walkFileTree(tree, new SimpleFileVisitor<>() {
@@ -64,7 +64,7 @@ final class Trees {
                 }
             });
         } catch (IOException e) {
-            // There was none, or a server that is just ending still writes there; the next JVM clears it.
+            // It does not exist, or a server that is ending still writes to it; the next JVM removes it.
         }
     }
 }

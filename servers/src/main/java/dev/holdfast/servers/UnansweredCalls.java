@@ -11,25 +11,25 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/** Calls of a client while its store does not answer. */
+/** Calls of a client while its store does not reply. */
 public final class UnansweredCalls {
 
-    /** Of pools and drivers: what must not keep a caller. */
+    /** The time-outs of pools and drivers, which must not delay a caller. */
     public static final Duration LONG_WAIT = Duration.ofMinutes(2);
 
-    /** Far above all waits here, for a machine that is busy, and far below {@link #LONG_WAIT}. */
+    /** Far longer than all waits here, for a busy machine, and far shorter than {@link #LONG_WAIT}. */
     public static final Duration IN_TIME = Duration.ofSeconds(60);
 
     private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
 
     private UnansweredCalls() {}
 
-    /** What keeps the store from answering, and what lets it answer again. */
+    /** Stops the store from replying, and lets it reply again. */
     public interface Trouble {
         void run() throws Exception;
     }
 
-    /** Whatever a client waits for ends in time, and what comes too late is given back. */
+    /** Checks that every wait of a client ends in time, and that late grants are released. */
     public static void endInTime(Holdfast.Builder builder, Trouble begins, Trouble ends) throws Exception {
         try (Holdfast client = builder.storeTimeout(STORE_TIMEOUT)
                 .sessionTtl(Duration.ofMinutes(10))
@@ -49,7 +49,7 @@ public final class UnansweredCalls {
         }
     }
 
-    /** Anybody can have it, once the store answers; on a busy machine that takes longer than a call waits. */
+    /** Checks that the lock is free once the store replies; on a busy machine that takes longer than one call waits. */
     private static void isFree(Holdfast client, String name) throws Exception {
         long began = System.nanoTime();
         while (true) {
@@ -69,7 +69,7 @@ public final class UnansweredCalls {
         }
     }
 
-    /** The call fails since the store does not answer, and that in time. */
+    /** Checks that a call fails in time because the store does not reply. */
     public static void endsInTime(ThrowingCallable call) {
         long began = System.nanoTime();
         assertThatThrownBy(call).isInstanceOf(StoreUnavailableException.class);

@@ -10,24 +10,24 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three ZooKeeper servers that elect a leader. Each reaches the others through networks of its own that can be spoiled,
- * so that it may be cut off from its leader while its clients hang on it.
+ * Three ZooKeeper servers that elect a leader. Each reaches the others through separate networks with faults on demand,
+ * so that it can be cut off from its leader while clients stay connected to it.
  *
- * <p><b>Thread-safety:</b> for one thread at a time.
+ * <p><b>Thread-safety:</b> not thread-safe.
  */
 public final class ZooKeeperEnsemble implements Cluster<ZooKeeperServer> {
 
     private static final int SIZE = 3;
 
     /**
-     * A server that has voted may look for the leader before that one listens. It tries a few times then, but begins
-     * another election if the leader ends the connection, and the leader waits in vain for the whole {@code initLimit}.
+     * A server that has voted may connect to the leader before that one listens. It retries a few times, but begins
+     * another election if the connection ends, while the leader waits for it for the whole {@code initLimit}.
      */
     private static final Duration LEADER_MAY_TAKE = Duration.ofSeconds(5);
 
     private final List<ZooKeeperServer> nodes = new ArrayList<>();
 
-    /** By the node that connects, the networks to the others. */
+    /** The networks to the others, by connecting node. */
     private final List<List<FaultProxy>> networks = new ArrayList<>();
 
     private ZooKeeperEnsemble() {}
@@ -40,7 +40,7 @@ public final class ZooKeeperEnsemble implements Cluster<ZooKeeperServer> {
     /**
      * Starts three servers, and returns when all of them serve.
      *
-     * @param setting sets what differs from the usual
+     * @param setting changes settings of each server
      */
     public static ZooKeeperEnsemble start(Consumer<ZooKeeperServer.Builder> setting) {
         ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble();
@@ -87,7 +87,7 @@ public final class ZooKeeperEnsemble implements Cluster<ZooKeeperServer> {
         return ports;
     }
 
-    /** Waits until all nodes serve that run, and one of them leads. */
+    /** Waits until all running nodes serve, and one of them leads. */
     public void awaitService() {
         nodes.stream()
                 .filter(node -> node.process().isAlive() && !node.process().isPaused())
@@ -100,7 +100,7 @@ public final class ZooKeeperEnsemble implements Cluster<ZooKeeperServer> {
         return List.copyOf(nodes);
     }
 
-    /** The addresses of all nodes, as clients of ZooKeeper take them. */
+    /** The connect string of all nodes for clients of ZooKeeper. */
     public String connectString() {
         return nodes.stream().map(ZooKeeperServer::connectString).collect(Collectors.joining(","));
     }
@@ -125,7 +125,7 @@ public final class ZooKeeperEnsemble implements Cluster<ZooKeeperServer> {
         return nodes.stream().filter(node -> node != leader).toList();
     }
 
-    /** {@inheritDoc} Elections are not disturbed, but who is elected can't lead. */
+    /** {@inheritDoc} Elections still work, but an elected node can't lead. */
     @Override
     public void swallow(ZooKeeperServer node, Set<Direction> ways) {
         int own = nodes.indexOf(node);
@@ -140,7 +140,7 @@ public final class ZooKeeperEnsemble implements Cluster<ZooKeeperServer> {
         }
     }
 
-    /** What a node reaches another one through. */
+    /** The network from a node to another. */
     private FaultProxy network(int from, int to) {
         return networks.get(from).get(to < from ? to : to - 1);
     }
@@ -166,12 +166,12 @@ public final class ZooKeeperEnsemble implements Cluster<ZooKeeperServer> {
         awaitService();
     }
 
-    /** Starts a node again with its data, after it was ended, and returns when it serves. */
+    /** Restarts a stopped node with its data, and returns when it serves. */
     public void restart(ZooKeeperServer node) {
         node.restart();
     }
 
-    /** Starts all nodes again with their data, whether or not they were ended, and returns when they serve. */
+    /** Restarts all nodes, running or stopped, with their data, and returns when they serve. */
     public void restart() {
         nodes.forEach(ZooKeeperServer::relaunch);
         awaitService();

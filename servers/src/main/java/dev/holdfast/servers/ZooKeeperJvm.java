@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The command that runs a ZooKeeper server in a JVM of its own, from jars of this class path. */
+/** The command that runs a ZooKeeper server in a separate JVM, from jars of this class path. */
 final class ZooKeeperJvm {
 
     private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
@@ -30,10 +30,10 @@ final class ZooKeeperJvm {
             "io.netty.resolver.NameResolver",
             "io.netty.util.AttributeKey");
 
-    /** One more for servers that speak TLS, which the tests that start such bring. */
+    /** Needed only for TLS; tests of TLS have the jar on their class path. */
     private static final String TLS = "io.netty.channel.epoll.Epoll";
 
-    /** For servers that live for a test: little memory, and no compiler that takes the processor from others. */
+    /** For the short life of a test: little memory, and no compiler that uses much of the processor. */
     static final List<String> QUICK_TO_START = List.of("-Xmx96m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
     private ZooKeeperJvm() {}

@@ -13,18 +13,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A ZooKeeper server in a JVM of its own, alone or a member of an {@linkplain ZooKeeperEnsemble ensemble}: of the
- * version on the class path, or of the one whose jars are in the directory that the system property {@code
- * holdfast.zookeeper.home} or the environment variable {@code HOLDFAST_ZOOKEEPER_HOME} names. It keeps its data on
- * disk, so one that was killed and started again has it.
+ * A ZooKeeper server in a separate JVM, alone or in an {@linkplain ZooKeeperEnsemble ensemble}. Its version is that on
+ * the class path, or that of the jars in the directory named by the system property {@code holdfast.zookeeper.home} or
+ * the environment variable {@code HOLDFAST_ZOOKEEPER_HOME}. It keeps its data on disk, also when it is killed.
  *
- * <p><b>Thread-safety:</b> {@link #ask} may be called from any thread, the rest from one at a time.
+ * <p><b>Thread-safety:</b> {@link #ask} may be called from any thread, the rest from one thread at a time.
  */
 public final class ZooKeeperServer implements Member {
 
     private static final int ASK_TIMEOUT_MILLIS = 30_000;
 
-    /** One that has just begun to listen may leave a question without an answer: it is asked again. */
+    /** A server that has just begun to listen may not reply to a command, which is then sent again. */
     private static final int MODE_TIMEOUT_MILLIS = 2_000;
 
     private final Path directory;
@@ -41,7 +40,7 @@ public final class ZooKeeperServer implements Member {
         this.process = launched();
     }
 
-    /** What a server is to be like. */
+    /** The settings of a server. */
     public static final class Builder {
         private final Map<String, String> options = new LinkedHashMap<>();
         private final Map<String, String> properties = new LinkedHashMap<>();
@@ -56,8 +55,7 @@ public final class ZooKeeperServer implements Member {
             option("clientPortAddress", "127.0.0.1");
             option("admin.enableServer", "false");
             option("4lw.commands.whitelist", "*");
-            // A process that is killed loses nothing that it has written, and a transaction log has 64 MB from the
-            // start.
+            // A killed process loses nothing that it has written. A transaction log would have 64 MB from the start.
             property("zookeeper.forceSync", "no");
             property("zookeeper.preAllocSize", "1024");
         }
@@ -69,7 +67,7 @@ public final class ZooKeeperServer implements Member {
             return this;
         }
 
-        /** With the settings that it comes with: long ticks, and it flushes each write to the disk. */
+        /** Uses the default settings: long ticks, and each write is flushed to the disk. */
         @CanIgnoreReturnValue
         public Builder asItComes() {
             options.remove("tickTime");
@@ -87,13 +85,13 @@ public final class ZooKeeperServer implements Member {
         }
 
         /**
-         * Speaks TLS on a port of its own, {@link #tlsPort}, and demands a certificate of this authority from clients.
+         * Speaks TLS on a separate port, {@link #tlsPort}, and demands a certificate of this authority from clients.
          */
         @CanIgnoreReturnValue
         public Builder tls(Certificates.Pair own, Path authority) {
             speaksTls = true;
             option("serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory");
-            option("ssl.keyStore.location", own.together().toString());
+            option("ssl.keyStore.location", own.combined().toString());
             option("ssl.keyStore.type", "PEM");
             option("ssl.trustStore.location", authority.toString());
             return option("ssl.trustStore.type", "PEM");
@@ -105,14 +103,14 @@ public final class ZooKeeperServer implements Member {
             return this;
         }
 
-        /** Starts it, and returns when it answers. */
+        /** Starts the server, and returns when it replies. */
         public ZooKeeperServer start() {
             ZooKeeperServer server = launch();
             server.awaitService();
             return server;
         }
 
-        /** Starts its process. A member of an ensemble serves when others do. */
+        /** Starts the process. A member of an ensemble serves when others do. */
         ZooKeeperServer launch() {
             Path directory = ServerHome.directory("zookeeper");
             int port = Ports.free();
@@ -139,7 +137,7 @@ public final class ZooKeeperServer implements Member {
         }
     }
 
-    /** A server with what differs from the usual. */
+    /** A server with other settings. */
     public static Builder builder() {
         return new Builder();
     }
@@ -159,7 +157,7 @@ public final class ZooKeeperServer implements Member {
         return tlsPort;
     }
 
-    /** Its address, as clients of ZooKeeper take it. */
+    /** Its connect string for clients of ZooKeeper. */
     public String connectString() {
         return "127.0.0.1:" + port;
     }
@@ -170,9 +168,9 @@ public final class ZooKeeperServer implements Member {
     }
 
     /**
-     * Asks it something by a word of four letters.
+     * Sends a four-letter word and returns the reply.
      *
-     * @throws UncheckedIOException if it can't be reached, or does not answer
+     * @throws UncheckedIOException if the server can't be reached, or does not reply
      */
     public String ask(String word) {
         return ask(word, ASK_TIMEOUT_MILLIS);
@@ -190,7 +188,7 @@ public final class ZooKeeperServer implements Member {
         }
     }
 
-    /** What it is at present: {@code standalone}, {@code leader} or {@code follower}; empty while it does not serve. */
+    /** Its present role: {@code standalone}, {@code leader} or {@code follower}; empty while it does not serve. */
     public String mode() {
         if (!process.isAlive() || process.isPaused()) {
             return "";
@@ -208,17 +206,17 @@ public final class ZooKeeperServer implements Member {
         return build.substring(0, build.indexOf('-'));
     }
 
-    /** How many nodes it has. */
+    /** The number of its nodes. */
     public int nodes() {
         return Integer.parseInt(said("Node count: ", ASK_TIMEOUT_MILLIS));
     }
 
-    /** How many packets it has had, signs of life included. */
+    /** The number of packets received, pings included. */
     public long requests() {
         return Long.parseLong(said("Received: ", ASK_TIMEOUT_MILLIS));
     }
 
-    /** The rest of the line of its status that begins so; empty if there is none. */
+    /** The rest of the status line with a prefix; empty if there is none. */
     private String said(String head, int timeoutMillis) {
         return ask("srvr", timeoutMillis)
                 .lines()
@@ -228,7 +226,7 @@ public final class ZooKeeperServer implements Member {
                 .orElse("");
     }
 
-    /** Ends it as a crash would. */
+    /** Kills the server. */
     public void kill() {
         process.kill();
     }
@@ -239,7 +237,7 @@ public final class ZooKeeperServer implements Member {
         awaitService();
     }
 
-    /** {@inheritDoc} It is a line of its configuration file. */
+    /** {@inheritDoc} The setting is a line of the configuration file. */
     @Override
     public void restartWith(String name, String value) {
         try {
@@ -251,7 +249,7 @@ public final class ZooKeeperServer implements Member {
         restart();
     }
 
-    /** Ends it, keeps a copy of its data for {@link #restore}, and starts it again. */
+    /** Stops the server, copies its data for {@link #restore}, and starts it again. */
     public void backUp() {
         process.kill();
         Trees.delete(directory.resolve("backup"));
@@ -259,7 +257,7 @@ public final class ZooKeeperServer implements Member {
         restart();
     }
 
-    /** Ends it, and starts it again with the data of the {@linkplain #backUp backup}. */
+    /** Stops the server, and starts it again with the data of the {@linkplain #backUp backup}. */
     public void restore() {
         process.kill();
         Trees.delete(directory.resolve("data"));
@@ -267,7 +265,7 @@ public final class ZooKeeperServer implements Member {
         restart();
     }
 
-    /** Deletes its data, after it was ended: started again, it has what the others of its ensemble tell it. */
+    /** Deletes the data of a stopped server: after a restart it gets its data from its ensemble. */
     void deleteData() {
         Trees.delete(directory.resolve("data").resolve("version-2"));
     }

@@ -12,12 +12,12 @@ import org.springframework.core.convert.converter.ConditionalGenericConverter;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
-/** A property that is written as the durations of annotations: {@code 1m30s} as well as what Spring Boot reads. */
+/** A property that accepts the durations of annotations, such as {@code 1m30s}, and those of Spring Boot. */
 @Target({ElementType.PARAMETER, ElementType.RECORD_COMPONENT})
 @Retention(RetentionPolicy.RUNTIME)
 @interface AnnotationDuration {
 
-    /** Reads such properties, and no other. What it rejects, Spring Boot tries. */
+    /** Reads only such properties. Spring Boot tries to read what this rejects. */
     final class Reader implements ConditionalGenericConverter {
 
         @Override

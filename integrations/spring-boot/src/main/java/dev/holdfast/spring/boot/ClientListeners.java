@@ -2,7 +2,7 @@ package dev.holdfast.spring.boot;
 
 import dev.holdfast.HoldfastListener;
 
-/** Makes listeners that each client has for itself. */
+/** Creates a separate listener for each client. */
 @FunctionalInterface
 interface ClientListeners {
 

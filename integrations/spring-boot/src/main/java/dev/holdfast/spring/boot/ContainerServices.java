@@ -26,7 +26,7 @@ final class ContainerServices extends ContainerConnectionDetailsFactory<Containe
                 .orElse(null);
     }
 
-    /** Asks the container only when it is used: by then the container has started. */
+    /** Reads the container's address when it is needed: by then the container has started. */
     private static final class Details extends ContainerConnectionDetails<Container<?>>
             implements HoldfastConnectionDetails {
 

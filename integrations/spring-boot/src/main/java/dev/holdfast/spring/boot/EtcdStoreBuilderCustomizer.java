@@ -3,10 +3,11 @@ package dev.holdfast.spring.boot;
 import dev.holdfast.store.etcd.EtcdStore;
 
 /**
- * A bean that has a say in the auto-configured store on etcd, after the properties. Several are called in their order.
+ * A bean that changes settings of the auto-configured store on etcd, after the properties. Several beans are called in
+ * their order.
  */
 @FunctionalInterface
-// Who uses it has the module of the store; if that were transitive, all others would need it to compile.
+// Its users have the module of the store. If that were transitive, all others would need it to compile.
 @SuppressWarnings("exports")
 public interface EtcdStoreBuilderCustomizer {
 

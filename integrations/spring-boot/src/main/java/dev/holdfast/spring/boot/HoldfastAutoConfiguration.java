@@ -20,8 +20,8 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration of a {@link LockStore} and a {@link Holdfast}. Both are lazy: an application that has no locked
- * method, and in which nothing asks for them, makes neither, and no connection to the store.
+ * Auto-configuration of a {@link LockStore} and a {@link Holdfast}. Both are lazy: without a locked method or another
+ * use of them, neither is created, and there is no connection to the store.
  */
 @AutoConfiguration(
         afterName = {
@@ -40,11 +40,11 @@ import org.springframework.core.env.Environment;
     LockedConfiguration.class
 })
 @ImportRuntimeHints(HoldfastRuntimeHints.class)
-// Nobody but Spring has to do with what the annotations name.
+// Only Spring uses what the annotations name.
 @SuppressWarnings("exports")
 public final class HoldfastAutoConfiguration {
 
-    /** For Spring. */
+    /** Called by Spring. */
     public HoldfastAutoConfiguration() {}
 
     @Bean

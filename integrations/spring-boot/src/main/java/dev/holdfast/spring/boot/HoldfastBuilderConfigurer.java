@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * Sets a {@link Holdfast.Builder} up as the auto-configured one: by the properties, the {@link HoldfastListener} beans
- * and the {@link HoldfastBuilderCustomizer} beans. For an application that defines a client of its own.
+ * Sets up a {@link Holdfast.Builder} like the auto-configured one: with the properties, the {@link HoldfastListener}
+ * beans and the {@link HoldfastBuilderCustomizer} beans. For an application that defines its own client.
  *
  * <pre>
  * &#64;Bean
@@ -25,10 +25,9 @@ import org.springframework.beans.factory.ObjectProvider;
  * }
  * </pre>
  *
- * <p>Meters are those of the bean that is being made: each client has its own, told apart by the tag {@code client},
- * which is the name of the bean.
+ * <p>Each client has its own meters, whose tag {@code client} is the name of the client's bean.
  *
- * <p><b>Thread-safety:</b> may be used by any number of threads, each with a builder of its own.
+ * <p><b>Thread-safety:</b> may be used by several threads at the same time, with separate builders.
  */
 public final class HoldfastBuilderConfigurer {
 
@@ -62,7 +61,7 @@ public final class HoldfastBuilderConfigurer {
     }
 
     /**
-     * Sets a builder up; what is set afterwards wins.
+     * Sets up a builder. Later settings take precedence.
      *
      * @return the builder
      * @throws IllegalArgumentException if a property is out of range
@@ -95,7 +94,7 @@ public final class HoldfastBuilderConfigurer {
         return builder;
     }
 
-    /** At the start of the application, whenever its client is opened. */
+    /** Called when the application starts, even if its client is opened later. */
     private void checkRanges() {
         try {
             applyProperties(Holdfast.builder(new NoStore()));
@@ -112,7 +111,7 @@ public final class HoldfastBuilderConfigurer {
         }
     }
 
-    /** Stands for the store while settings are checked, and is never opened. */
+    /** Replaces the store while settings are checked; never used. */
     private static final class NoStore implements LockStore {
         @Override
         public StoreTraits traits() {

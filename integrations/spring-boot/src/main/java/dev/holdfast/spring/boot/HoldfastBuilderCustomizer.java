@@ -3,8 +3,8 @@ package dev.holdfast.spring.boot;
 import dev.holdfast.Holdfast;
 
 /**
- * A bean that has a say in the auto-configured {@link Holdfast}, after the properties. Several are called in their
- * order.
+ * A bean that changes settings of the auto-configured {@link Holdfast}, after the properties. Several beans are called
+ * in their order.
  */
 @FunctionalInterface
 public interface HoldfastBuilderCustomizer {

@@ -15,18 +15,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * The clients of an application that were made so far, and why the configured one was not. Asking for them makes none.
+ * The clients of an application that have been created, and the failure if the configured one could not be.
  * Thread-safe.
  */
 final class HoldfastClients {
 
-    /** Long enough for those that wait behind an attempt. */
+    /** Long enough for the callers that wait behind an attempt. */
     private static final long PAUSE_MILLIS = 1_000;
 
     private final ConfigurableListableBeanFactory beans;
     private volatile @Nullable RuntimeException failure;
 
-    /** Ends when the store may be tried again. */
+    /** Until when the store is not tried again. */
     private volatile CompletableFuture<@Nullable Void> pause = CompletableFuture.completedFuture(null);
 
     HoldfastClients(ConfigurableListableBeanFactory beans) {
@@ -34,9 +34,9 @@ final class HoldfastClients {
     }
 
     /**
-     * Makes a part of the configured client, and remembers if that has failed. If the store did not answer, callers get
-     * the same failure for a while: each attempt takes up to the time-outs of the store, and callers make them one
-     * after the other, under a lock of Spring's.
+     * Creates a part of the configured client, and remembers a failure. If the store did not reply, callers get the
+     * same failure for a while, since each attempt takes up to the store's time-outs, and Spring lets callers make
+     * their attempts only one after the other.
      */
     <T> T make(Supplier<T> making) {
         RuntimeException recent = failure;
@@ -58,35 +58,35 @@ final class HoldfastClients {
         }
     }
 
-    /** Why the configured client could not be made when it was last needed; empty if it could, or was not needed. */
+    /** The failure of the last attempt to create the configured client; empty without a failure or an attempt. */
     Optional<RuntimeException> failure() {
         return Optional.ofNullable(failure);
     }
 
-    /** The names of all clients, made or not. */
+    /** The names of all clients, created or not. */
     List<String> names() {
         return List.of(beans.getBeanNamesForType(Holdfast.class, false, false));
     }
 
-    /** A client, which is made now if it was not. */
+    /** A client; created now if it does not exist. */
     @CanIgnoreReturnValue
     Holdfast get(String name) {
         return beans.getBean(name, Holdfast.class);
     }
 
-    /** The name of the client that is being made: that of its bean, or a default where that is not known. */
+    /** The name of the client that is being created: that of its bean, or a default if that is not known. */
     String nameInCreation() {
         List<String> inCreation =
                 names().stream().filter(beans::isCurrentlyInCreation).toList();
         return inCreation.size() == 1 ? inCreation.get(0) : "holdfast";
     }
 
-    /** Those that were made, by the names of their beans. */
+    /** The existing clients, by the names of their beans. */
     Map<String, Holdfast> present() {
         return present(Holdfast.class);
     }
 
-    /** The beans of a type that were made, by name. */
+    /** The existing beans of a type, by name. */
     <T> Map<String, T> present(Class<T> type) {
         Map<String, T> present = new LinkedHashMap<>();
         Arrays.stream(beans.getBeanNamesForType(type, false, false))

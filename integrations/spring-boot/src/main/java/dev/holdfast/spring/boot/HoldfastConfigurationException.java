@@ -2,7 +2,7 @@ package dev.holdfast.spring.boot;
 
 import org.jspecify.annotations.Nullable;
 
-/** The configuration names no store that could be used; says what to do. */
+/** Thrown if the configuration names no usable store; has the remedy. */
 final class HoldfastConfigurationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@ package dev.holdfast.spring.boot;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Tells what is wrong with the configuration, and the remedy, instead of a stack trace. */
+/** Reports what is wrong with the configuration, and the remedy, instead of a stack trace. */
 final class HoldfastConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<HoldfastConfigurationException> {
 
     @Override

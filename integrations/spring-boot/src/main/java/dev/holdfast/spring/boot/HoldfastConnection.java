@@ -8,9 +8,9 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Marks the connection bean that the lock store uses, of several that would do: a {@link javax.sql.DataSource}, a
- * {@code LettuceConnectionFactory}, a {@code ManagedChannel} to etcd, a {@code CuratorFramework}. A marked bean goes
- * before one that is primary, and need not be a default candidate.
+ * Marks the connection bean that the lock store uses, if there are several: a {@link javax.sql.DataSource}, a {@code
+ * LettuceConnectionFactory}, a {@code ManagedChannel} to etcd, or a {@code CuratorFramework}. A marked bean takes
+ * precedence over a primary one, and need not be a default candidate.
  *
  * <pre>{@code
  * @Bean(defaultCandidate = false)

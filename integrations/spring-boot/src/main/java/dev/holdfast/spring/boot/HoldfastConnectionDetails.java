@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
 /**
- * Where the lock store is, as a bean: for containers of tests and other places that are known only at run time. It
- * replaces the properties {@code holdfast.store}, {@code holdfast.username} and {@code holdfast.password}.
+ * The address of the lock store as a bean: for containers of tests and other addresses that are known only at run time.
+ * It replaces the properties {@code holdfast.store}, {@code holdfast.username} and {@code holdfast.password}.
  *
  * <pre>
  * &#64;Bean
@@ -14,11 +14,11 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
  * }
  * </pre>
  *
- * <p>Services of Docker Compose with images of etcd and ZooKeeper have one by themselves, where the module of the store
- * is on the class path.
+ * <p>Services of Docker Compose with images of etcd and ZooKeeper get such a bean automatically, if the module of the
+ * store is on the class path.
  */
 @FunctionalInterface
-// Spring Boot's type is for those who implement this.
+// Only implementations need Spring Boot's type.
 @SuppressWarnings("exports")
 public interface HoldfastConnectionDetails extends ConnectionDetails {
 

@@ -20,12 +20,11 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
- * Actuator endpoint that shows who holds and who waits at the lock stores of the application's clients, in this process
- * or another, and takes a lock away by force. Names are those of annotations: the client's prefix stands before them at
- * the store, and what has another prefix is not shown. Access is read-only unless it is set to unrestricted, so that
- * nothing can be taken away.
+ * Actuator endpoint that shows holders and waiters at the lock stores of the application's clients, in any process, and
+ * releases locks by force. Names are those of annotations, without the client's prefix; other prefixes are not shown.
+ * Access is read-only, without forced releases, unless it is set to unrestricted.
  *
- * <p>Bad input, such as a limit out of range or a client that does not exist, is answered with the status 400.
+ * <p>Invalid input, such as a limit out of range or an unknown client, gets the status 400.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -46,9 +45,9 @@ public final class HoldfastEndpoint {
      * A page of the locks in use, for each client.
      *
      * @param client the name of the only client to show; all if null
-     * @param prefix what their names begin with; all if null
-     * @param cursor where the page before ended; the first page if null. With several clients, {@code client} is needed
-     * @param limit the most names of a page; 100 if null
+     * @param prefix the beginning of their names; all if null
+     * @param cursor the end of the previous page; the first page if null. With several clients, it needs {@code client}
+     * @param limit the maximum of names in a page; 100 if null
      */
     @ReadOperation
     public Clients locks(
@@ -74,7 +73,7 @@ public final class HoldfastEndpoint {
     }
 
     /**
-     * What the store records of one name, or null if nothing.
+     * The store's record of a name, or null if there is none.
      *
      * @param client the name of the client; may be null if there is only one
      * @param name as in annotations; a name with slashes is several segments of a path
@@ -90,10 +89,10 @@ public final class HoldfastEndpoint {
     }
 
     /**
-     * Ends the hold that has a token, whoever has it: a last resort, since its code runs on.
+     * Ends the hold with a token, in any process: a last resort, since the holder's code runs on.
      *
      * @param client the name of the client; may be null if there is only one
-     * @param token as {@link Holder#token()} tells it
+     * @param token the token from {@link Holder#token()}
      * @param name as in annotations; a name with slashes is several segments of a path
      */
     @DeleteOperation
@@ -144,21 +143,21 @@ public final class HoldfastEndpoint {
     /**
      * A page of locks.
      *
-     * @param locks those in use; may be none of a page that is not the last
-     * @param nextCursor what the next page is asked for by; null after the last
+     * @param locks the locks in use; may be empty even if this is not the last page
+     * @param nextCursor the cursor for the next page; null after the last
      */
     public record Locks(List<Lock> locks, @Nullable String nextCursor) {}
 
     /**
-     * What the store records of a name.
+     * The store's record of a name.
      *
      * @param name the lock, semaphore, latch or election
-     * @param kind what it is
-     * @param capacity how much there is of it at present
-     * @param holders who holds it, oldest first
-     * @param holding how many hold it in all
-     * @param waiters who waits, first in line first
-     * @param waiting how many wait in all
+     * @param kind its kind
+     * @param capacity its present capacity
+     * @param holders the holders, oldest first
+     * @param holding the number of all holders
+     * @param waiters the waiters, in the order of the queue
+     * @param waiting the number of all waiters
      */
     public record Lock(
             String name,
@@ -182,13 +181,13 @@ public final class HoldfastEndpoint {
     }
 
     /**
-     * One who holds a lock.
+     * A holder of a lock.
      *
-     * @param label who it is
-     * @param weight how much it holds
+     * @param label the label of its client
+     * @param weight the weight of its claim
      * @param token its fencing token, by which it can be released
-     * @param heldSince about when it was granted; null where the store can't know
-     * @param leaseLeft how long it holds without renewal
+     * @param heldSince the approximate time of the grant; null if the store doesn't know it
+     * @param leaseLeft the rest of the lease, without a renewal
      */
     public record Holder(
             String label, int weight, long token, @Nullable Instant heldSince, Duration leaseLeft) {
@@ -199,10 +198,10 @@ public final class HoldfastEndpoint {
     }
 
     /**
-     * One who waits for a lock.
+     * A waiter for a lock.
      *
-     * @param label who it is
-     * @param weight how much it asks for
+     * @param label the label of its client
+     * @param weight the weight of its claim
      */
     public record Waiter(String label, int weight) {
 
@@ -212,9 +211,9 @@ public final class HoldfastEndpoint {
     }
 
     /**
-     * What became of a release.
+     * The result of a forced release.
      *
-     * @param released whether the hold was there, and was ended by it
+     * @param released whether the hold existed, and this release ended it
      */
     public record Release(boolean released) {}
 }

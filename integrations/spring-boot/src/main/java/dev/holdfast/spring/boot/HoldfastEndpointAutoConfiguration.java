@@ -12,11 +12,11 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnAvailableEndpoint(HoldfastEndpoint.class)
 @ConditionalOnBean(HoldfastClients.class)
-// Nobody but Spring has to do with what the annotations name.
+// Only Spring uses what the annotations name.
 @SuppressWarnings("exports")
 public final class HoldfastEndpointAutoConfiguration {
 
-    /** For Spring. */
+    /** Called by Spring. */
     public HoldfastEndpointAutoConfiguration() {}
 
     @Bean

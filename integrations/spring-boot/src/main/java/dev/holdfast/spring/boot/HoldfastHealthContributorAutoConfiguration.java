@@ -15,11 +15,11 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("holdfast")
 @ConditionalOnBean(HoldfastClients.class)
-// Nobody but Spring has to do with what the annotations name.
+// Only Spring uses what the annotations name.
 @SuppressWarnings("exports")
 public final class HoldfastHealthContributorAutoConfiguration {
 
-    /** For Spring. */
+    /** Called by Spring. */
     public HoldfastHealthContributorAutoConfiguration() {}
 
     @Bean

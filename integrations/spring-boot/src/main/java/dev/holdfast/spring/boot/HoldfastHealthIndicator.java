@@ -12,9 +12,9 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * Health of the lock store as the application's clients see it: one bounded round trip of each. A client that nothing
- * has asked for yet is left alone, so that a check of the health opens no store; one that could not be made when it was
- * last needed is down. Thread-safe.
+ * Health of the lock stores, checked by one bounded round trip of each client. A client that has not been used yet is
+ * skipped, so that a health check opens no store. If the last attempt to create the client failed, the status is down.
+ * Thread-safe.
  */
 final class HoldfastHealthIndicator extends AbstractHealthIndicator {
 
@@ -27,7 +27,7 @@ final class HoldfastHealthIndicator extends AbstractHealthIndicator {
         this.bound = bound;
     }
 
-    /** Blocks for as long as the bound at the most, however many clients there are. */
+    /** Blocks no longer than the time-out, for any number of clients. */
     @Override
     protected void doHealthCheck(Health.Builder health) {
         Map<String, CompletableFuture<HealthReport>> asked = new LinkedHashMap<>();
@@ -38,11 +38,11 @@ final class HoldfastHealthIndicator extends AbstractHealthIndicator {
         clients.failure()
                 .ifPresent(failure -> health.down().withDetail("problem", String.valueOf(failure.getMessage())));
         asked.forEach((name, report) -> {
-            HealthReport told = report.join();
-            if (!told.isHealthy()) {
+            HealthReport current = report.join();
+            if (!current.isHealthy()) {
                 health.down();
             }
-            health.withDetail(name, details(told));
+            health.withDetail(name, details(current));
         });
     }
 

@@ -7,10 +7,11 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes the clients of a context, then their stores, when the context closes: after what uses locks has come to an
- * end, and before the connections go that releases need. Clients and stores that were not used are not made for it.
+ * Closes the clients of a context, then their stores, when the context closes: after the users of locks have stopped,
+ * and before the connections close that releases need. Never creates a client or a store.
  *
- * <p>A context that is only stopped or paused, and may be started again, keeps its clients: a client can't be reopened.
+ * <p>A context that is only stopped or paused keeps its clients, since it may start again and a client can't be
+ * reopened.
  */
 final class HoldfastLifecycle implements SmartLifecycle {
 
@@ -27,9 +28,9 @@ final class HoldfastLifecycle implements SmartLifecycle {
     private volatile boolean running;
 
     /**
-     * The life cycle of clients.
+     * The life cycle of the clients of a context.
      *
-     * @param opens whether clients are made when the context starts, even if nothing has asked for them
+     * @param opens whether clients are created when the context starts, even if nothing uses them yet
      */
     HoldfastLifecycle(ConfigurableApplicationContext context, HoldfastClients clients, int phase, boolean opens) {
         this.context = context;
@@ -47,14 +48,14 @@ final class HoldfastLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Blocks until the clients are closed, at most for their store time-out and a second. Waits for no code of the
-     * application: the stages of {@link Holdfast#closeAsync()} end on threads that such code may block.
+     * Blocks until the clients are closed, at most for their store time-out and a second. Doesn't use the stages of
+     * {@link Holdfast#closeAsync()}, which complete on threads that code of the application may block.
      */
     @Override
     public void stop() {
         if (context.isClosed()) {
             List<Holdfast> open = List.copyOf(clients.present().values());
-            // All are closed at the same time.
+            // All close at the same time.
             open.forEach(client -> {
                 var unused = client.closeAsync();
             });

@@ -12,7 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
-/** Auto-configuration of the meters of each client, which are there when it is; their tag is the name of its bean. */
+/** Auto-configuration of the meters of each client. They exist as long as the client; their tag is its bean name. */
 @AutoConfiguration(
         after = HoldfastAutoConfiguration.class,
         afterName = {
@@ -21,18 +21,18 @@ import org.springframework.context.annotation.Lazy;
         })
 @ConditionalOnClass({HoldfastMetrics.class, MeterRegistry.class})
 @ConditionalOnBean({HoldfastClients.class, MeterRegistry.class})
-// Nobody but Spring has to do with what the annotations name.
+// Only Spring uses what the annotations name.
 @SuppressWarnings("exports")
 public final class HoldfastMetricsAutoConfiguration {
 
-    /** For Spring. */
+    /** Called by Spring. */
     public HoldfastMetricsAutoConfiguration() {}
 
     @Bean
     @Lazy
     @ConditionalOnMissingBean(HoldfastMetrics.class)
     ClientListeners holdfastClientMeters(MeterRegistry registry, HoldfastProperties properties) {
-        // A client that could not be made is tried again, and has the meters of the first try.
+        // Another attempt to create a client uses the meters of the first.
         Map<String, HoldfastListener> made = new ConcurrentHashMap<>();
         return name -> made.computeIfAbsent(
                 name,

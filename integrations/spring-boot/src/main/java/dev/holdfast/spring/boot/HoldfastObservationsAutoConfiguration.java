@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Lazy;
 @SuppressWarnings("exports")
 public final class HoldfastObservationsAutoConfiguration {
 
-    /** For Spring. */
+    /** Called by Spring. */
     public HoldfastObservationsAutoConfiguration() {}
 
     @Bean
@@ -30,7 +30,7 @@ public final class HoldfastObservationsAutoConfiguration {
         return HoldfastObservations.of(registry);
     }
 
-    /** Spring Boot makes meters of all observations; those of locks have meters already. */
+    /** Needed because Spring Boot creates meters for all observations, and locks have their own. */
     @Bean
     static MeterFilter holdfastObservationMeterFilter() {
         return MeterFilter.deny(id -> id.getName().startsWith("holdfast.lock."));

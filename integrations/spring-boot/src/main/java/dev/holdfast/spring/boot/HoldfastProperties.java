@@ -10,29 +10,28 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * The properties under {@code holdfast}.
  *
  * @param enabled Whether Holdfast is configured at all.
- * @param store URI of the lock store, as 'redis://localhost', or 'bean:NAME' for the connection bean of that name.
+ * @param store URI of the lock store, such as 'redis://localhost', or 'bean:NAME' for the connection bean of that name.
  *     Found among the beans if not set.
  * @param username User at the store, if the URI does not name one.
  * @param password Password at the store, if the URI does not have one.
- * @param label Who this client is, for people who look at holders. Name of the application, user, host and process if
- *     not set.
- * @param namePrefix What stands before every name at the store, so that applications or tenants that share one never
- *     meet.
- * @param maxWait How long locks of annotations and of the LockTemplate wait for others.
- * @param onTimeout What a method with @Locked does when others kept the lock for all of that time.
- * @param onLoss What happens when the lock of a method, or of the LockTemplate, is lost.
- * @param surroundingTransaction What happens when the caller of a method with @Locked has begun a transaction.
- * @param atMost How long the lock of a method with @ScheduledLock lasts at most, where that does not say it.
+ * @param label Label of this client in lists of holders. Name of the application, user, host and process if not set.
+ * @param namePrefix Prefix of every name at the store, which separates applications or tenants that share one.
+ * @param maxWait Maximum wait of annotations and of the LockTemplate for others.
+ * @param onTimeout Reaction of a method with @Locked when others kept the lock for all of that time.
+ * @param onLoss Reaction when the lock of a method, or of the LockTemplate, is lost.
+ * @param surroundingTransaction Reaction when the caller of a method with @Locked has begun a transaction.
+ * @param atMost Longest time of the lock of a method with @ScheduledLock that sets none.
  * @param openAtStartup Whether the client is opened when the application starts. If not set, it is opened if the
  *     application has a method with @Locked or @ScheduledLock.
- * @param startupPolicy What happens if the store can't be reached when the application starts.
- * @param sessionTtl How long what this application holds outlives it after a crash.
- * @param keepAliveEvery How often the session is renewed. A third of its ttl if not set, which is also the most.
- * @param storeTimeout How long the store may leave the application without any answer before waiting calls fail.
- * @param cohortBudget How long threads of the application may pass a lock on among themselves while others wait.
+ * @param startupPolicy Reaction if the store can't be reached when the application starts.
+ * @param sessionTtl How long the locks of this application stay held after a crash.
+ * @param keepAliveEvery Time between keep-alives of the session. A third of its ttl if not set, which is also the
+ *     maximum.
+ * @param storeTimeout How long the store may not reply before waiting calls fail.
+ * @param cohortBudget How long threads of the application may hand over a lock among themselves while others wait.
  * @param shutdownPhase Phase in which clients close: web servers, schedulers and listeners in higher phases stop
  *     before, connections in lower phases after.
- * @param healthTimeout How long a look at the health may take.
+ * @param healthTimeout How long a health check may take.
  * @param metrics Meters of the client.
  * @param ssl TLS of a store that is named by a URI.
  * @param jdbc Store on a database.
@@ -71,26 +70,26 @@ record HoldfastProperties(
     /**
      * Meters of the client.
      *
-     * @param lockNames Names of locks that meters are tagged with; all others share the value 'other'. No such tag if
-     *     there are none.
+     * @param lockNames Names of locks that are values of the tag of meters; all others share the value 'other'. No such
+     *     tag if empty.
      */
     record Metrics(@DefaultValue List<String> lockNames) {}
 
     /**
      * TLS of a store that is named by a URI.
      *
-     * @param bundle Name of the SSL bundle with what to trust and what to show.
+     * @param bundle Name of the SSL bundle with the trusted certificates and the client certificate.
      */
     record Ssl(@Nullable String bundle) {}
 
     /**
      * Store on a database.
      *
-     * @param initializeSchema When the tables are made.
-     * @param schema Schema of the tables, on MySQL and MariaDB the database. The connection's own if not set.
-     * @param tablePrefix What the names of the tables begin with.
-     * @param listens Whether one connection of the DataSource is kept on which the database tells of grants.
-     * @param pooler Pooler between the application and PostgreSQL, where the store is named by a URI.
+     * @param initializeSchema When the tables are created.
+     * @param schema Schema of the tables, on MySQL and MariaDB the database. That of the connection if not set.
+     * @param tablePrefix Prefix of the names of the tables.
+     * @param listens Whether the store keeps a connection of the DataSource for notifications of grants.
+     * @param pooler Pooler between the application and PostgreSQL, for a store that is named by a URI.
      */
     record Jdbc(
             @Nullable SchemaMode initializeSchema,
@@ -102,10 +101,10 @@ record HoldfastProperties(
     /**
      * Store on Redis.
      *
-     * @param namespace What the keys begin with.
-     * @param commandTimeout After which time a command without an answer ends with an unknown outcome.
+     * @param namespace Prefix of the keys.
+     * @param commandTimeout Time after which a command without a reply ends with an unknown outcome.
      * @param waitForReplicas How many replicas must have a grant before it counts. None if not set.
-     * @param replicaTimeout How long replicas may take to have a grant.
+     * @param replicaTimeout How long replicas may take to confirm a grant.
      */
     record Redis(
             @Nullable String namespace,
@@ -116,8 +115,8 @@ record HoldfastProperties(
     /**
      * Store on etcd.
      *
-     * @param namespace What the keys begin with, before a slash. What the URI says if not set, else 'holdfast'.
-     * @param requestTimeout After which time a request without an answer ends with an unknown outcome.
+     * @param namespace Prefix of the keys, before a slash. That of the URI if not set, otherwise 'holdfast'.
+     * @param requestTimeout Time after which a request without a reply ends with an unknown outcome.
      */
     record Etcd(
             @Nullable String namespace,
@@ -126,46 +125,46 @@ record HoldfastProperties(
     /**
      * Store on ZooKeeper.
      *
-     * @param root Node below which the store keeps its own. What the URI says if not set, else '/holdfast'.
-     * @param requestTimeout After which time a request without an answer ends with an unknown outcome.
+     * @param root Node below which the store creates its nodes. That of the URI if not set, otherwise '/holdfast'.
+     * @param requestTimeout Time after which a request without a reply ends with an unknown outcome.
      */
     record Zookeeper(
             @Nullable String root,
             @AnnotationDuration @Nullable Duration requestTimeout) {}
 
-    /** What happens if the store can't be reached when the application starts. */
+    /** The reaction if the store can't be reached when the application starts. */
     enum StartupPolicy {
         /** The application does not start. */
         FAIL,
-        /** The application starts, and the store is tried again in the background until it is there. */
+        /** The application starts, and opens the store in the background as soon as it can be reached. */
         RETRY
     }
 
-    /* As the types of holdfast-spring, which need not be there. */
+    /* Copies of types in holdfast-spring, which is optional. */
 
-    /** What a locked method does when others kept the lock for all of the maximum wait. */
+    /** The reaction of a locked method when others kept the lock for all of the maximum wait. */
     enum OnTimeout {
         /** Throws LockWaitTimeoutException. */
         THROW,
-        /** Is not run, and returns null or what stands for nothing. */
+        /** Is not run, and returns null or an empty result. */
         SKIP
     }
 
-    /** What happens when a lock is lost while work runs under it. */
+    /** The reaction when a lock is lost while work runs under it. */
     enum OnLoss {
         /** The work is interrupted, and the caller gets LockLostException. */
         INTERRUPT,
         /** The work runs to its end, and the caller gets LockLostException. */
         THROW,
-        /** The work runs to its end, and the caller gets its result: there is only an event. */
+        /** The work runs to its end, and the caller gets its result; only an event is published. */
         EVENT
     }
 
-    /** What happens when the caller has begun a transaction. */
+    /** The reaction when the caller has begun a transaction. */
     enum InTransaction {
         /** The lock is kept until the transaction has completed. */
         HOLD,
-        /** The call is refused. */
+        /** The call fails. */
         REFUSE,
         /** The lock is released at the end of the method. */
         IGNORE
@@ -173,7 +172,7 @@ record HoldfastProperties(
 
     /** A pooler of connections in front of a database. */
     enum Pooler {
-        /** It gives each transaction another connection, as PgBouncer with pool_mode=transaction. */
+        /** Each transaction may get another connection, as with PgBouncer's pool_mode=transaction. */
         TRANSACTION
     }
 
@@ -182,11 +181,11 @@ record HoldfastProperties(
     }
 
     /**
-     * Refuses what a kind of store can't do that is opened at once and takes its TLS settings elsewhere.
+     * Rejects properties that have no effect on a store that can't be opened later and takes no SSL bundle.
      *
-     * @param kind what such a store is called
-     * @param tls where it takes its TLS settings from
-     * @throws IllegalArgumentException if the application is to start without it, or names an SSL bundle
+     * @param kind the name of such a store
+     * @param tls a remedy: where the store's TLS settings are
+     * @throws IllegalArgumentException if the application is to start without the store, or names an SSL bundle
      */
     void refuseLaterAndBundle(String kind, String tls) {
         if (startsWithoutStore()) {
@@ -198,17 +197,17 @@ record HoldfastProperties(
         }
     }
 
-    /** When the tables of a store on a database are made. */
+    /** When the tables of a store on a database are created. */
     enum SchemaMode {
-        /** What is missing, at each start. */
+        /** Missing tables, at each start. */
         ALWAYS,
-        /** If the first of them is not there. */
+        /** If the first of them is missing. */
         IF_MISSING,
-        /** Not at all: migrations of the application's make them. */
+        /** Never: migrations of the application create them. */
         NEVER
     }
 
-    /** Without the password. */
+    /** Omits the password. */
     @Override
     public String toString() {
         return "HoldfastProperties[enabled=" + enabled + "]";

@@ -6,8 +6,8 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * What a native image has to contain for stores: the statements that make tables, the scripts that servers run, and
- * where a connection factory of Spring Data leads.
+ * Registers for native images what stores need: the statements that create tables, the scripts that servers run, and
+ * the fields of Spring Data's connection factories.
  */
 final class HoldfastRuntimeHints implements RuntimeHintsRegistrar {
 

@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
-/** Makes the annotations of {@code holdfast-spring} effective; an {@link EnableHoldfast} of the application's wins. */
+/** Enables the annotations of {@code holdfast-spring}, unless the application has an {@link EnableHoldfast}. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(EnableHoldfast.class)
 @EnableHoldfast

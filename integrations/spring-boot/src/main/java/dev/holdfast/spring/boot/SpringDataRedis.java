@@ -30,10 +30,10 @@ final class SpringDataRedis {
 
     private SpringDataRedis() {}
 
-    /** Sets up a store where a connection factory leads to. */
+    /** Sets up a store where a connection factory leads. */
     static RedisStore.Builder builder(LettuceConnectionFactory connection) {
         RedisStore.Builder builder = place(connection);
-        // Factories start before other beans are made, but not one that is told to start late.
+        // Factories start before other beans are created, apart from those that are set to start late.
         if (!connection.isRunning()) {
             connection.start();
         }

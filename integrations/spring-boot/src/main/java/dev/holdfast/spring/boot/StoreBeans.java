@@ -14,10 +14,10 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.util.ClassUtils;
 
-/** The connection beans of the application on which a lock store could be opened. */
+/** Opens a lock store on a connection bean of the application. */
 final class StoreBeans {
 
-    /** Before the name of a bean in the property for the store. */
+    /** The prefix of a bean name in the property for the store. */
     static final String SCHEME = "bean:";
 
     private static final String CHOOSE = "Mark the one to use with @HoldfastConnection, set 'holdfast.store' to '"
@@ -38,7 +38,7 @@ final class StoreBeans {
         }
     }
 
-    /** Opens a store on the one bean that there is, or on the one that is marked. */
+    /** Opens a store on the marked bean, or on the only one. */
     LockStore open() {
         List<Candidate> all = all().toList();
         List<Candidate> marked =
@@ -94,7 +94,7 @@ final class StoreBeans {
         return beans.findAnnotationOnBean(name, HoldfastConnection.class) != null;
     }
 
-    /** Those of a type that an injection point would take: all that may be injected, or the primary one. */
+    /** The beans of a type that an injection point could get: the primary one, or all default candidates. */
     private Stream<Candidate> defaults(StoreConnector<?> connector) {
         List<Candidate> injectable = names(connector.type())
                 .filter(this::isDefaultCandidate)

@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/** A kind of server that runs in containers, and that the application has the store of. */
+/** A kind of server that runs in containers, and whose store module the application has. */
 record StoreServer(Scheme scheme) {
 
     static Stream<StoreServer> all() {
@@ -21,7 +21,7 @@ record StoreServer(Scheme scheme) {
         return scheme.port().orElseThrow();
     }
 
-    /** Where a container's server is, by the port to which its own is mapped. */
+    /** The details of a server in a container whose port is mapped to another one. */
     HoldfastConnectionDetails details(String host, int mappedPort, Map<String, String> environment) {
         String password = environment.get(scheme.name().toUpperCase(Locale.ROOT) + "_ROOT_PASSWORD");
         return new Details(scheme.name() + "://" + host + ":" + mappedPort, password);

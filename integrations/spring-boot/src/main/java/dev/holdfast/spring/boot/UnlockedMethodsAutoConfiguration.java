@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Bean;
 @SuppressWarnings("exports")
 public final class UnlockedMethodsAutoConfiguration {
 
-    /** For Spring. */
+    /** Called by Spring. */
     public UnlockedMethodsAutoConfiguration() {}
 
     @Bean

@@ -3,11 +3,11 @@ package dev.holdfast.spring.boot;
 import dev.holdfast.store.zookeeper.ZooKeeperStore;
 
 /**
- * A bean that has a say in the auto-configured store on ZooKeeper, after the properties. Several are called in their
- * order.
+ * A bean that changes settings of the auto-configured store on ZooKeeper, after the properties. Several beans are
+ * called in their order.
  */
 @FunctionalInterface
-// The store is of no module.
+// The store is not in a module.
 @SuppressWarnings("exports")
 public interface ZooKeeperStoreBuilderCustomizer {
 

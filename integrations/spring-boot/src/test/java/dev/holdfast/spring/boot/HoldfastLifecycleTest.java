@@ -111,7 +111,7 @@ class HoldfastLifecycleTest {
     @DisplayName("a task in flight keeps its lock to its end, and gives it back before the store goes")
     void taskInFlight(@TempDir Path directory) throws Exception {
         String store = "sqlite:" + directory.resolve("locks.db");
-        BlockingQueue<Object> told = new LinkedBlockingQueue<>();
+        BlockingQueue<Object> results = new LinkedBlockingQueue<>();
         ConfigurableApplicationContext context = start(store);
         Holdfast holdfast = context.getBean(Holdfast.class);
         CountDownLatch stopping = context.getBean("first", Probe.class).stopping;
@@ -123,21 +123,21 @@ class HoldfastLifecycleTest {
                                 try (Hold hold = holdfast.lock("nightly-report").acquire()) {
                                     started.countDown();
                                     stopping.await();
-                                    told.add(hold.isHeld());
-                                    told.add(other.lock("nightly-report")
+                                    results.add(hold.isHeld());
+                                    results.add(other.lock("nightly-report")
                                             .tryAcquire()
                                             .isPresent());
-                                    told.add(hold.releaseAsync()
+                                    results.add(hold.releaseAsync()
                                             .toCompletableFuture()
                                             .get());
                                 } catch (Exception e) {
-                                    told.add(e);
+                                    results.add(e);
                                 }
                             },
                             Instant.now());
             started.await();
             context.close();
-            assertThat(List.copyOf(told)).containsExactly(true, false, ReleaseOutcome.RELEASED);
+            assertThat(List.copyOf(results)).containsExactly(true, false, ReleaseOutcome.RELEASED);
             assertThat(other.lock("nightly-report").tryAcquire()).isPresent();
             assertThat(holdfast).asString().contains("closed");
         }
@@ -196,7 +196,7 @@ class HoldfastLifecycleTest {
 
         private final CountDownLatch begun = new CountDownLatch(1);
         private final CountDownLatch mayEnd = new CountDownLatch(1);
-        private final BlockingQueue<Boolean> told = new LinkedBlockingQueue<>();
+        private final BlockingQueue<Boolean> results = new LinkedBlockingQueue<>();
 
         @Bean
         SimpleAsyncTaskExecutor taskExecutor() {
@@ -224,7 +224,7 @@ class HoldfastLifecycleTest {
             Hold hold = CurrentLocks.hold();
             tasks.begun.countDown();
             tasks.mayEnd.await();
-            tasks.told.add(hold.isHeld());
+            tasks.results.add(hold.isHeld());
         }
     }
 
@@ -246,7 +246,7 @@ class HoldfastLifecycleTest {
         assertThat(holdfast.toString()).doesNotContain("closed");
         tasks.mayEnd.countDown();
         closing.join();
-        assertThat(tasks.told).containsExactly(true);
+        assertThat(tasks.results).containsExactly(true);
         assertThat(holdfast.toString()).contains("closed");
     }
 

@@ -28,12 +28,12 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
 @DisplayName("Leaders")
 class LeadersTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final String ELECTION = HoldfastLeaderInitiator.PREFIX + "scheduler";
 
     /** Notes what it is told. */
     private static class Notes extends AbstractCandidate {
-        final List<String> told = new CopyOnWriteArrayList<>();
+        final List<String> roles = new CopyOnWriteArrayList<>();
         volatile Context context = () -> false;
 
         Notes(String id) {
@@ -43,16 +43,16 @@ class LeadersTest {
         @Override
         public void onGranted(Context ctx) throws InterruptedException {
             context = ctx;
-            told.add("granted");
+            roles.add("granted");
         }
 
         @Override
         public void onRevoked(Context ctx) {
-            told.add("revoked");
+            roles.add("revoked");
         }
 
         void awaitTold(String... all) {
-            await().atMost(PATIENCE).untilAsserted(() -> assertThat(told).containsExactly(all));
+            await().atMost(TIMEOUT).untilAsserted(() -> assertThat(roles).containsExactly(all));
         }
     }
 
@@ -75,24 +75,24 @@ class LeadersTest {
         assertThat(here.context.getRole()).isEqualTo("scheduler");
         store.advance(Duration.ofHours(1));
         assertThat(here.context.isLeader()).isTrue();
-        assertThat(there.told).isEmpty();
+        assertThat(there.roles).isEmpty();
 
-        await().atMost(PATIENCE).until(() -> {
+        await().atMost(TIMEOUT).until(() -> {
             here.context.yield(); // again, if the other did not wait yet
             store.advance(Duration.ofSeconds(1));
-            return there.told.contains("granted");
+            return there.roles.contains("granted");
         });
         assertThat(here.context.isLeader()).isFalse();
-        assertThat(here.told).endsWith("granted", "revoked");
+        assertThat(here.roles).endsWith("granted", "revoked");
         second.stop();
         there.awaitTold("granted", "revoked");
-        await().atMost(PATIENCE).until(() -> {
+        await().atMost(TIMEOUT).until(() -> {
             store.advance(Duration.ofSeconds(1));
             return first.getContext().isLeader();
         });
         first.destroy();
         assertThat(first.isRunning()).isFalse();
-        assertThat(here.told).endsWith("granted", "revoked");
+        assertThat(here.roles).endsWith("granted", "revoked");
         store.assertFree(ELECTION);
     }
 
@@ -106,9 +106,9 @@ class LeadersTest {
         store.loseLock(ELECTION);
         assertThat(notes.context.isLeader()).isFalse();
         notes.awaitTold("granted", "revoked");
-        await().atMost(PATIENCE).until(() -> {
+        await().atMost(TIMEOUT).until(() -> {
             store.advance(Duration.ofSeconds(1)); // the pause before it stands again
-            return notes.told.size() == 3;
+            return notes.roles.size() == 3;
         });
         initiator.stop();
     }
@@ -127,7 +127,7 @@ class LeadersTest {
         };
         HoldfastLeaderInitiator initiator = new HoldfastLeaderInitiator(holdfast, busy);
         initiator.start();
-        assertThat(leads.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(leads.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         initiator.stop();
         busy.awaitTold("granted", "revoked");
         store.assertFree(ELECTION);
@@ -147,7 +147,7 @@ class LeadersTest {
                 }
             });
             context.refresh();
-            await().atMost(PATIENCE).until(() -> events.size() == 1);
+            await().atMost(TIMEOUT).until(() -> events.size() == 1);
             assertThat(events.get(0)).isInstanceOf(OnGrantedEvent.class);
             assertThat(events.get(0).getRole()).isEqualTo("scheduler");
             assertThat(events.get(0).getContext().isLeader()).isTrue();
@@ -166,7 +166,7 @@ class LeadersTest {
         initiator.setPublishFailedEvents(true);
         store.goDown();
         initiator.start();
-        await().atMost(PATIENCE).until(() -> {
+        await().atMost(TIMEOUT).until(() -> {
             store.advance(Duration.ofSeconds(1));
             return !events.isEmpty();
         });

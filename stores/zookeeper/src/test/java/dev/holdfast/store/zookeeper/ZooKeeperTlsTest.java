@@ -55,7 +55,7 @@ class ZooKeeperTlsTest {
     }
 
     private static String showing(Certificates.Pair own) {
-        return "&clientCertificate=" + own.together();
+        return "&clientCertificate=" + own.combined();
     }
 
     private static void expectRefused(String uri, Reason reason, String... words) {
@@ -96,7 +96,7 @@ class ZooKeeperTlsTest {
     void builderTakesTheSame() throws Exception {
         ZooKeeperStore store = ZooKeeperUnderTest.patient(ZooKeeperStore.builder("127.0.0.1:" + server.tlsPort()))
                 .trust(all.authority())
-                .clientCertificate(all.client().together())
+                .clientCertificate(all.client().combined())
                 .open();
         try (Holdfast client = Holdfast.builder(store).build()) {
             client.lock("built").acquire(Duration.ofMinutes(1)).close();
@@ -111,7 +111,7 @@ class ZooKeeperTlsTest {
                 .property("zookeeper.ssl.trustStore.type", "PEM")
                 .property(
                         "zookeeper.ssl.keyStore.location",
-                        all.client().together().toString())
+                        all.client().combined().toString())
                 .open();
         try (Holdfast client = Holdfast.builder(store).build()) {
             client.lock("by property").acquire(Duration.ofMinutes(1)).close();
