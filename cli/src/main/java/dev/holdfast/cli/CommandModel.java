@@ -87,16 +87,12 @@ final class CommandModel {
         CommandSpec spec = CommandSpec.create();
         for (RunOption option : RunOption.values()) {
             OptionSpec.Builder builder = OptionSpec.builder(option.names().toArray(new String[0]))
+                    .type(option.takesValue() ? String.class : boolean.class)
                     .description(literal(option.description()));
-            spec.addOption(
-                    option.takesValue()
-                            ? builder.type(String.class)
-                                    .paramLabel(option.valueLabel())
-                                    .build()
-                            : builder.type(boolean.class).build());
+            spec.addOption((option.takesValue() ? builder.paramLabel(option.valueLabel()) : builder).build());
         }
         spec.addOption(help());
-        spec.addPositional(name("The lock: 1 to 512 bytes, compared byte for byte."));
+        spec.addPositional(positional(NAME, "The lock: 1 to 512 bytes, compared byte for byte."));
         describe(
                 spec,
                 "Runs a command while holding a lock, and releases it when the command and all that it "
@@ -107,84 +103,58 @@ final class CommandModel {
     }
 
     private static CommandSpec ls() {
-        CommandSpec spec = CommandSpec.create();
-        spec.addOption(store());
-        spec.addOption(OptionSpec.builder(PREFIX)
-                .type(String.class)
-                .paramLabel("P")
-                .description("Only names that begin with P.")
-                .build());
-        spec.addOption(json());
-        spec.addOption(help());
-        describe(spec, "Lists the locks that are held or waited for.", HelpText.LS);
-        return spec;
+        return command(
+                "Lists the locks that are held or waited for.",
+                HelpText.LS,
+                store(),
+                option(PREFIX, "P", "Only names that begin with P."),
+                json());
     }
 
     private static CommandSpec show() {
-        CommandSpec spec = CommandSpec.create();
-        spec.addOption(store());
-        spec.addOption(json());
-        spec.addOption(help());
-        spec.addPositional(name("The lock."));
-        describe(spec, "Shows who holds a lock and who waits for it.", HelpText.SHOW);
-        return spec;
+        return command("Shows who holds a lock and who waits for it.", HelpText.SHOW, store(), json())
+                .addPositional(positional(NAME, "The lock."));
     }
 
     private static CommandSpec release() {
-        CommandSpec spec = CommandSpec.create();
-        spec.addOption(store());
-        spec.addOption(OptionSpec.builder(FORCE)
-                .type(boolean.class)
-                .description("Take the lock away from its holder.")
-                .build());
-        spec.addOption(OptionSpec.builder(TOKEN)
-                .type(String.class)
-                .paramLabel("T")
-                .description("Only the hold with this fencing token, as 'holdfast show' tells it: a later one stays.")
-                .build());
-        spec.addOption(help());
-        spec.addPositional(name("The lock."));
-        describe(spec, "Takes a lock away from whoever holds it.", HelpText.RELEASE);
-        return spec;
+        return command(
+                        "Takes a lock away from whoever holds it.",
+                        HelpText.RELEASE,
+                        store(),
+                        flag(FORCE, "Take the lock away from its holder."),
+                        option(
+                                TOKEN,
+                                "T",
+                                "Only the hold with this fencing token, as 'holdfast show' tells it: a later one"
+                                        + " stays."))
+                .addPositional(positional(NAME, "The lock."));
     }
 
     private static CommandSpec members() {
-        CommandSpec spec = CommandSpec.create();
-        spec.addOption(store());
-        spec.addOption(json());
-        spec.addOption(help());
-        describe(spec, "Shows how the members of a quorum are doing.", HelpText.MEMBERS);
-        return spec;
+        return command("Shows how the members of a quorum are doing.", HelpText.MEMBERS, store(), json());
     }
 
     private static CommandSpec completion() {
+        return command("Prints a completion script for a shell.", HelpText.COMPLETION)
+                .addPositional(positional("SHELL", "bash or zsh."));
+    }
+
+    private static CommandSpec command(String headline, List<String> footer, OptionSpec... options) {
         CommandSpec spec = CommandSpec.create();
+        for (OptionSpec option : options) {
+            spec.addOption(option);
+        }
         spec.addOption(help());
-        spec.addPositional(PositionalParamSpec.builder()
-                .index("0")
-                .arity("1")
-                .required(true)
-                .type(String.class)
-                .paramLabel("SHELL")
-                .description("bash or zsh.")
-                .build());
-        describe(spec, "Prints a completion script for a shell.", HelpText.COMPLETION);
+        describe(spec, headline, footer);
         return spec;
     }
 
     private static OptionSpec store() {
-        return OptionSpec.builder(STORE)
-                .type(String.class)
-                .paramLabel("URI")
-                .description(literal(RunOption.STORE.description()))
-                .build();
+        return option(STORE, "URI", literal(RunOption.STORE.description()));
     }
 
     private static OptionSpec json() {
-        return OptionSpec.builder(JSON)
-                .type(boolean.class)
-                .description("Answer in JSON, for scripts.")
-                .build();
+        return flag(JSON, "Answer in JSON, for scripts.");
     }
 
     private static OptionSpec help() {
@@ -195,13 +165,28 @@ final class CommandModel {
                 .build();
     }
 
-    private static PositionalParamSpec name(String description) {
+    private static OptionSpec flag(String name, String description) {
+        return OptionSpec.builder(name)
+                .type(boolean.class)
+                .description(description)
+                .build();
+    }
+
+    private static OptionSpec option(String name, String label, String description) {
+        return OptionSpec.builder(name)
+                .type(String.class)
+                .paramLabel(label)
+                .description(description)
+                .build();
+    }
+
+    private static PositionalParamSpec positional(String label, String description) {
         return PositionalParamSpec.builder()
                 .index("0")
                 .arity("1")
                 .required(true)
                 .type(String.class)
-                .paramLabel(NAME)
+                .paramLabel(label)
                 .description(description)
                 .build();
     }

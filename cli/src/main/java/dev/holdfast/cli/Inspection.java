@@ -83,12 +83,9 @@ final class Inspection {
             console.print(Printable.quote(lock.name()) + ": damaged");
         } else {
             all.beginObject()
-                    .name("name")
-                    .value(lock.name())
-                    .name("state")
-                    .value("damaged")
-                    .name("reason")
-                    .value(lock.reason())
+                    .field("name", lock.name())
+                    .field("state", "damaged")
+                    .field("reason", lock.reason())
                     .endObject();
         }
     }
@@ -121,10 +118,8 @@ final class Inspection {
                 json
                         ? new Json()
                                 .beginObject()
-                                .name("name")
-                                .value(name)
-                                .name("state")
-                                .value("free")
+                                .field("name", name)
+                                .field("state", "free")
                                 .endObject()
                                 .toString()
                         : Printable.quote(name) + ": free");
@@ -158,53 +153,40 @@ final class Inspection {
 
     private static void write(Json json, LockInfo info) {
         json.beginObject()
-                .name("name")
-                .value(info.name())
-                .name("state")
-                .value(state(info))
-                .name("kind")
-                .value(lower(info.kind()))
-                .name("order")
-                .value(lower(info.order()))
-                .name("capacity")
-                .value(info.capacity())
-                .name("holding")
-                .value(info.holding())
+                .field("name", info.name())
+                .field("state", state(info))
+                .field("kind", lower(info.kind()))
+                .field("order", lower(info.order()))
+                .field("capacity", info.capacity())
+                .field("holding", info.holding())
                 .name("holders")
                 .beginArray();
         for (LockInfo.Holder holder : info.holders()) {
             begin(json, holder.label(), holder.session(), holder.claim(), holder.weight());
             if (holder.token() > 0) {
-                json.name("token").value(Long.toString(holder.token()));
+                json.field("token", Long.toString(holder.token()));
             }
-            holder.since().ifPresent(since -> json.name("since").value(since.toString()));
+            holder.since().ifPresent(since -> json.field("since", since.toString()));
             end(json, holder.leaseLeft());
         }
-        json.endArray().name("waiting").value(info.waiting()).name("waiters").beginArray();
+        json.endArray().field("waiting", info.waiting()).name("waiters").beginArray();
         for (LockInfo.Waiter waiter : info.waiters()) {
             begin(json, waiter.label(), waiter.session(), waiter.claim(), waiter.weight());
             end(json, waiter.leaseLeft());
         }
-        json.endArray()
-                .name("newestToken")
-                .value(Long.toString(info.newestToken()))
-                .endObject();
+        json.endArray().field("newestToken", Long.toString(info.newestToken())).endObject();
     }
 
     private static void begin(Json json, String owner, String session, long claim, int weight) {
         json.beginObject()
-                .name("owner")
-                .value(owner)
-                .name("session")
-                .value(session)
-                .name("claim")
-                .value(Long.toString(claim))
-                .name("weight")
-                .value(weight);
+                .field("owner", owner)
+                .field("session", session)
+                .field("claim", Long.toString(claim))
+                .field("weight", weight);
     }
 
     private static void end(Json json, Duration leaseLeft) {
-        json.name("leaseLeftMillis").value(leaseLeft.toMillis()).endObject();
+        json.field("leaseLeftMillis", leaseLeft.toMillis()).endObject();
     }
 
     private static String state(LockInfo info) {

@@ -77,14 +77,11 @@ final class Members {
     private static String json(List<MemberStatus> all) {
         Json json = new Json().beginArray();
         for (MemberStatus member : all) {
-            json.beginObject().name("member").value(member.name()).name("state").value(state(member));
-            member.problem().ifPresent(problem -> json.name("problem").value(problem));
-            json.name("keptOutMillis")
-                    .value(member.keptOutFor().toMillis())
-                    .name("held")
-                    .value(member.held())
-                    .name("missing")
-                    .value(member.missing())
+            json.beginObject().field("member", member.name()).field("state", state(member));
+            member.problem().ifPresent(problem -> json.field("problem", problem));
+            json.field("keptOutMillis", member.keptOutFor().toMillis())
+                    .field("held", member.held())
+                    .field("missing", member.missing())
                     .endObject();
         }
         return json.endArray().toString();

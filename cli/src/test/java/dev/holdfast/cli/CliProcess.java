@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * The command as a process of its own, as users start it, and what tests want to know of it. Waits by looking again, up
+ * The command as a process of its own, as users start it, and what tests want to know of it. Waits by polling, up
  * to a deadline that only a failure reaches.
  */
 public final class CliProcess implements AutoCloseable {
@@ -268,7 +268,7 @@ public final class CliProcess implements AutoCloseable {
         }
     }
 
-    /** Ends it and all below it, whatever the test left. */
+    /** Ends the command and all processes below it. */
     @Override
     public void close() {
         process.descendants().forEach(ProcessHandle::destroyForcibly);

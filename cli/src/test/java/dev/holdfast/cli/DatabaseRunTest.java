@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands on database servers, which those of other machines would see as well. */
+/** Commands on database servers, which other machines could use as well. */
 @Tag("server")
 class DatabaseRunTest {
 
     @TempDir
     Path directory;
 
-    /** As a user would write it. */
+    /** The URI as a user would write it. */
     private static String uri(String jdbc) {
         URI parsed = URI.create(jdbc.substring("jdbc:".length()));
         String user = parsed.getQuery().replaceAll(".*user=([^&]*).*", "$1");

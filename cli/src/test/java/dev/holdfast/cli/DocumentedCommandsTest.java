@@ -34,7 +34,7 @@ class DocumentedCommandsTest {
     @TempDir
     Path directory;
 
-    /** A command as it stands on the page, and the lines below it. */
+    /** A command on the page, and the lines below it. */
     private record Step(String command, List<String> output) {}
 
     private record Block(int line, String given, List<Step> steps) {}

@@ -174,7 +174,7 @@ class InspectionTest {
             CliProcess.until("the holder learns of it", () -> !later.isHeld());
             later.releaseAsync().toCompletableFuture().join();
         } catch (LockLostException e) {
-            // What its end tells.
+            // Reported by its exit code.
         }
         for (String token : List.of("0", "-1", "x", "")) {
             assertThat(run("release", "--force", "--token=" + token, "x")).isEqualTo(64);

@@ -40,7 +40,7 @@ public record Installation(Path directory) {
         }
     }
 
-    /** The JVM would follow a link, and look for stores where that leads. */
+    /** Copies, since the JVM follows links and would find the stores at their targets. */
     private static void copy(Path from, Path to) throws IOException {
         try (Stream<Path> files = Files.walk(from)) {
             for (Path file : files.toList()) {

@@ -34,7 +34,7 @@ final class LostLock {
         });
     }
 
-    /** Prints our two sentences and nothing of a driver, and ends as soon as the command has. */
+    /** Checks that only Holdfast's two sentences are printed, and that it ends as soon as the command has. */
     static void endsWithItsCommand(Place place, int factor, Runnable outage) {
         place.delete("child");
         String lease = 3 * factor + "s";

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands on a Redis server, which those of other machines would see as well. */
+/** Commands on a Redis server, which other machines could use as well. */
 @Tag("server")
 class RedisRunTest {
 

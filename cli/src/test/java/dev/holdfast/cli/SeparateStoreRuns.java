@@ -9,7 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands on a server whose store has files of its own. */
+/** Commands on a server whose store is in separate files. */
 abstract class SeparateStoreRuns {
 
     @TempDir

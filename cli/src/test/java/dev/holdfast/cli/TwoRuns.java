@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
 
-/** Two commands that are run under one name, on whatever store. */
+/** Two commands under one name, on any store. */
 final class TwoRuns {
 
     private TwoRuns() {}

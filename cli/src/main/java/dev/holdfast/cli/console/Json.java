@@ -54,6 +54,16 @@ public final class Json {
         return this;
     }
 
+    @CanIgnoreReturnValue
+    public Json field(String name, String text) {
+        return name(name).value(text);
+    }
+
+    @CanIgnoreReturnValue
+    public Json field(String name, long number) {
+        return name(name).value(number);
+    }
+
     /** The text written so far. */
     @Override
     public String toString() {

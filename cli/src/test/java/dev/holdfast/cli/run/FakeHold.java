@@ -33,7 +33,7 @@ final class FakeHold implements Hold {
         listener.accept(lossBy(cause));
     }
 
-    /** Is lost, of which the listener has not been told yet. */
+    /** Is lost, but the listener has not been notified yet. */
     void loseUntold(Loss.Cause cause) {
         lossCause = cause;
         remaining = Duration.ZERO;
@@ -70,7 +70,7 @@ final class FakeHold implements Hold {
     public void ensureHeld() {}
 
     /**
-     * Waits until somebody has looked at the lease from now on, and once more: then what the first look led to is done.
+     * Waits until the lease has been read twice from now on: by then the reaction to the first read has ended.
      */
     void untilLookedAt() {
         int before = polls.get();

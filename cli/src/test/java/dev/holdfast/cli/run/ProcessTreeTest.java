@@ -66,7 +66,7 @@ class ProcessTreeTest {
         try (CliProcess command = start("setsid sh -c '(echo $$; exec sleep 1000) > started 2>&1 </dev/null &'")) {
             assertThat(command.exitCode()).isZero();
             CliProcess.untilWritten(place.file("started"));
-            // It has still to become the sleeper, and in the middle of that nobody can tell whose it is.
+            // It has yet to become the sleeper; meanwhile its membership can't be determined.
             CliProcess.until("it is not taken for another's", tree(command, mark + "2")::isGone);
             CliProcess.until("nor for one whose mark begins alike", tree(command, "m")::isGone);
             ProcessTree tree = tree(command, mark);
@@ -75,7 +75,7 @@ class ProcessTreeTest {
         }
     }
 
-    /** While a program is being replaced its environment is empty: here that is so at one look out of forty. */
+    /** While a program is being replaced its environment is empty: here in one of forty scans. */
     @Test
     @EnabledOnOs(OS.LINUX)
     void oneThatBecomesAnotherProgramAllTheTimeIsNeverGone() {

@@ -225,8 +225,8 @@ class RunTest {
 
     @Test
     void whatTheCommandLeavesBehindIsWaitedFor() {
-        // A daemon: its parents are gone, its streams are closed, its session is its own; only the mark in its
-        // environment tells.
+        // A daemon: its parents have ended, its streams are closed, it has another session; only the mark in its
+        // environment identifies it.
         Path daemon = place.script(
                 "daemon.sh",
                 "setsid sh -c '(echo $$ > started; while [ -e started ] && [ ! -e stop ]; do sleep 0.05; done; echo > stopped) </dev/null >/dev/null 2>&1 &'\n");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several commands on one SQLite file: who waits, who is told, and what is left when somebody dies. */
+/** Several commands on one SQLite file: waits, messages, and what is left when a process dies. */
 @Tag("process")
 class SqliteRunTest {
 
@@ -89,7 +89,7 @@ class SqliteRunTest {
         }
     }
 
-    /** Waits twice as long each time if the time was over before the store had answered, which is another failure. */
+    /** Doubles the wait if it ended before the store had replied, which is another failure. */
     private CliProcess impatient() {
         for (int millis = 300; millis < 60_000; millis *= 2) {
             CliProcess run = place.run("run", "--wait", millis + "ms", "x", "--", "touch", "ran");
@@ -161,7 +161,7 @@ class SqliteRunTest {
         }
     }
 
-    /** The command runs on for as long as it likes, but not with the lock. */
+    /** The command may run on, but without the lock. */
     @Test
     void afterKillOfTheWrapperTheLockOfACommandThatRunsOnEndsWithTheLease() {
         try (CliProcess wrapper = startedInTime("KILL", "sh", "-c", "echo $$ > started; exec sleep 1000")) {
@@ -177,7 +177,7 @@ class SqliteRunTest {
     }
 
     /**
-     * The wrapper and the command are gone; what the command put into the background, away from its parents, is not.
+     * The wrapper and the command have ended, but not a background process that has left its parents.
      */
     @Test
     void theLastOfTheProcessesKeepsTheLockAndItsEndFreesItAtOnce() {
@@ -278,7 +278,7 @@ class SqliteRunTest {
         throw new AssertionError("The lock is always lost before the command runs");
     }
 
-    /** The wrapper is stopped for longer than its lease, as by a debugger or a snapshot of the machine. */
+    /** The wrapper is stopped for longer than its lease, for example by a debugger or a snapshot of the machine. */
     @Test
     void aLostLockEndsTheCommandAndItsTokenIsRefused() {
         place.script(
@@ -326,7 +326,7 @@ class SqliteRunTest {
     @Test
     void aLockThatIsTakenAwayEndsTheCommand() {
         String said = "";
-        // A holder that has to wait for longer than its lease says that this is over, whatever else has happened.
+        // A holder that has to wait longer than its lease reports that the lease has ended, before any other failure.
         for (int attempt = 0; attempt < 5 && !said.contains("it was removed at the store"); attempt++) {
             try (CliProcess holder =
                     place.start("run", "--lease", "3s", "x", "--", "sh", "-c", "echo > started; exec sleep 1000")) {
@@ -435,7 +435,7 @@ class SqliteRunTest {
         return holder;
     }
 
-    /** Whoever is killed before the store follows the command keeps the lock for the whole lease. */
+    /** If the wrapper is killed before the store follows the command, the lock lasts for the whole lease. */
     private static void untilFollowed(CliProcess wrapper) {
         CliProcess.until("the store follows the command", () -> wrapper.err().contains("running as process "));
     }
@@ -455,7 +455,7 @@ class SqliteRunTest {
                 "'show " + name + "' tells '" + what + "'", () -> show(name).contains(what));
     }
 
-    /** In this process, since it looks often. */
+    /** Runs in this process, since it polls often. */
     private String show(String name) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         PrintStream print = new PrintStream(out, true, StandardCharsets.UTF_8);

@@ -50,7 +50,7 @@ class StoreLocationTest {
         assertThat(child).isEmpty();
     }
 
-    /** A nested run that quietly went to another store would exclude nobody. */
+    /** A nested run that silently used another store would exclude no one. */
     @Test
     void aStoreWithoutItsCredentialsIsRefused() {
         assertThatThrownBy(() -> StoreLocation.of(null, Map.of("HOLDFAST_STORE", shown("redis://ann:s3cret@h:1/2"))))
