@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The program of etcd, which no library brings: the one that the system property {@code holdfast.etcd.bin} or the
- * environment variable {@code HOLDFAST_ETCD_BIN} names, else {@code etcd} on the path, else a copy of Debian's that was
- * fetched earlier, else one that is fetched now, where there are apt and dpkg. Nothing is installed.
+ * Finds the program of etcd, which no library has: the one named by the system property {@code holdfast.etcd.bin} or
+ * the environment variable {@code HOLDFAST_ETCD_BIN}, otherwise {@code etcd} on the path, otherwise a copy of Debian's
+ * that was fetched earlier or, with apt and dpkg, is fetched now. Nothing is installed.
  */
 final class EtcdBinary {
 
@@ -30,7 +30,7 @@ final class EtcdBinary {
 
     private EtcdBinary() {}
 
-    /** Looked for once in a JVM. */
+    /** Searched once in a JVM. */
     private static final class Found {
         static final Optional<Path> PROGRAM = LocalBinaries.at(PROPERTY, VARIABLE)
                 .or(EtcdBinary::onThePath)
@@ -40,7 +40,7 @@ final class EtcdBinary {
         private Found() {}
     }
 
-    /** The program; empty if it can't be had here. */
+    /** The program; empty if it can't be found or fetched. */
     static Optional<Path> find() {
         return Found.PROGRAM;
     }
@@ -50,12 +50,12 @@ final class EtcdBinary {
         return find().orElseThrow(() -> new IllegalStateException("There is no etcd; its tests carry @NeedsEtcd"));
     }
 
-    /** What it says of its options. */
+    /** The output of its help. */
     static String help() {
         return Help.TEXT;
     }
 
-    /** Asked once in a JVM. */
+    /** Read once in a JVM. */
     private static final class Help {
         static final String TEXT = Command.output(program().toString(), "--help");
 

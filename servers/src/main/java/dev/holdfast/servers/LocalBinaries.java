@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Servers that are on this machine already, for versions that no library brings. */
+/** Servers that are installed on this machine, for versions that no library has. */
 final class LocalBinaries {
 
     private LocalBinaries() {}
 
-    /** The file or directory that a system property or, for want of that, an environment variable names. */
+    /** The file or directory named by a system property or, without one, by an environment variable. */
     static Optional<Path> at(String property, String variable) {
         String name = System.getProperty(property, System.getenv().getOrDefault(variable, ""));
         if (name.isEmpty()) {
@@ -26,7 +26,7 @@ final class LocalBinaries {
         return Optional.of(path);
     }
 
-    /** Tells this program from another one, or from another version at the same place. */
+    /** Identifies this program and its version. */
     static String identity(Path program) {
         try {
             return Integer.toHexString(Objects.hash(

@@ -11,7 +11,7 @@ import java.util.jar.JarFile;
 /**
  * A MariaDB server, on x86-64, of the version that is among the resources, or in the directory that the system property
  * {@code holdfast.mariadb.home} or the environment variable {@code HOLDFAST_MARIADB_HOME} names. It survives being
- * killed, but not that the machine is: it flushes nothing, unless told to.
+ * killed, but not that the machine is: it flushes nothing by default.
  */
 public final class MariaDbServer extends MysqlFamilyServer {
 

@@ -11,7 +11,7 @@ abstract class MysqlFamilyServer extends LocalSqlServer {
         super(url, directory, command, port);
     }
 
-    /** Lines of the log that tell of an error of the server; a statement that fails is none. */
+    /** Lines of the log about an error of the server, not of a statement. */
     @Override
     public final List<String> errors() {
         return process().logged("[ERROR]");
@@ -48,7 +48,7 @@ abstract class MysqlFamilyServer extends LocalSqlServer {
                 "--tmpdir=" + directory,
                 "--lc-messages-dir=" + home.resolve("share")));
         if (Unprivileged.here() != Unprivileged.AS_WE_ARE) {
-            command.add("--user=root"); // it wants to be told that this is meant
+            command.add("--user=root"); // refuses to run as root without this
         }
         return command;
     }

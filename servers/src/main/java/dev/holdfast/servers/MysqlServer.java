@@ -40,7 +40,7 @@ public final class MysqlServer extends MysqlFamilyServer {
     public static final class Builder extends FamilyBuilder<MysqlServer, Builder> {
 
         private Builder() {
-            options.put("mysqlx", "OFF"); // it has a port of its own
+            options.put("mysqlx", "OFF"); // would listen on another port
             forSpeed("sync-binlog", "0");
             forSpeed("innodb-redo-log-capacity", SMALL_LOG);
             asItComesIfWanted();
@@ -158,7 +158,7 @@ public final class MysqlServer extends MysqlFamilyServer {
 
     private static Path template(Path home) {
         return ServerHome.made("mysql-" + LocalBinaries.identity(home.resolve(PROGRAM)) + "-empty", directory -> {
-            // Whoever comes from elsewhere than the socket is not the root that is there already.
+            // The existing root user can connect only through the socket.
             Path script = Files.writeString(directory.resolve("script.sql"), """
                     CREATE USER root@'127.0.0.1';
                     GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;

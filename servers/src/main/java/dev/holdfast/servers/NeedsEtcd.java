@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 @ExtendWith(NeedsEtcd.Condition.class)
 public @interface NeedsEtcd {
 
-    /** Looks for the program. */
+    /** Finds the program. */
     final class Condition implements ExecutionCondition {
 
         private static final String VARIABLE = "HOLDFAST_NEEDS_ETCD";

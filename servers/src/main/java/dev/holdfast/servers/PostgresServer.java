@@ -13,7 +13,7 @@ import java.util.Locale;
 /**
  * A PostgreSQL server, of the version whose archive is among the resources, or in the directory that the system
  * property {@code holdfast.postgres.home} or the environment variable {@code HOLDFAST_POSTGRES_HOME} names. It survives
- * being killed, but not that the machine is: it flushes nothing, unless told to.
+ * being killed, but not that the machine is: it flushes nothing by default.
  */
 public final class PostgresServer extends LocalSqlServer {
 
@@ -120,7 +120,7 @@ public final class PostgresServer extends LocalSqlServer {
         return Shared.SERVER;
     }
 
-    /** Lines of the log that tell of a statement that failed. */
+    /** Lines of the log about a failed statement. */
     @Override
     public List<String> errors() {
         return process().logged("ERROR:");

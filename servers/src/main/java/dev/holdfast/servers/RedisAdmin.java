@@ -15,10 +15,10 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A connection for words that no typed interface has, made when it is first wanted and again after it broke. */
+/** A connection for commands without a typed interface; opened on first use, and again after it broke. */
 final class RedisAdmin implements AutoCloseable {
 
-    /** Half of what anybody waits for a server, so that a question in vain can be asked again. */
+    /** Half of the usual wait for a server, so that there is time for a second attempt. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final RedisClient client;

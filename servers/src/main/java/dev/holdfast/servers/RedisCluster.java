@@ -17,7 +17,7 @@ public final class RedisCluster implements AutoCloseable {
     /** Where a node talks with the others: so far above its port. */
     private static final int BUS_DISTANCE = 10_000;
 
-    /** How long a node may be silent that nobody has harmed: a machine that others use keeps it waiting for seconds. */
+    /** How long a healthy node may be silent: on a busy machine it may wait for seconds. */
     private static final String PATIENCE_MILLIS = "60000";
 
     /**
@@ -101,8 +101,7 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * The first step of a move, taken when the move before has come to all nodes: both sides are told that the slot is
-     * on its way.
+     * The first step of a move, after all nodes know of the previous move: notifies both sides that the slot is moving.
      */
     public void announceMove(int slot, RedisServer from, RedisServer to) {
         // Who takes a slot gives itself a new epoch unless the newest it knows of is its own. If the giver has a newer
@@ -154,7 +153,7 @@ public final class RedisCluster implements AutoCloseable {
                         String.valueOf(node.command("CLUSTER", "INFO").get(0)).contains("cluster_state:ok"));
     }
 
-    /** Whether all nodes that live tell the same of the primaries: their epochs and their slots. */
+    /** Whether all live nodes agree on the epochs and slots of the primaries. */
     private boolean agrees() {
         return nodes().stream()
                         .filter(node -> node.process().isAlive())
@@ -214,7 +213,7 @@ public final class RedisCluster implements AutoCloseable {
         List<RedisServer> met = new ArrayList<>();
         for (RedisServer node : nodes()) {
             node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(++epoch));
-            // Each is told of each other: to hear of them from third parties would take seconds.
+            // Introduces each node to each other: gossip would take seconds.
             for (RedisServer other : met) {
                 node.command("CLUSTER", "MEET", "127.0.0.1", String.valueOf(portAmongNodes(other)));
             }

@@ -21,7 +21,7 @@ public final class RedisSentinels implements AutoCloseable {
     private static final String QUORUM = "2";
 
     /**
-     * How long a primary may be silent that nobody has harmed: a machine that others use keeps it waiting for seconds.
+     * How long a healthy primary may be silent: on a busy machine it may wait for seconds.
      */
     private static final String PATIENCE_MILLIS = "60000";
 
@@ -91,9 +91,9 @@ public final class RedisSentinels implements AutoCloseable {
      * Who is the primary, as all Sentinels that live say; waits until they agree on one that lives and says so too, and
      * none is amidst a fail-over.
      *
-     * <p>A fail-over goes on at the Sentinel that leads it when all clients have long gone to the new primary. If that
-     * one fails then, it never ends there, and if the others go back to the primary that was before, who leads it does
-     * not follow them for as long as what it has promoted is down (Redis 7.0).
+     * <p>At the Sentinel that leads it, a fail-over continues long after all clients have moved to the new primary. If
+     * the new primary fails then, the fail-over never ends there. If the other Sentinels return to the old primary,
+     * that Sentinel does not follow them as long as the server it has promoted is down (Redis 7.0).
      */
     public RedisServer primary() {
         AtomicReference<@Nullable RedisServer> found = new AtomicReference<>();

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A Redis server, of the version that is among the resources, or the program that the system property {@code
  * holdfast.redis.server} or the environment variable {@code HOLDFAST_REDIS_SERVER} names, which may be Valkey's. It
- * keeps nothing on disk unless told to, so one that was killed and started again is empty.
+ * keeps nothing on disk by default, so it is empty after a kill and a restart.
  *
  * <p><b>Thread-safety:</b> {@link #command} may be called from any thread, the rest from one at a time.
  */
@@ -56,7 +56,7 @@ public final class RedisServer implements AutoCloseable {
         awaitAnswer();
     }
 
-    /** What a server is to be like. */
+    /** The settings of a server. */
     public static final class Builder {
         private final Map<String, String> options = new LinkedHashMap<>();
         private final Map<String, String> secrets = new LinkedHashMap<>();
@@ -96,7 +96,7 @@ public final class RedisServer implements AutoCloseable {
         }
 
         /**
-         * Listens for TLS too, on a port of its own.
+         * Listens for TLS too, on a separate port.
          *
          * @param authority who must have signed the certificates of clients; they need none if it is null
          */
@@ -238,12 +238,12 @@ public final class RedisServer implements AutoCloseable {
         return Integer.parseInt(version.substring(0, version.indexOf('.')));
     }
 
-    /** Ends it as a crash would. */
+    /** Kills the server. */
     public void kill() {
         process.kill();
     }
 
-    /** Starts it again on the same port, after it was ended. Returns when it answers. */
+    /** Restarts a stopped server on the same port, and returns when it replies. */
     public void restart() {
         process.kill();
         process = ServerProcess.start(directory, command());

@@ -58,7 +58,7 @@ final class Resource {
         }
     }
 
-    /** Tells this content from that of another version under the same name. */
+    /** Identifies the version of the content. */
     String identity() {
         try {
             URLConnection connection = url.openConnection();

@@ -21,9 +21,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
- * Where the servers of this JVM live: a directory with one for each server, which goes with the JVM, and a place beside
- * it for unpacked binaries and empty databases, which stays. What a JVM left that was killed, processes too, the next
- * one clears away.
+ * The directories of servers: one for the servers of this JVM, which is deleted with it, and one for unpacked binaries
+ * and empty databases, which stays. The next JVM removes files and processes of a JVM that was killed.
  */
 public final class ServerHome {
 
@@ -54,7 +53,7 @@ public final class ServerHome {
         }
     }
 
-    /** A file beside the servers, for all JVMs. */
+    /** A file shared by all JVMs. */
     static Path shared(String name) {
         try {
             return Files.createDirectories(ROOT).resolve(name);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A server's process and what a test may do to it. */
+/** The process of a server, with the faults of a test. */
 public final class ServerProcess implements AutoCloseable {
 
     private static final int LOG_SHOWN = 4_000;
@@ -58,7 +58,7 @@ public final class ServerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Ends it as a crash would, with all processes that it has started: SIGKILL. Returns when it is gone. */
+    /** Kills it and all processes that it has started, with SIGKILL. Returns when it has ended. */
     public void kill() {
         List<ProcessHandle> children = process.descendants().toList();
         process.destroyForcibly();
@@ -67,7 +67,7 @@ public final class ServerProcess implements AutoCloseable {
         children.forEach(child -> Until.await("process " + child.pid() + " is gone", () -> isGone(child)));
     }
 
-    /** Ends it in order: SIGTERM. Returns when it is gone. */
+    /** Stops it in order, with SIGTERM. Returns when it has ended. */
     public void terminate() {
         process.destroy();
         awaitEnd();
@@ -79,14 +79,14 @@ public final class ServerProcess implements AutoCloseable {
         process.descendants().forEach(Signals::pause); // no new ones come from here on
     }
 
-    /** Lets it go on: SIGCONT. */
+    /** Resumes it with SIGCONT. */
     public void resume() {
         process.descendants().forEach(Signals::resume);
         Signals.resume(handle());
     }
 
     /**
-     * Lets it write to no file any more, as on a full disk, until it is started anew: sets its limit on the size of
+     * Makes all its writes to files fail, as on a full disk, until it is restarted: sets its limit on the size of
      * files to zero. On Linux alone.
      *
      * @throws IllegalStateException if that is not possible

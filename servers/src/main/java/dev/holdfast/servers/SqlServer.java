@@ -26,7 +26,7 @@ public abstract class SqlServer implements AutoCloseable {
         return DriverManager.getConnection(url);
     }
 
-    /** Does something to the server by hand, each statement in a transaction of its own. */
+    /** Runs statements on the server, each in a separate transaction. */
     public final void execute(String... statements) {
         try (Connection connection = connect();
                 Statement statement = connection.createStatement()) {
@@ -50,7 +50,7 @@ public abstract class SqlServer implements AutoCloseable {
     @Override
     public abstract void close();
 
-    /** The one whose JDBC URL a system property or, for want of that, an environment variable tells. */
+    /** The server whose JDBC URL is in a system property or, without one, in an environment variable. */
     static Optional<SqlServer> given(String property, String variable) {
         String url = System.getProperty(property, System.getenv().getOrDefault(variable, ""));
         return url.isEmpty() ? Optional.empty() : Optional.of(new Given(url));

@@ -6,7 +6,7 @@ import org.slf4j.event.Level;
 import org.slf4j.helpers.LegacyAbstractLogger;
 import org.slf4j.helpers.MessageFormatter;
 
-/** A logger that needs no more than a level and a text, and does not look at markers. */
+/** A logger that uses only the level and the text, and ignores markers. */
 public abstract class TextLogger extends LegacyAbstractLogger {
 
     private static final long serialVersionUID = 1L;

@@ -13,7 +13,7 @@ enum Unprivileged {
     /** We aren't root. */
     AS_WE_ARE,
 
-    /** In a user namespace of its own, where nobody is root. The files stay ours. */
+    /** Runs in a separate user namespace without root. The files keep their owner. */
     IN_A_NAMESPACE,
 
     /** As another user, whose files they must be: namespaces are forbidden here. */

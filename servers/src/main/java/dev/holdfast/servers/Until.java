@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waiting for what a server will be, by looking again. */
+/** Waits for a state of a server, by polling. */
 final class Until {
 
     static final Duration DEADLINE = Duration.ofSeconds(60);

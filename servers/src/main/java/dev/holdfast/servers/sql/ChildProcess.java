@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A program in a process of its own, which answers line by line. */
+/** A program in a separate process, which replies line by line. */
 @SuppressWarnings("try") // an interrupt ends the test
 public final class ChildProcess implements AutoCloseable {
 
@@ -28,7 +28,7 @@ public final class ChildProcess implements AutoCloseable {
                 "-Xmx64m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
-                // In a pid namespace of its own each is number 1, and two such would warn of each other's file.
+                // In separate pid namespaces both would have the pid 1, and warn of each other's file.
                 "-XX:-UsePerfData",
                 "-cp",
                 System.getProperty("java.class.path"),
@@ -42,7 +42,7 @@ public final class ChildProcess implements AutoCloseable {
         assertThat(out.readLine()).isEqualTo("ready");
     }
 
-    /** Sends a line without waiting for the answer. */
+    /** Sends a line without waiting for the reply. */
     public void send(String line) {
         in.println(line);
     }
@@ -60,7 +60,7 @@ public final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Returns when it does nothing any more. */
+    /** Pauses the process; returns when no thread of it runs. */
     public void pause() {
         Signals.pause(process.toHandle());
     }
@@ -69,7 +69,7 @@ public final class ChildProcess implements AutoCloseable {
         Signals.resume(process.toHandle());
     }
 
-    /** As kill -9, and waits until nothing is left of it. */
+    /** Kills the process, and waits until it has ended. */
     public void kill() throws InterruptedException {
         process.descendants()
                 .filter(child -> child.info().command().orElse("").endsWith("java"))

@@ -5,8 +5,8 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 
 /**
- * A hold of a short lease that was good when its token was read. On a machine that keeps a process waiting, the lease
- * may end before that; then the lock is acquired again.
+ * A hold with a short lease that was valid when its token was read. On a busy machine the lease may end before that;
+ * then the lock is acquired again.
  */
 public record GoodHold(Hold hold, long token) {
 
@@ -24,12 +24,12 @@ public record GoodHold(Hold hold, long token) {
         throw new AssertionError("The lease always ends before the token is read");
     }
 
-    /** Gives back what may be lost. */
+    /** Releases a hold that may be lost. */
     public static void end(Hold hold) {
         try {
             hold.close();
         } catch (LockLostException e) {
-            // It is over all the same.
+            // The hold has ended anyway.
         }
     }
 }

@@ -45,7 +45,7 @@ public final class Grants {
     /**
      * What a file says.
      *
-     * @param adminUrl the database, which also tells the product
+     * @param adminUrl the database, also for the product
      * @param part {@code leases} or {@code rows}
      * @param user who is meant instead of {@code locks}
      * @param prefix what the names of the tables begin with

@@ -26,7 +26,7 @@ public final class Meanwhile {
         return done.orTimeout(100, TimeUnit.SECONDS);
     }
 
-    /** On so many threads, until all are done. */
+    /** Runs on a number of threads, until all have ended. */
     public static void all(int threads, Callable<?> work) throws Exception {
         List<CompletableFuture<?>> running = new ArrayList<>();
         for (int i = 0; i < threads; i++) {

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A database of each kind for all tests of this JVM. Each test takes names of its own.
+ * A database of each kind for all tests of this JVM. Each test uses its own names.
  */
 public enum TestDatabase {
     POSTGRES,

@@ -67,7 +67,7 @@ public class TestSource implements DataSource {
         }
     }
 
-    /** A pool that has one connection, which doesn't commit by itself, and fails who asks for a second one. */
+    /** A pool of one connection without autocommit, which throws on a request for a second one. */
     public static final class PoolOfOne extends TestSource implements AutoCloseable {
         private final Connection only;
         private final Semaphore free = new Semaphore(1);

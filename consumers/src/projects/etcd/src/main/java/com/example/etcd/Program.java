@@ -8,7 +8,7 @@ import dev.holdfast.store.etcd.EtcdStore;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 
-/** Gets as far as a server that is not there, by a URI and by the store's class with a channel of its own. */
+/** Tries to connect to a server that does not exist, by a URI and on its own channel. */
 public final class Program {
 
     public static void main(String... arguments) {

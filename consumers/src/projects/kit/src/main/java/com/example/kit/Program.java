@@ -8,7 +8,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Runs the kit from a program, where it can be a module of its own. */
+/** Runs the kit from a program, which can be a module. */
 public final class Program {
 
     public static void main(String... arguments) {

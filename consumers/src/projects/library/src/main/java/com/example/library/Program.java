@@ -7,7 +7,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Gets the API with annotations and the logging facade and no other library, and is told that it has no store. */
+/**
+ * Gets the API with annotations and the logging facade and no other library, and an error that names the missing store.
+ */
 public final class Program {
 
     private Program() {}

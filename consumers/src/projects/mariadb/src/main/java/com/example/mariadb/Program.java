@@ -8,7 +8,7 @@ import dev.holdfast.store.jdbc.JdbcStore;
 import java.sql.SQLException;
 import org.mariadb.jdbc.MariaDbDataSource;
 
-/** Gets as far as a server that is not there, by a URI and with a data source of its own. */
+/** Tries to connect to a server that does not exist, by a URI and with its own data source. */
 public final class Program {
 
     public static void main(String... arguments) throws SQLException {

@@ -3,7 +3,7 @@ package com.example.postgresql;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreUnavailableException;
 
-/** Gets as far as a server that is not there: only its POM knows of the driver. */
+/** Tries to connect to a server that does not exist: only its POM names the driver. */
 public final class Program {
 
     public static void main(String... arguments) {

@@ -7,7 +7,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.redis.RedisStore;
 import io.lettuce.core.RedisURI;
 
-/** Gets as far as a server that is not there, by a URI and by the store's class with an address of the driver's. */
+/** Tries to connect to a server that does not exist, by a URI and with an address of the driver's type. */
 public final class Program {
 
     public static void main(String... arguments) {

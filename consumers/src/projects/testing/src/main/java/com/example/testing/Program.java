@@ -8,7 +8,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Runs tests with the extension from a program, on JUnit 6, where it can be a module of its own. */
+/** Runs tests with the extension from a program, on JUnit 6, which can be a module. */
 public final class Program {
 
     public static void main(String... arguments) {

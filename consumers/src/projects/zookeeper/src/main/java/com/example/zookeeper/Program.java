@@ -3,7 +3,7 @@ package com.example.zookeeper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreUnavailableException;
 
-/** Gets as far as a server that is not there: only its POM knows of ZooKeeper. */
+/** Tries to connect to a server that does not exist: only its POM names ZooKeeper. */
 public final class Program {
 
     public static void main(String... arguments) {
