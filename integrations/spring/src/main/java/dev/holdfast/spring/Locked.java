@@ -20,107 +20,107 @@ import org.springframework.core.annotation.AliasFor;
  * }
  * </pre>
  *
- * <p>{@link EnableHoldfast} makes it effective. The lock is acquired before a transaction of the same method begins and
- * released after it has committed, and it is held for each attempt of a {@code @Retryable} method by itself: retries
- * wait without it. If it can't be had, the method is never run without it.
+ * <p>{@link EnableHoldfast} makes it effective. The lock is acquired before a transaction of the same method begins,
+ * and released after it has committed. Each attempt of a {@code @Retryable} method acquires it separately: pauses
+ * between retries don't hold it. The method is never run without the lock.
  *
- * <p>The annotation works where a call goes through the bean's proxy. What can be known not to do that fails the start:
- * methods that are private, static or final, calls of a class to its own locked methods, beans that were made before
- * there were proxies.
+ * <p>The annotation works for calls through the bean's proxy. Known cases without a proxy fail the start: methods that
+ * are private, static or final, calls of a class to its own locked methods, and beans that were created before proxies
+ * were available.
  *
  * <p>A method may return a value, a {@link java.util.concurrent.CompletionStage}, a Reactor {@code Mono} or another
- * reactive type of at most one value. The lock of the latter ones is held until they complete, belongs to no thread,
- * and is not re-entrant; that of a {@code Mono} is acquired anew by each subscription. Methods that return a
- * {@code Future}, a {@code Flux}, a {@code Stream} or an {@code Iterator} are refused, for they go on after they have
- * returned.
+ * reactive type of at most one value. For a stage or a reactive type, the lock is held until it completes, belongs to
+ * no thread, and is not re-entrant; each subscription to a {@code Mono} acquires it again. Methods that return a {@code
+ * Future}, a {@code Flux}, a {@code Stream} or an {@code Iterator} are refused, since their work continues after they
+ * have returned.
  *
- * <p>All texts may contain placeholders, as {@code ${orders.lock-wait}}. Durations are written as {@code 500ms}, {@code
- * 10s}, {@code 1m30s} or {@code PT10S}; a number without a unit is refused. It may be used on other annotations, with
- * {@link AliasFor} for the attributes that they set.
+ * <p>All texts may contain placeholders, such as {@code ${orders.lock-wait}}. Durations are written as {@code 500ms},
+ * {@code 10s}, {@code 1m30s} or {@code PT10S}; a number without a unit is refused. The annotation may be used on other
+ * annotations, with {@link AliasFor} for the attributes that they set.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Reflective(LockedReflectiveProcessor.class)
-@SuppressWarnings("exports") // Of no use to others.
+@SuppressWarnings("exports") // The processor is of no use to callers.
 public @interface Locked {
 
-    /** As {@link #name()}. */
+    /** An alias of {@link #name()}. */
     @AliasFor("name")
     String value() default "";
 
     /**
-     * The name of the lock, or what stands before the {@link #key()}: {@code account} with the key 7 is {@code
-     * account/7}. If neither is set, the lock has the name of the class and the signature of the method: it changes
-     * when these do, and a process with the old name and one with the new one don't exclude each other, of which the
-     * start warns.
+     * The name of the lock, or the prefix of the {@link #key()}: {@code account} with the key 7 is {@code account/7}.
+     * If neither is set, the lock has the name of the class and the signature of the method, and a warning is logged at
+     * the start: the name changes with these, and processes with different names don't exclude each other.
      */
     @AliasFor("value")
     String name() default "";
 
     /**
-     * An expression (SpEL) for what is locked, evaluated once for each call: {@code #order.id}, {@code {#from, #to}}.
+     * An expression (SpEL) for the key, evaluated once for each call: {@code #order.id}, {@code {#from, #to}}.
      * Parameters are variables by their names, which needs {@code -parameters} at compile time, and as {@code #p0},
      * {@code #p1}; the root object has {@code target}, {@code methodName} and {@code args}. It may
-     * read properties and call methods, but neither write, nor construct, nor reach types and beans.
+     * read properties and call methods, but can't write, construct objects, or access types and beans.
      *
-     * <p>A collection or an array locks all its elements, all or nothing. A key that is null, blank or empty, and one
-     * whose class has no text of its own, fails the call with {@link IllegalArgumentException} before anything is
+     * <p>A collection or an array locks all its elements, all or nothing. A key that is null, blank or empty, or whose
+     * class does not override {@code toString}, fails the call with {@link IllegalArgumentException} before anything is
      * locked.
      */
     String key() default "";
 
-    /** An expression as for {@link #key()}; where it is false, the method runs without the lock. */
+    /** An expression like {@link #key()}; if it is false, the method runs without the lock. */
     String condition() default "";
 
     /** How the lock is shared. */
     LockMode mode() default LockMode.MUTEX;
 
-    /** How many permits, with {@link LockMode#PERMITS}. */
+    /** The permits to take, with {@link LockMode#PERMITS}. */
     int permits() default 1;
 
-    /** How many permits there are, with {@link LockMode#PERMITS}: everyone who uses the name says the same. */
+    /** The permits that there are, with {@link LockMode#PERMITS}: the same for all users of the name. */
     int capacity() default 0;
 
-    /** As {@link #capacity()}, for a placeholder. */
+    /** The {@link #capacity()} as a text, for a placeholder. */
     String capacityString() default "";
 
-    /** Whether a claim may be granted past those that wait, see {@link dev.holdfast.LockOptions#barging()}. */
+    /** Whether a claim may pass queued ones, see {@link dev.holdfast.LockOptions#barging()}. */
     boolean barging() default false;
 
-    /** For how long others are waited for; zero makes one attempt. That of {@link LockedDefaults} if not set. */
+    /** The maximum wait for others; zero makes one attempt. That of {@link LockedDefaults} if not set. */
     String maxWait() default "";
 
     /**
-     * After which time the lock is lost though its owner is alive, as a bound for a method that hangs. Without it, the
-     * lock is renewed until the method ends. A nested call that asks for it while its thread has the lock is refused.
+     * The time after which the lock is lost even if its owner is alive, as a bound for a method that hangs. Without it,
+     * the lock is renewed until the method ends. A nested call with a maximum, on a thread that has the lock, is
+     * refused.
      */
     String maxHold() default "";
 
     /**
-     * What happens when others kept the lock for all of {@link #maxWait()}: one at most. Without it, that of {@link
+     * The reaction when others kept the lock for all of {@link #maxWait()}; at most one. By default that of {@link
      * LockedDefaults}, unless there is a {@link #fallback()} or a {@link #failureHandler()}.
      */
     TimeoutReaction[] onTimeout() default {};
 
     /**
      * A method of the same class that is called instead when others kept the lock for all of {@link #maxWait()}. It has
-     * the same parameters, if wanted with a {@link dev.holdfast.LockWaitTimeoutException} after them.
+     * the same parameters, and optionally a {@link dev.holdfast.LockWaitTimeoutException} after them.
      */
     String fallback() default "";
 
     /**
-     * The name of a {@link LockFailureHandler} bean that decides when the lock could not be acquired: because others
-     * have it, or the store does not answer.
+     * The name of a {@link LockFailureHandler} bean that decides the result when the lock could not be acquired,
+     * because others have it or the store does not reply.
      */
     String failureHandler() default "";
 
-    /** What happens when the lock is lost during the method: one at most, that of {@link LockedDefaults} if none. */
+    /** The reaction when the lock is lost during the method; at most one, by default that of {@link LockedDefaults}. */
     LossReaction[] onLoss() default {};
 
-    /** What happens when the caller has begun a transaction: one at most, that of {@link LockedDefaults} if none. */
+    /** The reaction to a transaction of the caller; at most one, by default that of {@link LockedDefaults}. */
     SurroundingTransaction[] surroundingTransaction() default {};
 
-    /** The name of the {@link dev.holdfast.Holdfast} bean; without it there is one, or one is primary. */
+    /** The name of the {@link dev.holdfast.Holdfast} bean; by default the only or primary one. */
     String client() default "";
 }

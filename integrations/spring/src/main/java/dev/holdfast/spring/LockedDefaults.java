@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What applies to annotations that don't set it; a bean of this type replaces the {@linkplain #standard() standard}
- * ones. Immutable; each {@code with} method returns a changed copy.
+ * The values that annotations don't set. A bean of this type replaces the {@linkplain #standard() standard} ones.
+ * Immutable; each {@code with} method returns a changed copy.
  */
 public final class LockedDefaults {
 
@@ -53,16 +53,16 @@ public final class LockedDefaults {
     }
 
     /**
-     * Waits of ten seconds at most, which throw when they time out; an interrupt at a loss; locks that are kept until a
-     * transaction of the caller has completed; self-invocation that is found is refused; the clients of annotated
-     * methods are opened when the application starts.
+     * A maximum wait of ten seconds, and an exception after it; an interrupt at a loss; locks are kept until a
+     * transaction of the caller has completed; self-invocation fails the start; the clients of annotated methods are
+     * opened when the application starts.
      */
     public static LockedDefaults standard() {
         return STANDARD;
     }
 
     /**
-     * For how long others are waited for.
+     * Sets the maximum wait for others.
      *
      * @param wait zero (one attempt) or longer
      * @throws IllegalArgumentException if it is negative
@@ -75,26 +75,26 @@ public final class LockedDefaults {
                 wait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, selfInvocations, opening);
     }
 
-    /** What happens when others kept the lock for all of the maximum wait, at methods without a fallback or handler. */
+    /** Sets the reaction of methods without a fallback or handler when others kept the lock for all of the wait. */
     public LockedDefaults withOnTimeout(TimeoutReaction reaction) {
         return new LockedDefaults(
                 maxWait, reaction, onLoss, inTransaction, atMost, selfInvocation, selfInvocations, opening);
     }
 
-    /** What happens when the lock is lost while the method runs. */
+    /** Sets the reaction when the lock is lost while the method runs. */
     public LockedDefaults withOnLoss(LossReaction reaction) {
         return new LockedDefaults(
                 maxWait, onTimeout, reaction, inTransaction, atMost, selfInvocation, selfInvocations, opening);
     }
 
-    /** What happens when the caller has begun a transaction. */
+    /** Sets the reaction when the caller has begun a transaction. */
     public LockedDefaults withSurroundingTransaction(SurroundingTransaction reaction) {
         return new LockedDefaults(
                 maxWait, onTimeout, onLoss, reaction, atMost, selfInvocation, selfInvocations, opening);
     }
 
     /**
-     * For how long the lock of a {@link ScheduledLock} lasts at most; longer than the longest run of any job.
+     * Sets the longest time of the lock of a {@link ScheduledLock}: longer than the longest run of any job.
      *
      * @throws IllegalArgumentException if it is out of range, as in {@link TaskOptions#atMost(Duration)}
      */
@@ -104,13 +104,13 @@ public final class LockedDefaults {
                 maxWait, onTimeout, onLoss, inTransaction, most, selfInvocation, selfInvocations, opening);
     }
 
-    /** What happens when a class calls a locked method of its own, which goes past the proxy and takes no lock. */
+    /** Sets the reaction when a class calls its own locked method, which bypasses the proxy and acquires no lock. */
     public LockedDefaults withSelfInvocation(SelfInvocation reaction) {
         return new LockedDefaults(
                 maxWait, onTimeout, onLoss, inTransaction, atMost, reaction, selfInvocations, opening);
     }
 
-    /** As {@link #withSelfInvocation(SelfInvocation)}, for one class and its subclasses. */
+    /** The same as {@link #withSelfInvocation(SelfInvocation)}, for one class and its subclasses. */
     public LockedDefaults withSelfInvocation(Class<?> type, SelfInvocation reaction) {
         Map<Class<?>, SelfInvocation> all = new LinkedHashMap<>(selfInvocations);
         all.put(type, reaction);
@@ -118,43 +118,43 @@ public final class LockedDefaults {
         return new LockedDefaults(maxWait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, copy, opening);
     }
 
-    /** When the clients of annotated methods are opened. */
+    /** Sets when the clients of annotated methods are opened. */
     public LockedDefaults withClientOpening(ClientOpening when) {
         return new LockedDefaults(
                 maxWait, onTimeout, onLoss, inTransaction, atMost, selfInvocation, selfInvocations, when);
     }
 
-    /** For how long others are waited for. */
+    /** The maximum wait for others. */
     public Duration maxWait() {
         return maxWait;
     }
 
-    /** What happens when others kept the lock for all of the maximum wait. */
+    /** The reaction when others kept the lock for all of the maximum wait. */
     public TimeoutReaction onTimeout() {
         return onTimeout;
     }
 
-    /** What happens when the lock is lost while the method runs. */
+    /** The reaction when the lock is lost while the method runs. */
     public LossReaction onLoss() {
         return onLoss;
     }
 
-    /** What happens when the caller has begun a transaction. */
+    /** The reaction when the caller has begun a transaction. */
     public SurroundingTransaction surroundingTransaction() {
         return inTransaction;
     }
 
-    /** For how long the lock of a {@link ScheduledLock} lasts at most; empty if each has to set it. */
+    /** The longest time of the lock of a {@link ScheduledLock}; empty if each must set it. */
     public Optional<Duration> atMost() {
         return Optional.ofNullable(atMost);
     }
 
-    /** What happens when a class calls a locked method of its own. */
+    /** The reaction when a class calls its own locked method. */
     public SelfInvocation selfInvocation() {
         return selfInvocation;
     }
 
-    /** What happens when this class calls a locked method of its own: what is said of its nearest superclass. */
+    /** The reaction for a class: that set for it or its nearest superclass, otherwise the general one. */
     public SelfInvocation selfInvocation(Class<?> type) {
         for (Class<?> each = type; each != null; each = each.getSuperclass()) {
             SelfInvocation reaction = selfInvocations.get(each);
@@ -177,21 +177,21 @@ public final class LockedDefaults {
                 + opening;
     }
 
-    /** When a {@link dev.holdfast.Holdfast} bean that is lazy is made for the methods that need it. */
+    /** When a lazy {@link dev.holdfast.Holdfast} bean is created for the methods that need it. */
     public enum ClientOpening {
-        /** When the application starts, which fails if the client can't be made. */
+        /** When the application starts; a failure stops the start. */
         AT_START,
-        /** When a method is called that needs it; that call gets the failure if the client can't be made. */
+        /** When a method is first called that needs it; a failure is thrown to the caller. */
         ON_FIRST_USE
     }
 
-    /** What happens when a class is found to call a locked method of its own. */
+    /** The reaction when a class is found to call its own locked method. */
     public enum SelfInvocation {
-        /** The bean is not made, so the start fails. */
+        /** The bean is not created, and the start fails. */
         REFUSE,
         /** A warning is logged. */
         WARN,
-        /** Nothing; classes are not looked into. */
+        /** No reaction; the code of classes is not checked. */
         ALLOW
     }
 }

@@ -10,31 +10,31 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Thread-safety:</b> immutable, may be shared.
  */
-@SuppressWarnings("exports") // Reactor is for those to require who use this: to others it need not be there.
+@SuppressWarnings("exports") // Only users of this class require Reactor, which is optional.
 public final class ReactiveLockTemplate {
 
     private final LockTemplate template;
 
-    /** Locks as a template does. */
+    /** Locks with the settings of a template. */
     public ReactiveLockTemplate(LockTemplate template) {
         this.template = template;
     }
 
-    /** Does work under a lock, as {@link #call(Collection, LockedWork)}. */
+    /** Runs work under a lock, see {@link #call(Collection, LockedWork)}. */
     public <T> Mono<T> call(String name, LockedWork<? extends Mono<T>, ?> work) {
         return call(List.of(name), work);
     }
 
     /**
-     * Does work under locks that each subscription acquires anew, that belong to no thread, and that are released when
-     * what the work returns has completed, failed or been cancelled.
+     * Runs work under locks that belong to no thread. Each subscription acquires them, and releases them when the
+     * result of the work has completed, failed or been cancelled.
      *
      * @param names at least one, in any order
      * @param work called on Reactor's bounded elastic scheduler, once for each subscription
-     * @return what the work returns, delayed until the locks are released, or the failures that {@link
-     *     LockTemplate#call(Collection, LockedWork)} tells
+     * @return the result of the work, delayed until the locks are released, or the exceptions of {@link
+     *     LockTemplate#call(Collection, LockedWork)}
      */
-    @SuppressWarnings("unchecked") // It tells what the work tells, and nothing else.
+    @SuppressWarnings("unchecked") // It emits only what the work emits.
     public <T> Mono<T> call(Collection<String> names, LockedWork<? extends Mono<T>, ?> work) {
         return (Mono<T>) Mono.from(ReactiveExecution.publisher(
                 template.request(names),

@@ -24,8 +24,8 @@ import org.springframework.core.annotation.AliasFor;
  * {@link TimeoutReaction#SKIP}. If the store does not answer, the method is not run and throws {@link
  * dev.holdfast.StoreUnavailableException}, for the error handler of the scheduler.
  *
- * <p>What is said at {@link Locked} of proxies, return types, texts, durations and composed annotations holds here as
- * well. {@link CurrentLocks} has the fencing token.
+ * <p>For proxies, return types, texts, durations and composed annotations, see {@link Locked}. {@link CurrentLocks} has
+ * the fencing token.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -33,26 +33,26 @@ import org.springframework.core.annotation.AliasFor;
 @Reflective
 public @interface ScheduledLock {
 
-    /** As {@link #name()}. */
+    /** An alias of {@link #name()}. */
     @AliasFor("name")
     String value() default "";
 
-    /** The name of the job; every process says the same, and every job has another. */
+    /** The name of the job: unique, and the same in every process. */
     @AliasFor("value")
     String name() default "";
 
     /**
-     * For how long the lock lasts at most: longer than the longest run that you expect. That of {@link LockedDefaults}
-     * if not set; one of the two must be.
+     * The longest time of the lock: longer than the longest run that you expect. That of {@link LockedDefaults} if not
+     * set; one of them must be set.
      */
     String atMost() default "";
 
     /**
-     * For how long the lock lasts at least from the start of the method, even if that ends early: longer than the
-     * clocks of the machines differ. Not at all if not set.
+     * The least time of the lock from the start of the method, even if the method ends earlier: longer than the
+     * difference of the machines' clocks. None if not set.
      */
     String atLeast() default "";
 
-    /** The name of the {@link dev.holdfast.Holdfast} bean; without it there is one, or one is primary. */
+    /** The name of the {@link dev.holdfast.Holdfast} bean; by default the only or primary one. */
     String client() default "";
 }

@@ -12,7 +12,7 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
-/** Tells when the work of a method ends: when it returns, or when its stage or publisher completes. */
+/** When the work of a method ends: when it returns, or when its stage or publisher completes. */
 enum ResultKind {
     /** The work ends when the method returns. */
     VALUE,
