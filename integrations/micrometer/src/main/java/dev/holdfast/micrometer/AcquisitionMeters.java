@@ -7,19 +7,19 @@ import io.micrometer.core.instrument.Clock;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures one acquisition, with few steps, since a lock may be handed over a million times a second. Used by one
- * thread after another; each method is called once at most.
+ * Measures one acquisition, in few steps, since a lock may be handed over a million times a second. Used by one thread
+ * after another; each method is called at most once.
  */
 final class AcquisitionMeters implements AcquisitionListener {
 
-    /** What a hand-over in memory takes that nobody had to wait for. */
+    /** The wait recorded for a local hand-over without a wait. */
     private static final long AT_ONCE_NANOS = 1_000;
 
     private final Clock clock;
     private final ClientGauges gauges;
     private final LockMeters meters;
 
-    /** When the wait began, and then when the hold did. */
+    /** The start of the wait, and later of the hold. */
     private long since;
 
     private boolean isLost;
@@ -63,6 +63,6 @@ final class AcquisitionMeters implements AcquisitionListener {
         if (!isLost) {
             gauges.ended.increment();
         }
-        meters.held(outcome).record(clock.monotonicTime() - since, TimeUnit.NANOSECONDS);
+        meters.holdTime(outcome).record(clock.monotonicTime() - since, TimeUnit.NANOSECONDS);
     }
 }

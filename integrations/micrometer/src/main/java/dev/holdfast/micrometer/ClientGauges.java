@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What a client holds and waits for, and the state of its sessions, as its listeners were told. The registry keeps the
- * gauges, and these numbers with them. Thread-safe.
+ * Gauges of what a client holds and waits for, and of its sessions, from its listeners' events. The registry keeps the
+ * gauges alive, and so these numbers. Thread-safe.
  */
 final class ClientGauges {
 
@@ -23,23 +23,23 @@ final class ClientGauges {
 
     /** The state of a session. */
     private enum State {
-        /** The store acknowledges it. */
+        /** The store acknowledges the session. */
         LIVE,
-        /** Its holds are in doubt until the store was asked. */
+        /** Its holds are in doubt until the store replies. */
         IN_DOUBT,
-        /** Lost, and no other is open yet. */
+        /** The session is lost, and no other is open yet. */
         LOST
     }
 
     /**
      * A session.
      *
-     * @param acknowledgedAt when the store was last known to acknowledge it
+     * @param acknowledgedAt the time of the store's last acknowledgement
      */
     private record Session(State state, long acknowledgedAt) {}
 
     private final Clock clock;
-    /** By their partitions; those that were closed are not in it. */
+    /** By partition, without closed sessions. */
     private final ConcurrentMap<Integer, Session> sessions = new ConcurrentHashMap<>();
 
     private final MeterCatalog catalog;
@@ -47,7 +47,7 @@ final class ClientGauges {
     ClientGauges(MeterRegistry registry, String client, Clock clock, MeterCatalog catalog) {
         this.clock = clock;
         this.catalog = catalog;
-        Gauge.builder("holdfast.held", this, ClientGauges::held)
+        Gauge.builder("holdfast.held", this, ClientGauges::holding)
                 .description("Holds that are live")
                 .tag("client", client)
                 .strongReference(true)
@@ -84,7 +84,7 @@ final class ClientGauges {
     private void acknowledged(SessionEvent event) {
         long now = clock.monotonicTime();
         sessions.compute(event.partition(), (partition, before) -> {
-            // A renewal settles no doubt that is younger than it; that is told by itself.
+            // A renewal sent before the doubt does not settle it; SETTLED does.
             boolean isDoubt =
                     event.type() == SessionEvent.Type.RENEWED && before != null && before.state() == State.IN_DOUBT;
             return new Session(isDoubt ? State.IN_DOUBT : State.LIVE, now);
@@ -96,15 +96,15 @@ final class ClientGauges {
                 event.partition(), (partition, before) -> new Session(state, before.acknowledgedAt()));
     }
 
-    /** What has ended is read first, so that what happens meanwhile makes neither number negative. */
-    private long held() {
-        long over = ended.sum();
-        return Math.max(0, catalog.granted() - over);
+    /** Reads the ended ones first, so that concurrent events make neither number negative. */
+    private long holding() {
+        long endedHolds = ended.sum();
+        return Math.max(0, catalog.granted() - endedHolds);
     }
 
     private long waiting() {
-        long over = catalog.ended();
-        return Math.max(0, requested.sum() - over);
+        long endedWaits = catalog.ended();
+        return Math.max(0, requested.sum() - endedWaits);
     }
 
     private long count(State state) {

@@ -5,8 +5,8 @@ import dev.holdfast.micrometer.LockObservation.LowCardinality;
 import io.micrometer.common.KeyValues;
 
 /**
- * The default names and tags of observations of locks: the name of the lock has high cardinality, so that it is on
- * spans and not on meters. A subclass may promote it where there are few names.
+ * The default names and tags of observations of locks. The name of the lock has high cardinality, so that spans have it
+ * and meters do not. A subclass may make it a tag of meters if there are few names.
  */
 public abstract class DefaultLockObservationConvention implements LockObservationConvention {
 
@@ -23,7 +23,7 @@ public abstract class DefaultLockObservationConvention implements LockObservatio
         return name;
     }
 
-    /** As {@code wait nightly-report}. */
+    /** Such as {@code wait nightly-report}. */
     @Override
     public String getContextualName(LockObservationContext context) {
         return verb + " " + context.request().name();

@@ -21,8 +21,8 @@ import java.util.Set;
  * <p>All names begin with {@code holdfast.}; {@code docs/observing.md} lists them. Names of locks are data of the
  * program, so no meter is tagged with one unless it is {@linkplain Builder#lockNames listed}.
  *
- * <p>Clients that share a registry are told apart by the tag {@code client}: each has a listener of its own, with a
- * {@linkplain Builder#client name} of its own.
+ * <p>Clients that share a registry are distinguished by the tag {@code client}: each has its own listener, with its own
+ * {@linkplain Builder#client name}.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -72,7 +72,7 @@ public final class HoldfastMetrics implements HoldfastListener {
      */
     public static final class Builder {
 
-        /** What an allow-list may have: each name is a dozen time series for each kind of lock. */
+        /** A bound, since each name is a dozen time series for each kind of lock. */
         private static final int MAX_NAMES = 1_000;
 
         private final MeterRegistry registry;
@@ -98,9 +98,9 @@ public final class HoldfastMetrics implements HoldfastListener {
         }
 
         /**
-         * The names of locks that waits, holds and losses are tagged with, as {@code lock}; all others share the value
-         * {@code other}. None if not set, and then there is no such tag. Clients that share a registry either all
-         * have a list or none, since Prometheus takes no meters of one name with different tags.
+         * The names of locks that are values of the tag {@code lock} of waits, holds and losses; all others share the
+         * value {@code other}. If not set, there is no such tag. Clients that share a registry must all have a list or
+         * none, since Prometheus rejects meters with the same name and different tags.
          *
          * @throws IllegalArgumentException if there are more than a thousand
          */

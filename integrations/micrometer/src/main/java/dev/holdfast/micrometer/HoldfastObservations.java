@@ -8,8 +8,8 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes each wait for a lock and each hold, for traces: with a tracing bridge, a wait and a hold are spans of the
- * trace in which the lock was asked for, and go to OpenTelemetry or Zipkin with it.
+ * Observes each wait for a lock and each hold, for traces: with a tracing bridge, a wait and a hold are spans in the
+ * trace of the request, and are exported with it to OpenTelemetry or Zipkin.
  *
  * <pre>{@code
  * Holdfast holdfast = Holdfast.builder("postgresql://db/orders")
@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The observations are those of {@link LockObservation}. They cost more than {@linkplain HoldfastMetrics meters},
- * and nothing while the registry is {@link ObservationRegistry#NOOP} or has no handler. No scope is opened: what a
- * program observes while it holds a lock is no child of the hold, but stands beside it.
+ * and nothing while the registry is {@link ObservationRegistry#NOOP} or has no handler. No scope is opened:
+ * observations of a program that holds a lock are siblings of the hold, not its children.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -59,10 +59,10 @@ public final class HoldfastObservations implements HoldfastListener {
         return new ObservedAcquisition(this, context, wait.start());
     }
 
-    /** Begins to observe a hold, beside the wait that led to it. */
+    /** Begins to observe a hold, as a sibling of its wait. */
     Observation beginHold(LockObservationContext context, LockObservationContext wait) {
         Observation hold = LockObservation.HOLD.observation(holdConvention, HOLDS, () -> context, registry);
-        // A stage is completed on a thread that knows nothing of the trace.
+        // A stage completes on a thread without the context of the trace.
         context.setParentObservation(wait.getParentObservation());
         return hold.start();
     }

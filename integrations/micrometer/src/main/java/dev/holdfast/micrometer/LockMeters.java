@@ -13,14 +13,14 @@ import java.util.EnumSet;
 import java.util.Map;
 
 /**
- * The meters of one kind of lock, or of one lock that is listed, all of them made at once: a series that exists from
- * the start shows its first increase. Immutable.
+ * The meters of one kind of lock, or of one listed lock, all created at once: a series that exists from the start shows
+ * its first increase. Immutable.
  */
 final class LockMeters {
 
     private final Map<GrantSource, Outcome> granted = new EnumMap<>(GrantSource.class);
     private final Map<WaitEnd, Outcome> notGranted = new EnumMap<>(WaitEnd.class);
-    private final Map<ReleaseOutcome, Timer> held = new EnumMap<>(ReleaseOutcome.class);
+    private final Map<ReleaseOutcome, Timer> holdTimes = new EnumMap<>(ReleaseOutcome.class);
     private final Map<Loss.Cause, Counter> lost = new EnumMap<>(Loss.Cause.class);
 
     LockMeters(MeterRegistry registry, Tags tags) {
@@ -30,9 +30,9 @@ final class LockMeters {
         for (WaitEnd end : WaitEnd.values()) {
             notGranted.put(end, new Outcome(registry, tags.and("outcome", TagValue.of(end))));
         }
-        // No acquisition ends as still held: that is a release of a nested one.
+        // No acquisition ends as still held, which is the outcome of a nested release.
         for (ReleaseOutcome outcome : EnumSet.complementOf(EnumSet.of(ReleaseOutcome.STILL_HELD))) {
-            held.put(
+            holdTimes.put(
                     outcome,
                     Timer.builder("holdfast.hold")
                             .description("Time from the grant of a lock to its release")
@@ -49,12 +49,12 @@ final class LockMeters {
         }
     }
 
-    /** How many requests were granted. */
+    /** The number of granted requests. */
     long granted() {
         return granted.values().stream().mapToLong(Outcome::requests).sum();
     }
 
-    /** How many requests have ended. */
+    /** The number of ended requests. */
     long ended() {
         return granted()
                 + notGranted.values().stream().mapToLong(Outcome::requests).sum();
@@ -68,8 +68,8 @@ final class LockMeters {
         return of(notGranted, end);
     }
 
-    Timer held(ReleaseOutcome outcome) {
-        return of(held, outcome);
+    Timer holdTime(ReleaseOutcome outcome) {
+        return of(holdTimes, outcome);
     }
 
     Counter lost(Loss.Cause cause) {

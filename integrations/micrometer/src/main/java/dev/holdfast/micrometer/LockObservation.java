@@ -49,7 +49,7 @@ public enum LockObservation implements ObservationDocumentation {
     public enum LowCardinality implements KeyName {
         /** What is locked: {@code mutex}, {@code read-write}, {@code semaphore} or {@code latch}. */
         KIND("holdfast.kind"),
-        /** How it ended, as {@link LockObservationContext#outcome()} says. */
+        /** The outcome, see {@link LockObservationContext#outcome()}. */
         OUTCOME("holdfast.outcome"),
         /** The kind of store, without a version: "PostgreSQL". */
         STORE("holdfast.store");
@@ -72,7 +72,7 @@ public enum LockObservation implements ObservationDocumentation {
         LOCK("holdfast.lock"),
         /** The fencing token; {@code none} without a grant. */
         TOKEN("holdfast.token"),
-        /** How much of it: permits of a semaphore; of a read-write lock 1 for a reader. */
+        /** The weight: permits of a semaphore; 1 for a reader of a read-write lock. */
         WEIGHT("holdfast.weight");
 
         private final String key;
@@ -87,7 +87,7 @@ public enum LockObservation implements ObservationDocumentation {
         }
     }
 
-    /** What happens to a hold before it is released. */
+    /** Events of a hold before its release. */
     public enum HoldEvent implements Observation.Event {
         /** The hold was lost: another may have the lock from here on. */
         LOST;

@@ -4,7 +4,7 @@ import dev.holdfast.HoldfastListener.AcquireRequest;
 import io.micrometer.observation.Observation;
 import java.util.OptionalLong;
 
-/** What an observation of a lock is about: the wait for it, or the hold. Used by one thread after another. */
+/** The context of an observation of a wait or a hold. Used by one thread after another. */
 public final class LockObservationContext extends Observation.Context {
 
     private final AcquireRequest request;
@@ -15,13 +15,13 @@ public final class LockObservationContext extends Observation.Context {
         this.request = request;
     }
 
-    /** What was asked for. */
+    /** The request. */
     public AcquireRequest request() {
         return request;
     }
 
     /**
-     * How it ended: of a wait {@code granted}, {@code handed-over}, {@code taken}, {@code timed-out}, {@code cancelled}
+     * The outcome: of a wait {@code granted}, {@code handed-over}, {@code taken}, {@code timed-out}, {@code cancelled}
      * or {@code failed}; of a hold {@code released}, {@code lost} or {@code unconfirmed}; {@code none} before that.
      */
     public String outcome() {

@@ -4,8 +4,8 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
 /**
- * How observations of locks are named and tagged; one that is given to {@link HoldfastObservations} replaces the
- * {@linkplain DefaultLockObservationConvention default}.
+ * Names and tags of observations of locks; a convention passed to {@link HoldfastObservations} replaces the {@linkplain
+ * DefaultLockObservationConvention default}.
  */
 public interface LockObservationConvention extends ObservationConvention<LockObservationContext> {
 

@@ -14,27 +14,26 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.stream.Stream;
 
 /**
- * The meters of a client that have tags of their own, made when they are first needed and found without the registry
- * after that. There are as many as kinds of locks, listed names and commands to the store allow, and no more.
- * Thread-safe.
+ * The meters of a client that have further tags, created when they are first needed and found without the registry
+ * after that. Their number is limited by the kinds of locks, listed names and commands. Thread-safe.
  */
 final class MeterCatalog {
 
     private static final String OTHER_LOCKS = "other";
 
-    /** What tells the meters of listed locks apart. */
+    /** The key of the meters of a listed lock. */
     private record NamedLock(Kind kind, String lock) {}
 
-    /** What tells the timers of commands apart. */
+    /** The key of the timer of a command. */
     private record Call(String command, StoreCall.Outcome outcome) {}
 
     private final MeterRegistry registry;
     private final String client;
     private final Set<String> lockNames;
-    /** Where no names are listed. */
+    /** Used without listed names. */
     private final ConcurrentMap<Kind, LockMeters> kinds = new ConcurrentHashMap<>();
 
-    /** Where some are. */
+    /** Used with listed names. */
     private final ConcurrentMap<NamedLock, LockMeters> named = new ConcurrentHashMap<>();
 
     private final ConcurrentMap<Call, Timer> calls = new ConcurrentHashMap<>();
@@ -62,12 +61,12 @@ final class MeterCatalog {
         return Tags.of("client", client, "store", request.store(), "kind", TagValue.of(request.kind()));
     }
 
-    /** How many requests were granted. */
+    /** The number of granted requests. */
     long granted() {
         return all().mapToLong(LockMeters::granted).sum();
     }
 
-    /** How many requests have ended. */
+    /** The number of ended requests. */
     long ended() {
         return all().mapToLong(LockMeters::ended).sum();
     }

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The requests that ended in one way: how many they were, and how long they waited. They are counted beside the timer,
- * whose own count begins again with each step of a registry that pushes. Thread-safe.
+ * The number of requests with one outcome, and their waits. A separate counter is needed, since the count of the timer
+ * restarts with each step of a registry that pushes. Thread-safe.
  */
 final class Outcome {
 

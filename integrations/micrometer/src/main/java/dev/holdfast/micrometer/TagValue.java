@@ -8,12 +8,12 @@ final class TagValue {
 
     private TagValue() {}
 
-    /** Where a grant came from, as the outcome of a wait. */
+    /** The source of a grant, as the outcome of a wait. */
     static String of(GrantSource source) {
         return source == GrantSource.STORE ? "granted" : "handed-over";
     }
 
-    /** As {@code timed-out}. */
+    /** Such as {@code timed-out}. */
     static String of(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -5,8 +5,7 @@ import java.util.Optional;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
 /**
- * The locks of two providers in the hands of one task. Either is let go whatever becomes of the other. Thread-safe if
- * both are.
+ * The locks of two providers, held by one task. Each is unlocked even if the other fails. Thread-safe if both are.
  */
 final class BothLocks implements SimpleLock {
 
@@ -31,7 +30,7 @@ final class BothLocks implements SimpleLock {
         ofNew.unlock();
     }
 
-    /** Extends both or none: what one of them has not got, the other gives up. */
+    /** Extends both or none: if one can't be extended, the other is unlocked. */
     @Override
     public synchronized Optional<SimpleLock> extend(Duration lockAtMostFor, Duration lockAtLeastFor) {
         Optional<SimpleLock> old = ofOld.extend(lockAtMostFor, lockAtLeastFor);
@@ -39,7 +38,7 @@ final class BothLocks implements SimpleLock {
             ofNew.unlock();
             return Optional.empty();
         }
-        ofOld = old.get(); // so that this is still both if the other can't be asked
+        ofOld = old.get(); // stored first, so that this still has both if the other fails
         Optional<SimpleLock> ours = ofNew.extend(lockAtMostFor, lockAtLeastFor);
         if (ours.isEmpty()) {
             ofOld.unlock();

@@ -25,20 +25,20 @@ import net.javacrumbs.shedlock.support.LockException;
  *
  * <p>Each lock is a {@linkplain Holdfast#task scheduled task} of Holdfast, whose name is that of the lock with a
  * prefix. {@code lockAtMostFor} and {@code lockAtLeastFor} are counted from the grant, by the store's clock: clocks of
- * machines have no effect. The lock hangs on no process, is not renewed, and belongs to no thread; who has it and asks
- * again is refused. Wrap this provider in ShedLock's {@code KeepAliveLockProvider} to have it renewed.
+ * machines have no effect. The lock outlives its process, is not renewed, belongs to no thread, and is not re-entrant.
+ * Wrap this provider in ShedLock's {@code KeepAliveLockProvider} for renewal.
  *
- * <p>Where Holdfast knows better than an empty answer, it says so: {@link LockException} if the store does not answer
- * or refuses this client, so that a task never stops in silence because its store is gone.
+ * <p>If the store does not reply or refuses this client, {@link LockException} is thrown instead of an empty result, so
+ * that no task silently stops running because of its store.
  *
  * <p><b>Thread-safety:</b> immutable, may be shared. The client is the caller's, and is not closed.
  */
 public final class HoldfastLockProvider implements ExtensibleLockProvider {
 
-    /** What stands before the names of locks unless another prefix is given. */
+    /** The default prefix of the names of locks. */
     public static final String DEFAULT_PREFIX = "shedlock:";
 
-    /** The shortest lease of Holdfast. A lock that lasts a little longer than it must is still a lock. */
+    /** The shortest lease of Holdfast. A lock may last a little longer than requested. */
     private static final Duration SHORTEST = Duration.ofMillis(200);
 
     private final Holdfast holdfast;
@@ -52,9 +52,8 @@ public final class HoldfastLockProvider implements ExtensibleLockProvider {
     /**
      * A provider whose locks have names with a prefix.
      *
-     * @param prefix what stands before the name of each lock: of an application or a tenant, for instance. With an
-     *     empty one, a lock of ShedLock and a {@linkplain Holdfast#task task} of Holdfast with the same name keep each
-     *     other out
+     * @param prefix the prefix of each lock's name, for example of an application or a tenant. With an empty one, a
+     *     lock of ShedLock and a {@linkplain Holdfast#task task} of Holdfast with the same name exclude each other
      */
     public HoldfastLockProvider(Holdfast holdfast, String prefix) {
         this.holdfast = Objects.requireNonNull(holdfast, "holdfast");
@@ -64,11 +63,11 @@ public final class HoldfastLockProvider implements ExtensibleLockProvider {
     /**
      * Acquires a lock without waiting.
      *
-     * <p><b>Blocking:</b> for the store's answer, at most for the store time-out. <b>Interruption:</b> has no effect.
+     * <p><b>Blocking:</b> for the store's reply, at most for the store time-out. <b>Interruption:</b> has no effect.
      *
-     * @return the lock, or empty if somebody has it, this caller included, or its least time is not over
-     * @throws LockException if the store did not answer or refuses this client, the name is in use as something else,
-     *     or the client was closed
+     * @return the lock, or empty if it has a holder, such as this caller, or its least time has not passed
+     * @throws LockException if the store did not reply or refuses this client, the name is used by another kind of
+     *     lock, or the client was closed
      * @throws IllegalArgumentException if prefix and name have more than 512 bytes of UTF-8, or the name is blank
      */
     @Override
@@ -84,7 +83,7 @@ public final class HoldfastLockProvider implements ExtensibleLockProvider {
         return hold.map(granted -> new HoldfastSimpleLock(configuration.getName(), granted));
     }
 
-    /** ShedLock checks that the greatest time is not negative, and no less than the least. */
+    /** ShedLock checks that the longest time is not negative, and not shorter than the least time. */
     static TaskOptions options(Duration atMost, Duration atLeast) {
         Duration most = atMost.compareTo(SHORTEST) < 0 ? SHORTEST : atMost;
         return TaskOptions.atMost(most).withAtLeast(atLeast.isNegative() ? Duration.ZERO : atLeast);

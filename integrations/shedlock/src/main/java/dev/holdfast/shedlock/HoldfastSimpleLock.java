@@ -13,7 +13,7 @@ import net.javacrumbs.shedlock.support.LockException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A lock in the hands of a task, until it is unlocked or extended. Thread-safe. */
+/** A lock held by a task, until it is unlocked or extended. Thread-safe. */
 final class HoldfastSimpleLock implements SimpleLock {
 
     private static final Logger log = LoggerFactory.getLogger(HoldfastSimpleLock.class);
@@ -36,15 +36,15 @@ final class HoldfastSimpleLock implements SimpleLock {
         try {
             hold.close();
         } catch (LockLostException e) {
-            // The task is over and has nobody else's lock to give back: as with any provider, its result stands.
+            // The task has ended and releases nothing of others: as with any provider, its result stands.
             log.warn("Lock '{}' was lost before its task had ended: {}", name, e.getMessage());
         }
     }
 
     /**
-     * Extends the lock; a store that does not answer leaves this lock valid, with the earlier of both ends.
+     * Extends the lock. If the store does not reply, this lock stays valid, until the earlier of both ends.
      *
-     * @throws LockException if the store did not answer
+     * @throws LockException if the store did not reply
      */
     @Override
     public synchronized Optional<SimpleLock> extend(Duration lockAtMostFor, Duration lockAtLeastFor) {
@@ -62,7 +62,7 @@ final class HoldfastSimpleLock implements SimpleLock {
         return Optional.of(new HoldfastSimpleLock(name, hold));
     }
 
-    /** What ShedLock checks of every configuration, in its words. */
+    /** Repeats ShedLock's checks of a configuration, with its messages. */
     private Duration checked(Duration atMost, Duration atLeast) {
         return new LockConfiguration(Instant.EPOCH, name, atMost, atLeast).getLockAtMostFor();
     }

@@ -10,21 +10,21 @@ import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
 /**
- * A lock provider that takes the locks of two others, for the time in which some instances of a program use the old
- * one and some the new: nobody runs a task while somebody runs it under either lock.
+ * A lock provider that acquires the locks of two others, for a migration in which some instances of a program use the
+ * old provider and some the new: a task runs under at most one of the locks at a time.
  *
  * <pre>{@code
  * new RollingLockProvider(new HoldfastLockProvider(holdfast), new JdbcTemplateLockProvider(dataSource))
  * }</pre>
  *
- * <p>Deploy this first, and the new provider alone when no instance is left that has the old one alone.
+ * <p>Deploy this first, and the new provider alone when no instance uses only the old one.
  *
- * <p>The new lock is taken first, without its least time, so that it is free at once if the old one is taken; then it
- * is extended to the times that were asked for. Both are tried and never waited for, so there is no deadlock.
+ * <p>The new lock is acquired first, without its least time, so that it is free at once if the old one is held; then it
+ * is extended to the requested times. Neither acquisition waits, so there is no deadlock.
  *
  * <p>A lock can be extended if the old provider's can.
  *
- * <p><b>Thread-safety:</b> as that of the two providers; both are the caller's.
+ * <p><b>Thread-safety:</b> that of the two providers; both are the caller's.
  */
 public final class RollingLockProvider implements ExtensibleLockProvider {
 
@@ -34,8 +34,8 @@ public final class RollingLockProvider implements ExtensibleLockProvider {
     /**
      * Takes both locks.
      *
-     * @param newProvider the one that will stay
-     * @param oldProvider the one that will go
+     * @param newProvider the provider to migrate to
+     * @param oldProvider the provider to migrate from
      */
     public RollingLockProvider(ExtensibleLockProvider newProvider, LockProvider oldProvider) {
         this.newProvider = Objects.requireNonNull(newProvider, "newProvider");

@@ -22,7 +22,7 @@ final class CandidateAdapter implements Candidate {
     private final LeaderEventPublisher publisher;
     private final boolean publishesFailures;
 
-    /** @param source who publishes the events */
+    /** @param source the publisher of the events */
     CandidateAdapter(
             Object source,
             org.springframework.integration.leader.Candidate candidate,
@@ -66,7 +66,7 @@ final class CandidateAdapter implements Candidate {
         return new TermContext(candidate.getRole(), Optional.of(leadership));
     }
 
-    /** A listener that fails ends no term. */
+    /** Catches failures of listeners, which must not end a term. */
     private void publish(Runnable event) {
         try {
             event.run();

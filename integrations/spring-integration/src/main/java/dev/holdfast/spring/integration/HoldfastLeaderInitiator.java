@@ -26,24 +26,24 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * }
  * }</pre>
  *
- * <p>It campaigns for the role of its candidate from {@link #start()} to {@link #stop()}, and tells the candidate and
- * the application, by {@code OnGrantedEvent} and {@code OnRevokedEvent}, of each term that begins and ends. Unlike
- * {@code LockRegistryLeaderInitiator} it occupies no thread while it waits or leads, asks the store for nothing but the
- * renewal of the client's session, and is elected as soon as the leader before it resigns. {@link Context#isLeader()}
- * turns false before the store can elect another.
+ * <p>It campaigns for the role of its candidate from {@link #start()} to {@link #stop()}, and notifies the candidate
+ * and, by {@code OnGrantedEvent} and {@code OnRevokedEvent}, the application when a term begins and ends. Unlike {@code
+ * LockRegistryLeaderInitiator} it occupies no thread while it waits or leads, sends the store only keep-alives of the
+ * client's session, and is elected as soon as the previous leader resigns. {@link Context#isLeader()} turns false
+ * before the store can elect another leader.
  *
- * <p>{@link Candidate#onGranted} is called on a thread of its own, which is interrupted when the term ends; the events
- * follow when it has returned. A candidate that throws ends its term and stands again after a pause.
+ * <p>{@link Candidate#onGranted} is called on a separate thread, which is interrupted when the term ends; the events
+ * follow when it has returned. A candidate that throws ends its term and campaigns again after a pause.
  *
  * <p><b>Thread-safety:</b> set up by one thread before it is started; then all methods may be called from any thread.
  * The client is the caller's, and is not closed.
  */
 public final class HoldfastLeaderInitiator implements SmartLifecycle, DisposableBean, ApplicationEventPublisherAware {
 
-    /** What stands before the role in the name of the election. */
+    /** The prefix of the role in the name of the election. */
     public static final String PREFIX = "spring-integration-leader:";
 
-    /** As that of the other leader initiators. */
+    /** The same phase as other leader initiators. */
     private static final int DEFAULT_PHASE = Integer.MAX_VALUE - 1000;
 
     private final Holdfast holdfast;
@@ -64,12 +64,12 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
         this.candidate = Objects.requireNonNull(candidate, "candidate");
     }
 
-    /** Who is told of terms beside the candidate; the application context if not set. */
+    /** The publisher of the events; the application context if not set. */
     public void setLeaderEventPublisher(LeaderEventPublisher leaderEventPublisher) {
         publisher = leaderEventPublisher;
     }
 
-    /** Whether troubles with the store are published as {@code OnFailedToAcquireMutexEvent}; false if not set. */
+    /** Whether failures of the store are published as {@code OnFailedToAcquireMutexEvent}; false if not set. */
     public void setPublishFailedEvents(boolean publishFailedEvents) {
         publishesFailures = publishFailedEvents;
     }
@@ -89,7 +89,7 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
         return autoStartup;
     }
 
-    /** When it starts and stops; late and early if not set. */
+    /** The phase in which it starts and stops; late and early if not set. */
     public void setPhase(int phase) {
         this.phase = phase;
     }
@@ -121,10 +121,10 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
     }
 
     /**
-     * Ends the campaign; a term is given up, and the candidate is told.
+     * Ends the campaign: resigns a present term, and notifies the candidate.
      *
      * <p><b>Blocking:</b> until {@link Candidate#onGranted}, which is interrupted, and {@link Candidate#onRevoked} have
-     * returned and the store has answered, at most for the store time-out.
+     * returned and the store has replied, at most for the store time-out.
      */
     @Override
     public void stop() {

@@ -19,31 +19,31 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  *
  * <p>The locks are those of {@link Holdfast#lock}, under the interface {@link DistributedLock} <em>of Spring
  * Integration</em>, which is not {@link dev.holdfast.DistributedLock}. They are fair, re-entrant for their thread, and
- * renewed by the client as long as they are held: {@link #renewLock} and a task scheduler are not needed for that.
+ * renewed by the client as long as they are held, without {@link #renewLock} or a task scheduler.
  *
- * <p><b>Loss.</b> A lock that was lost is given up by {@code unlock}, which throws {@link
- * java.util.ConcurrentModificationException}, or by {@code tryLock}, which answers false, so that whoever keeps asking
- * for what it has (as the leader initiator of Spring Integration does) learns of the loss.
+ * <p><b>Loss.</b> After a loss, {@code unlock} throws {@link java.util.ConcurrentModificationException}, and {@code
+ * tryLock} returns false once. So a caller that repeatedly acquires what it already has, like the leader initiator of
+ * Spring Integration, notices the loss. Both end the hold.
  *
  * <p><b>Failures.</b> Acquiring throws {@link org.springframework.dao.CannotAcquireLockException} if the store does not
- * answer or refuses, unlocking {@link org.springframework.dao.DataAccessResourceFailureException} if it does not
+ * reply or refuses, unlocking {@link org.springframework.dao.DataAccessResourceFailureException} if it does not
  * confirm.
  *
- * <p>The object of a key is the same for as long as somebody refers to it; the registry itself keeps none, so it needs
- * neither a capacity nor clearing.
+ * <p>The object of a key stays the same as long as it is referenced. The registry itself keeps no references, so it
+ * needs neither a capacity nor clearing.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread. The client is the caller's, and is not closed.
  */
 public final class HoldfastLockRegistry
         implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
 
-    /** What stands before the keys unless another prefix is given. */
+    /** The default prefix of the keys. */
     public static final String DEFAULT_PREFIX = "spring-integration:";
 
     private final Holdfast holdfast;
     private final String prefix;
 
-    /** They have no state: which thread holds one is known by the client. */
+    /** These have no state: the client knows which thread holds a lock. */
     private final ReferencedLocks locks = new ReferencedLocks();
 
     /** A registry whose locks have names that begin with {@value #DEFAULT_PREFIX}. */
@@ -54,7 +54,7 @@ public final class HoldfastLockRegistry
     /**
      * A registry whose locks have names with a prefix.
      *
-     * @param prefix what stands before each key; with an empty one, the lock of a key is that of {@link Holdfast#lock}
+     * @param prefix the prefix of each key; if it is empty, the lock of a key is that of {@link Holdfast#lock}
      */
     public HoldfastLockRegistry(Holdfast holdfast, String prefix) {
         this.holdfast = Objects.requireNonNull(holdfast, "holdfast");
@@ -80,18 +80,18 @@ public final class HoldfastLockRegistry
         return locks.get(key, name -> new RegistryLock(name, holdfast.lock(prefix + name)));
     }
 
-    /** Does nothing that is needed: locks that nobody refers to are forgotten by themselves. */
+    /** Not needed: locks without references are removed automatically. */
     @Override
     public void expireUnusedOlderThan(long age) {
         locks.forgetUnreferenced();
     }
 
     /**
-     * Makes sure that the current thread holds a lock, and renews one that was acquired with a time of its own to the
-     * {@linkplain dev.holdfast.Hold#effectiveLease() same time}.
+     * Checks that the current thread holds a lock, and renews a fixed lease for the {@linkplain
+     * dev.holdfast.Hold#effectiveLease() same time}.
      *
      * @throws IllegalStateException if the current thread does not hold it, or has lost it
-     * @throws org.springframework.dao.DataAccessResourceFailureException if the store did not answer
+     * @throws org.springframework.dao.DataAccessResourceFailureException if the store did not reply
      */
     @Override
     public void renewLock(Object lockKey) {
@@ -99,11 +99,11 @@ public final class HoldfastLockRegistry
     }
 
     /**
-     * Makes sure that the current thread holds a lock, and sets anew the time of one that was acquired with a time of
-     * its own, to at least 200 ms. Others are renewed for as long as they are held, whatever is said here.
+     * Checks that the current thread holds a lock, and sets the rest of a fixed lease, to at least 200 ms. Other leases
+     * are renewed as long as they are held, and are not changed.
      *
      * @throws IllegalStateException if the current thread does not hold it, or has lost it
-     * @throws org.springframework.dao.DataAccessResourceFailureException if the store did not answer
+     * @throws org.springframework.dao.DataAccessResourceFailureException if the store did not reply
      */
     @Override
     public void renewLock(Object lockKey, Duration ttl) {

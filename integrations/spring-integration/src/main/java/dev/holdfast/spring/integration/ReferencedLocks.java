@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The locks that somebody refers to, by key; the others are forgotten at the next look. Thread-safe. */
+/** The referenced locks, by key. Each lookup removes those without references. Thread-safe. */
 final class ReferencedLocks {
 
     private final ConcurrentMap<String, Entry> entries = new ConcurrentHashMap<>();
@@ -23,7 +23,7 @@ final class ReferencedLocks {
         }
     }
 
-    /** The lock of a key, made if nobody refers to one. */
+    /** The lock of a key; created if none is referenced. */
     RegistryLock get(String key, Function<String, RegistryLock> make) {
         forgetUnreferenced();
         while (true) {

@@ -21,7 +21,7 @@ import org.springframework.integration.support.locks.DistributedLock;
  */
 final class RegistryLock implements DistributedLock {
 
-    /** The shortest lease of Holdfast. A lock that lasts a little longer than it must is still a lock. */
+    /** The shortest lease of Holdfast. A lock may last a little longer than requested. */
     private static final Duration SHORTEST = Duration.ofMillis(200);
 
     private final String key;
@@ -75,8 +75,8 @@ final class RegistryLock implements DistributedLock {
     }
 
     /**
-     * Acquires for a time that is not renewed, and lasts {@link #SHORTEST} if it is shorter. If the thread holds the
-     * lock already, sets that time anew if there is one.
+     * Acquires with a fixed lease of at least {@link #SHORTEST}. If the thread already holds the lock with a fixed
+     * lease, sets its rest.
      */
     @Override
     public void lock(Duration ttl) {
@@ -123,7 +123,7 @@ final class RegistryLock implements DistributedLock {
         }
     }
 
-    /** One more acquisition by the thread that holds the lock. */
+    /** A re-entrant acquisition. */
     private boolean reacquire(Duration ttl) {
         Hold again = lock.tryAcquire().orElseThrow(() -> new IllegalStateException("not by its own thread"));
         try {
@@ -136,15 +136,15 @@ final class RegistryLock implements DistributedLock {
     }
 
     /**
-     * The thread asks for what it has and has lost. It learns that by the answer, and has nothing of it left: the next
-     * attempt is one of its own, so that another's turn in between is not overlooked.
+     * Handles a re-entrant acquisition after a loss: the result reports the loss, and the hold ends. The next attempt
+     * is a new acquisition, so that a holder in between is noticed.
      */
     private boolean giveUpWhatIsLost() {
         while (lock.holdCount() > 0) {
             try {
                 lock.unlock();
             } catch (HoldfastException e) {
-                // Each says that it was lost.
+                // Each release reports the loss.
             }
         }
         return false;
@@ -156,7 +156,7 @@ final class RegistryLock implements DistributedLock {
 
     // ---- Holding
 
-    /** Sets the lease of a hold of the current thread anew. */
+    /** Sets the rest of the lease of a hold of the current thread. */
     void renew(Function<Hold, Duration> lease) {
         if (!lock.isHeldByCurrentThread()) {
             throw new IllegalStateException("Could not renew lock '" + key + "': the current thread does not hold it");
@@ -178,7 +178,7 @@ final class RegistryLock implements DistributedLock {
         try {
             hold.extend(lease(lease));
         } catch (IllegalStateException e) {
-            hold.ensureHeld(); // it has no lease of its own, and is renewed by the client
+            hold.ensureHeld(); // it has no fixed lease, and is renewed by the client
         }
     }
 

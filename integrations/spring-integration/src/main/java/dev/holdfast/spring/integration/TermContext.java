@@ -5,9 +5,9 @@ import java.util.Optional;
 import org.springframework.integration.leader.Context;
 
 /**
- * One term of a leader, or none, as Spring Integration sees it.
+ * Presents a term, or none, to Spring Integration.
  *
- * @param role the role that is campaigned for
+ * @param role the role of the campaign
  * @param leadership the term; empty if there is none
  */
 record TermContext(String role, Optional<Leadership> leadership) implements Context {
@@ -17,7 +17,7 @@ record TermContext(String role, Optional<Leadership> leadership) implements Cont
         return leadership.map(Leadership::isLeader).orElse(false);
     }
 
-    /** Resigns; the candidate stands again, behind all who wait. */
+    /** Resigns; the candidate queues again behind all others. */
     @Override
     public void yield() {
         leadership.ifPresent(Leadership::resign);

@@ -14,8 +14,8 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 
 /**
- * Replaces the definitions of lock stores and clients in a context by those of a test's store, before any bean is made.
- * A definition keeps its name, qualifiers and rank, so whatever asks for the bean finds the one of the test.
+ * Replaces the definitions of lock stores and clients in a context by those of a test's store, before any bean is
+ * created. Definitions keep their names, qualifiers and ranks, so that every injection point gets the bean of the test.
  */
 final class BeanReplacement implements BeanFactoryPostProcessor {
 
@@ -45,7 +45,7 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
         }
     }
 
-    /** The one store there is, also of a parent context; it is added if there is none. */
+    /** The test store of this or a parent context; added if there is none. */
     private String storeName(ConfigurableListableBeanFactory beans, BeanDefinitionRegistry registry) {
         String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, TestStore.class, true, false);
         if (names.length > 1) {
@@ -66,7 +66,7 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
         return STORE;
     }
 
-    /** The one that the application gets where it asks for a client: the primary, or the first that it may get. */
+    /** The client that injection points of the application get: the primary one, or the first candidate. */
     private static String first(ConfigurableListableBeanFactory beans, List<String> names) {
         return names.stream()
                 .filter(name -> original(beans, name).isPrimary())
@@ -101,7 +101,7 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
         return definition;
     }
 
-    /** The arguments are such that the definition can be written down ahead of time. What is left out is injected. */
+    /** The arguments can be generated ahead of time. The others are injected. */
     private static RootBeanDefinition definition(Class<?> type, String factoryMethod, Object... arguments) {
         RootBeanDefinition definition = new RootBeanDefinition(TestStoreBeans.class);
         definition.setFactoryMethodName(factoryMethod);
@@ -110,7 +110,7 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
         for (int i = 0; i < arguments.length; i++) {
             definition.getConstructorArgumentValues().addIndexedArgumentValue(i, arguments[i]);
         }
-        // The store ends its clients and connections.
+        // The store closes its clients and connections.
         definition.setDestroyMethodName("");
         return definition;
     }
@@ -123,7 +123,7 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
         replacement.setDefaultCandidate(original.isDefaultCandidate());
         replacement.setLazyInit(original.isLazyInit());
         replacement.copyQualifiersFrom(original);
-        // Where annotations that qualify the bean are.
+        // The place of annotations that qualify the bean.
         replacement.setQualifiedElement(
                 original.getQualifiedElement() != null
                         ? original.getQualifiedElement()

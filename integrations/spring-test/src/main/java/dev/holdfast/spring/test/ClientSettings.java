@@ -14,7 +14,7 @@ import org.springframework.test.context.TestContextAnnotationUtils;
 import org.springframework.test.context.TestContextAnnotationUtils.AnnotationDescriptor;
 
 /**
- * What an {@link EmbeddedHoldfast} says about clients, checked.
+ * The checked settings of clients in an {@link EmbeddedHoldfast}.
  *
  * @param sessionTtl the ttl; null for the application's
  * @param storeTimeout the store time-out; null for the application's
@@ -25,9 +25,9 @@ record ClientSettings(
     private static final String ANNOTATION = "@" + EmbeddedHoldfast.class.getSimpleName();
 
     /**
-     * Those of a test; empty if it has no such annotation.
+     * The settings of a test; empty if it has no such annotation.
      *
-     * @throws IllegalStateException if the annotation says what can't be
+     * @throws IllegalStateException if the annotation is invalid
      */
     static Optional<ClientSettings> of(Class<?> test) {
         AnnotationDescriptor<EmbeddedHoldfast> found =
@@ -47,7 +47,7 @@ record ClientSettings(
         return Optional.of(all.get(0));
     }
 
-    /** Those of a class itself, and of annotations that are composed of them. */
+    /** The annotations of a class itself, also composed ones. */
     private static Stream<MergedAnnotation<EmbeddedHoldfast>> annotations(Class<?> type) {
         return MergedAnnotations.from(type).stream(EmbeddedHoldfast.class);
     }
@@ -80,7 +80,7 @@ record ClientSettings(
         }
     }
 
-    /** Those with these texts, see {@link #ttlText()}. */
+    /** The settings with these texts, see {@link #ttlText()}. */
     static ClientSettings ofTexts(String sessionTtl, String storeTimeout) {
         return new ClientSettings(
                 sessionTtl.isEmpty() ? null : Duration.parse(sessionTtl),
@@ -101,7 +101,7 @@ record ClientSettings(
         return sessionTtl == null && storeTimeout == null;
     }
 
-    /** Changes what the annotation sets. */
+    /** Applies the settings to a client. */
     void applyTo(Holdfast.Builder builder) {
         if (sessionTtl != null) {
             builder.sessionTtl(sessionTtl);

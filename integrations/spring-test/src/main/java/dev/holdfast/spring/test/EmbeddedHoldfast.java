@@ -11,8 +11,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Annotation of a Spring test that replaces the lock store of the application by a {@link TestStore}: in memory, on
- * time that only the test moves, with faults that the test asks for. No server is needed, whatever the application is
- * configured for.
+ * virtual time that only the test advances, with faults on demand. No server is needed for any configuration of the
+ * application.
  *
  * <pre>
  * &#64;SpringBootTest
@@ -23,8 +23,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * </pre>
  *
- * <p>It works on each test whose context Spring's TestContext framework manages, as by {@code @SpringBootTest} or
- * {@code @SpringJUnitConfig}, and on the nested and inherited classes of such a test. In that context
+ * <p>It works on each test whose context is managed by Spring's TestContext framework, such as by {@code
+ * @SpringBootTest} or {@code @SpringJUnitConfig}, and on the nested and inherited classes of such a test. In that
+ *     context
  *
  * <ul>
  *   <li>there is a bean of the type {@link TestStore}; JUnit also passes it to test methods, and those before and after
@@ -36,33 +37,31 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *   <li>each {@code LockStore} bean is a connection to that store.
  * </ul>
  *
- * <p>A test that wants more say defines the {@code TestStore} bean itself, as with {@link TestStore#create(
+ * <p>For other settings, a test defines the {@code TestStore} bean itself, as with {@link TestStore#create(
  * java.util.function.Consumer)}.
  *
  * <p><b>Isolation:</b> the context is cached and shared as usual, by classes with equal settings. After each test
- * method the store is {@linkplain TestStore#reset() reset}. If that can't be, since the test has left a lock open or a
- * thread waiting, the context is closed, a warning tells why, and the next test gets a new one. Tests that share a
- * context share its store, so they must not run at the same time.
+ * method the store is {@linkplain TestStore#reset() reset}. If that fails, because the test has left a lock open or a
+ * thread waiting, the context is closed, a warning has the reason, and the next test gets a new context. Tests that
+ * share a context share its store, so they must not run at the same time.
  *
- * <p>Several of these at one class, as by annotations that are composed of it, must agree.
+ * <p>Several annotations at one class, such as composed ones, must have the same settings.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Inherited
 @ExtendWith(TestStoreParameters.class)
-@SuppressWarnings("exports") // Of no use to others.
+@SuppressWarnings("exports") // The extension is of no use to callers.
 public @interface EmbeddedHoldfast {
 
     /**
-     * How long what the application holds outlives it, as {@code "30s"} or {@code "PT30S"}; if empty what the
-     * application sets, or 30 s.
+     * The session ttl, such as {@code "30s"} or {@code "PT30S"}; if empty, that of the application, or 30 s.
      */
     String sessionTtl() default "";
 
     /**
-     * How long the store may be silent before calls that wait fail, as {@code "10s"} or {@code "PT10S"}; if empty what
-     * the application sets, or 10 s.
+     * The store time-out, such as {@code "10s"} or {@code "PT10S"}; if empty, that of the application, or 10 s.
      */
     String storeTimeout() default "";
 }

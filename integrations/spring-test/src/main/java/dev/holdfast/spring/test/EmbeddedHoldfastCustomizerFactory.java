@@ -6,7 +6,7 @@ import org.springframework.test.context.ContextConfigurationAttributes;
 import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.ContextCustomizerFactory;
 
-/** Finds the tests with {@link EmbeddedHoldfast}. Made by Spring. */
+/** Finds the tests with {@link EmbeddedHoldfast}. Called by Spring. */
 final class EmbeddedHoldfastCustomizerFactory implements ContextCustomizerFactory {
 
     @Override

@@ -6,8 +6,8 @@ import org.springframework.test.context.TestContext;
 import org.springframework.test.context.support.AbstractTestExecutionListener;
 
 /**
- * Ends the faults of a test's store when the test method is over, before all other listeners: a lock that is kept to
- * the end of the test's transaction could not be released else. Made by Spring.
+ * Ends the faults of a test's store after the test method, before all other listeners. Otherwise a lock kept until the
+ * end of the test's transaction could not be released. Called by Spring.
  */
 final class FaultsEndListener extends AbstractTestExecutionListener {
 

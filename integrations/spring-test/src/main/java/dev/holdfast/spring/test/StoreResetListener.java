@@ -9,16 +9,16 @@ import org.springframework.test.context.support.AbstractTestExecutionListener;
 import org.springframework.test.context.support.DependencyInjectionTestExecutionListener;
 
 /**
- * Resets the store of a test after each method, or closes the context where that can't be: what one test leaves behind
- * does no harm to the next. Made by Spring.
+ * Resets the store of a test after each method, or closes the context if that fails, so that leftovers of a test don't
+ * affect the next. Called by Spring.
  */
 final class StoreResetListener extends AbstractTestExecutionListener {
 
     private static final Logger log = LoggerFactory.getLogger(StoreResetListener.class);
 
     /**
-     * Between that for dirty contexts (3000) and that for transactions (4000). After a test they run in the reverse
-     * order: the transaction of the test has given its locks back by then, and the context is not closed yet.
+     * Between the listeners for dirty contexts (3000) and for transactions (4000). After a test they run in reverse
+     * order: the transaction of the test has released its locks by then, and the context is still open.
      */
     @Override
     public int getOrder() {

@@ -9,7 +9,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
-/** Makes the beans of a test's store. Called by Spring, by the names of the methods. */
+/** Creates the beans of a test's store. Called by Spring, by the names of the methods. */
 final class TestStoreBeans {
 
     private static final boolean IS_ON_BOOT = ClassUtils.isPresent(
@@ -17,7 +17,7 @@ final class TestStoreBeans {
 
     private TestStoreBeans() {}
 
-    /** A store whose client is set up as that of the application. */
+    /** A store whose client has the settings of the application's. */
     static TestStore testStore(String sessionTtl, String storeTimeout, ConfigurableListableBeanFactory beans) {
         ClientSettings settings = ClientSettings.ofTexts(sessionTtl, storeTimeout);
         return TestStore.create(builder -> {
@@ -45,10 +45,10 @@ final class TestStoreBeans {
         return store.lockStore();
     }
 
-    /** What Spring Boot configures, in a class that is only loaded where it is there. */
+    /** Uses Spring Boot's configuration; a separate class, since Spring Boot is optional. */
     private static final class Boot {
 
-        /** Whether there was something to set the client up with. */
+        /** Whether a configuration was found and applied. */
         static boolean configure(ListableBeanFactory beans, Holdfast.Builder builder) {
             HoldfastBuilderConfigurer configurer =
                     beans.getBeanProvider(HoldfastBuilderConfigurer.class).getIfAvailable();

@@ -12,8 +12,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.test.context.junit.jupiter.SpringExtension;
 
 /**
- * Passes the store of the application context, and its client, to methods of a test. Those that are annotated for
- * Spring's own extension are left to it, and so are constructors. Thread-safe.
+ * Passes the store of the application context, and its client, to methods of a test. Leaves constructors, and
+ * parameters annotated for Spring's own extension, to that extension. Thread-safe.
  */
 final class TestStoreParameters implements ParameterResolver {
 

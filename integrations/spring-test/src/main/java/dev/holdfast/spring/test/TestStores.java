@@ -11,7 +11,7 @@ final class TestStores {
 
     private TestStores() {}
 
-    /** That of a test with {@link EmbeddedHoldfast} whose context is there. */
+    /** The store of a test with {@link EmbeddedHoldfast} whose context is open. */
     static Optional<TestStore> find(TestContext test) {
         if (!TestContextAnnotationUtils.hasAnnotation(test.getTestClass(), EmbeddedHoldfast.class)
                 || !test.hasApplicationContext()) {
@@ -21,7 +21,7 @@ final class TestStores {
         try {
             context = test.getApplicationContext();
         } catch (IllegalStateException e) {
-            // The test has closed it, and all that was in it.
+            // The test has closed the context and its beans.
             return Optional.empty();
         }
         return Optional.ofNullable(context.getBeanProvider(TestStore.class).getIfAvailable());
