@@ -31,8 +31,8 @@ class DocumentationTest {
      * pages. Decisions (docs/adr) have no limit: they are not rewritten.
      */
     private static final Map<String, Integer> LIMITS = limits("""
-            CHANGELOG.md 925
-            CONTRIBUTING.md 900
+            CHANGELOG.md 960
+            CONTRIBUTING.md 920
             README.md 850
             SECURITY.md 375
             docs/add-a-store.md 300
@@ -46,6 +46,7 @@ class DocumentationTest {
             docs/glossary.md 750
             docs/guarantees.md 8175
             docs/index.md 300
+            docs/installation.md 475
             docs/integrations/java-util-concurrent.md 300
             docs/integrations/shedlock.md 500
             docs/integrations/spring-boot.md 1475
@@ -86,7 +87,7 @@ class DocumentationTest {
             examples/takeover/README.md 325
             """);
 
-    private static final int LIMIT_OF_ALL = 48_000;
+    private static final int LIMIT_OF_ALL = 48_500;
 
     /**
      * Words of a foreign kind of English, in all pages together: a plainer word is "notify", "poll", "retry", "no one",

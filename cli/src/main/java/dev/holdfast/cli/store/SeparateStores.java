@@ -110,10 +110,12 @@ public final class SeparateStores {
                 cause);
     }
 
-    /** The directory of a store, next to the jar or directory from which this class was loaded. */
+    /** Next to the jar or directory that contains the command, or next to the runtime that does. */
     private static Path directoryOf(String store) {
-        URL command = SeparateStores.class.getProtectionDomain().getCodeSource().getLocation();
-        return Path.of(URI.create(command.toString())).resolveSibling("stores").resolve(store);
+        URI command = URI.create(
+                SeparateStores.class.getProtectionDomain().getCodeSource().getLocation().toString());
+        Path file = command.getScheme().equals("jrt") ? Path.of(System.getProperty("java.home")) : Path.of(command);
+        return file.resolveSibling("stores").resolve(store);
     }
 
     /**
