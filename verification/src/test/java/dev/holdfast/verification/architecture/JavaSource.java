@@ -24,10 +24,11 @@ record JavaSource(String file, String module, boolean isMain, String code, Strin
             Pattern.compile("(\"\"\"[\\s\\S]*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*+\"|'(?:\\\\.|[^'\\\\\n])*+')"
                     + "|/\\*[\\s\\S]*?\\*/|//[^\n]*");
 
-    /** All files of all modules. */
+    /** All files of all modules, but not what a build has written. */
     static List<JavaSource> all() throws IOException {
         try (Stream<Path> files = Files.walk(ROOT)) {
             return files.map(file -> ROOT.relativize(file).toString().replace('\\', '/'))
+                    .filter(file -> !file.contains("/target/"))
                     .flatMap(file -> FILE.matcher(file).results())
                     .map(found ->
                             of(found.group(), found.group(1), found.group(2).equals("main"), read(found.group())))

@@ -53,8 +53,8 @@ import org.slf4j.LoggerFactory;
  * <p>Properties of this store:
  *
  * <ul>
- *   <li>Locks are as durable as a committed transaction on the primary. They are rows in tables, not locks of the server,
- *   so neither a pooler nor a lost connection ends them.
+ *   <li>Locks are as durable as a committed transaction on the primary. They are rows in tables, not locks of the
+ *   server, so neither a pooler nor a lost connection ends them.
  *   <li>Only the server's clock decides when a lease ends.
  *   <li>Waiters are notified of their grants: on PostgreSQL with the commit of the release, on MySQL and MariaDB right
  *   after it. A waiter needs no connection of its own.

@@ -43,8 +43,8 @@ import org.sqlite.SQLiteJDBCLoader;
  * <p>Properties of this store:
  *
  * <ul>
- *   <li>Waiters detect within milliseconds that a holder's process has ended, not only when its lease expires; see {@link
- *   Presence} for holds of child processes.
+ *   <li>Waiters detect within milliseconds that a holder's process has ended, not only when its lease expires; see
+ *   {@link Presence} for holds of child processes.
  *   <li>Deadlines use the clock since boot that all processes of the host share, so nothing ends early or late when the
  *   time of day is set.
  *   <li>The file survives the end of every process, and a reboot ends all locks except detached grants.
