@@ -37,7 +37,7 @@ class DocumentationTest {
             SECURITY.md 375
             docs/add-a-store.md 300
             docs/architecture.md 1900
-            docs/benchmarks.md 1650
+            docs/benchmarks.md 1700
             docs/choosing.md 625
             docs/cli.md 2275
             docs/configuration.md 1525
@@ -87,7 +87,7 @@ class DocumentationTest {
             examples/takeover/README.md 325
             """);
 
-    private static final int LIMIT_OF_ALL = 48_500;
+    private static final int LIMIT_OF_ALL = 48_700;
 
     /**
      * Words of a foreign kind of English, in all pages together: a plainer word is "notify", "poll", "retry", "no one",

@@ -112,8 +112,11 @@ public final class SeparateStores {
 
     /** Next to the jar or directory that contains the command, or next to the runtime that does. */
     private static Path directoryOf(String store) {
-        URI command = URI.create(
-                SeparateStores.class.getProtectionDomain().getCodeSource().getLocation().toString());
+        URI command = URI.create(SeparateStores.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toString());
         Path file = command.getScheme().equals("jrt") ? Path.of(System.getProperty("java.home")) : Path.of(command);
         return file.resolveSibling("stores").resolve(store);
     }

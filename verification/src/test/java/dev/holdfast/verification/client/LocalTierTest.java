@@ -123,8 +123,7 @@ class LocalTierTest {
         }
 
         @Test
-        @DisplayName(
-                "counts the end of its own grant as an answer: a longer wait is for others, not for the store")
+        @DisplayName("counts the end of its own grant as an answer: a longer wait is for others, not for the store")
         void endOfAnOwnGrantIsAnAnswer() throws Exception {
             Permits both = here.acquire(2);
             FaultyLink.HeldUp acquire = link.holdUpNext(Command.Acquire.class);
