@@ -13,7 +13,7 @@ final class BrokenSubject implements StoreUnderTest {
     private static final int RESTING = 64;
 
     static final Mutant FORGETFUL =
-            Mutant.of("forgets early", "none").inState("MAX_RESTING = 65_536;", "MAX_RESTING = " + RESTING + ";");
+            Mutant.of("forgets early", "none").inState("MAX_IDLE = 65_536;", "MAX_IDLE = " + RESTING + ";");
 
     private final AtomicLong micros = new AtomicLong(1_750_000_000_000_000L);
     private final LockStore first;

@@ -18,7 +18,7 @@ final class ClaimMutants {
                 Mutant.of("a duplicate OpenSession answers the session that is open", "S1")
                         .andSo("S5")
                         .inState("        long number = ++numbers;\n", """
-                                for (Session open : sessions.values()) {
+                                for (MemorySession open : sessions.values()) {
                                     if (open.live && open.label.equals(command.label())) {
                                         return open;
                                     }
@@ -39,20 +39,20 @@ final class ClaimMutants {
                                 return present != null ? present(present) : make(session, command);"""),
                 Mutant.of("a late keep-alive revives a session that has expired", "S4")
                         .inState("            sessions.remove(session.id);\n", "")
-                        .inState("    void renew(Session session) {", """
-                                @Nullable Session revived(SessionId id) {
-                                    Session session = sessions.get(id);
+                        .inState("    void renew(MemorySession session) {", """
+                                @Nullable MemorySession revived(SessionId id) {
+                                    MemorySession session = sessions.get(id);
                                     if (session != null && session.endsAt <= now) {
                                         session.live = true;
                                     }
                                     return session != null && session.live ? session : null;
                                 }
 
-                                void renew(Session session) {
+                                void renew(MemorySession session) {
                                 """)
                         .inExecutor(
-                                "Session session = state.liveSession(command.session());\n        if (session == null) {\n            return new Reply.SessionEnded();\n        }\n        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        session.epoch",
-                                "Session session = state.revived(command.session());\n        if (session == null) {\n            return new Reply.SessionEnded();\n        }\n        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        session.epoch"),
+                                "MemorySession session = state.liveSession(command.session());\n        if (session == null) {\n            return new Reply.SessionEnded();\n        }\n        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        session.epoch",
+                                "MemorySession session = state.revived(command.session());\n        if (session == null) {\n            return new Reply.SessionEnded();\n        }\n        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        session.epoch"),
                 Mutant.of("closing a session leaves its waiting claims in the queue", "S5")
                         .andSo("K8", "L4")
                         .inExecutor("            state.end(session);\n", """
@@ -84,19 +84,19 @@ final class ClaimMutants {
                 Mutant.of("retiring ends what the session holds", "S7")
                         .inExecutor(
                                 "            session.epoch = RETIRED;\n",
-                                "            session.epoch = RETIRED;\n            for (Claim claim : List.copyOf(session.claims)) {\n                state.drop(claim);\n                state.settle(claim.resource);\n            }\n"));
+                                "            session.epoch = RETIRED;\n            for (MemoryClaim claim : List.copyOf(session.claims)) {\n                state.drop(claim);\n                state.settle(claim.resource);\n            }\n"));
     }
 
     private static List<Mutant> admission() {
         return List.of(
                 Mutant.of("weights are summed in 32 bits", "A3")
                         .andSo("A2", "A6", "I7", "R4")
-                        .inResource("held + weight <= capacity", "(int) (held + weight) <= capacity"),
+                        .inResource("heldWeight + weight <= capacity", "(int) (heldWeight + weight) <= capacity"),
                 Mutant.of("the queue is served last in, first out", "A4")
                         .andSo("A2", "A5", "A6", "I1", "I6", "I7", "I8", "R4", "W2", "W5", "W7")
                         .inState(
-                                "Claim head = resource.queue.values().iterator().next();",
-                                "Claim head = List.copyOf(resource.queue.values()).get(resource.queue.size() - 1);"),
+                                "MemoryClaim head = resource.queue.values().iterator().next();",
+                                "MemoryClaim head = List.copyOf(resource.queue.values()).get(resource.queue.size() - 1);"),
                 Mutant.of("who comes goes past the queue of a fair resource", "A4")
                         .andSo("A2", "A9", "A11")
                         .inResource(
@@ -120,8 +120,8 @@ final class ClaimMutants {
                 Mutant.of("one waiter is admitted at a time", "A6")
                         .andSo("K5")
                         .inState(
-                                "        while (!resource.queue.isEmpty()) {\n            Claim head",
-                                "        for (int i = 0; i < 1 && !resource.queue.isEmpty(); i++) {\n            Claim head"),
+                                "        while (!resource.queue.isEmpty()) {\n            MemoryClaim head",
+                                "        for (int i = 0; i < 1 && !resource.queue.isEmpty(); i++) {\n            MemoryClaim head"),
                 Mutant.of("barging goes beyond the capacity", "A7")
                         .inResource(
                                 "fits(weight) && (queue.isEmpty() || declared.order() == Order.BARGING)",
@@ -140,8 +140,8 @@ final class ClaimMutants {
                 Mutant.of("a refused try stays in the queue", "A10")
                         .andSo("A1", "A2", "A3", "A4", "B1", "R4", "R5")
                         .inExecutor(
-                                "            return new Reply.Refused(Refusal.TAKEN,",
-                                "            state.enqueue(resource, session, command);\n            return new Reply.Refused(Refusal.TAKEN,"),
+                                "            return ReferenceReports.taken(state, resource);",
+                                "            state.enqueue(resource, session, command);\n            return ReferenceReports.taken(state, resource);"),
                 Mutant.of("resizing leaves claims waiting that can never fit", "A11")
                         .inExecutor("if (waiter.weight > resource.capacity)", "if (waiter.weight < 0)"));
     }
@@ -159,26 +159,26 @@ final class ClaimMutants {
                 Mutant.of("a late duplicate of an Acquire takes effect", "I2")
                         .andSo("B3", "I3", "S6", "S7")
                         .inExecutor(
-                                "        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        Claim present",
-                                "        Claim present"),
+                                "        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        MemoryClaim present",
+                                "        MemoryClaim present"),
                 Mutant.of("an Acquire that says it is a repeat is let through whatever its epoch", "I2")
                         .inExecutor(
-                                "        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        Claim present",
-                                "        if (command.epoch() < session.epoch && command.sending() == Command.Sending.FIRST) {\n            return new Reply.Stale();\n        }\n        Claim present"),
+                                "        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        MemoryClaim present",
+                                "        if (command.epoch() < session.epoch && command.sending() == Command.Sending.FIRST) {\n            return new Reply.Stale();\n        }\n        MemoryClaim present"),
                 Mutant.of("a stale Acquire ends the claim", "I3")
-                        .inExecutor("            return new Reply.Stale();\n        }\n        Claim present", """
-                                    Claim stale = state.claim(command.claim());
+                        .inExecutor("            return new Reply.Stale();\n        }\n        MemoryClaim present", """
+                                    MemoryClaim stale = state.claim(command.claim());
                                     if (stale != null) {
                                         state.drop(stale);
                                         state.settle(stale.resource);
                                     }
                                     return new Reply.Stale();
                                 }
-                                Claim present"""),
+                                MemoryClaim present"""),
                 Mutant.of("a Yield lets the grant go before it looks at the next claim", "I5")
                         .inExecutor("        Acquire next = command.next();\n", """
                                 Acquire next = command.next();
-                                Claim early = state.grant(command.claim());
+                                MemoryClaim early = state.grant(command.claim());
                                 if (early != null) {
                                     state.drop(early);
                                     state.settle(early.resource);
@@ -192,7 +192,7 @@ final class ClaimMutants {
                         .andSo("I6", "V5", "W1")
                         .inExecutor(
                                 "        state.drop(grant);\n        state.settle(grant.resource);\n        return acquire(next);",
-                                "        state.drop(grant);\n        Reply answer = grant.resource.fits(next.weight()) ? present(state.admit(grant.resource, session, next)) : acquire(next);\n        state.settle(grant.resource);\n        return answer;"));
+                                "        state.drop(grant);\n        Reply answer = grant.resource.fits(next.weight()) ? present(state.admit(grant.resource, state.liveSession(next.claim().session(), next.resource()), next)) : acquire(next);\n        state.settle(grant.resource);\n        return answer;"));
     }
 
     private static List<Mutant> tokens() {
@@ -204,11 +204,11 @@ final class ClaimMutants {
                                 "        resource.lastToken = block.first() - 1;\n"),
                 Mutant.of("a token goes back when it is released by force", "T1")
                         .inExecutor(
-                                "                state.tell(new Signal.Revoked(grant.ref));\n",
-                                "                state.tell(new Signal.Revoked(grant.ref));\n                resource.lastToken = tokens.first() - 1;\n"),
+                                "                state.signal(new Signal.Revoked(grant.ref));\n",
+                                "                state.signal(new Signal.Revoked(grant.ref));\n                resource.lastToken = tokens.first() - 1;\n"),
                 Mutant.of("the token record is dropped on release", "T1")
                         .andSo("I7", "T2", "T6")
-                        .inState("new Rest(resource.lastToken, resource.latch)", "new Rest(floor, resource.latch)"),
+                        .inState("new IdleRecord(resource.lastToken, resource.latch)", "new IdleRecord(floor, resource.latch)"),
                 Mutant.of("the token record is purged without a floor", "T2")
                         .inState("floor = Math.max(floor, oldest.next().getValue().lastToken);", "oldest.next();")
                         .notInRuns(),
@@ -254,16 +254,16 @@ final class ClaimMutants {
                 Mutant.of("a keep-alive renews bounded grants", "L1")
                         .inExecutor("        state.renew(session);\n", """
                                 state.renew(session);
-                                for (Claim claim : session.claims) {
-                                    if (claim.hasOwnLease() && claim.pickedUp) {
-                                        state.endAt(claim, state.now() + State.micros(claim.lease.length()));
+                                for (MemoryClaim claim : session.claims) {
+                                    if (claim.hasFixedLease() && claim.pickedUp) {
+                                        state.endAt(claim, state.now() + Micros.of(claim.lease.length()));
                                     }
                                 }
                                 """),
                 Mutant.of("bounded grants outlive their session", "L2")
                         .inClaim(
                                 "return lease.binding() == Binding.DETACHED && pickedUp;",
-                                "return hasOwnLease() && pickedUp;"),
+                                "return hasFixedLease() && pickedUp;"),
                 Mutant.of("detached grants end with their session", "L3")
                         .andSo("L9", "V6")
                         .inClaim("return lease.binding() == Binding.DETACHED && pickedUp;", "return false;"),
@@ -273,18 +273,18 @@ final class ClaimMutants {
                                 "return lease.binding() == Binding.DETACHED;"),
                 Mutant.of("an Acquire that is sent again begins a fixed lease again", "L5")
                         .inExecutor("return present != null ? present(present) : make(session, command);", """
-                                if (present != null && present.hasOwnLease() && present.pickedUp) {
-                                    state.endAt(present, state.now() + State.micros(present.lease.length()));
+                                if (present != null && present.hasFixedLease() && present.pickedUp) {
+                                    state.endAt(present, state.now() + Micros.of(present.lease.length()));
                                 }
                                 return present != null ? present(present) : make(session, command);"""),
                 Mutant.of("extensions ignore their number", "L7")
                         .inExecutor("if (command.seq() > grant.extension)", "if (command.seq() > 0)"),
                 Mutant.of("an extension adds to what is left", "L7")
                         .inExecutor(
-                                "state.endAt(grant, state.now() + State.micros(command.lease()));",
-                                "state.endAt(grant, grant.endsAt + State.micros(command.lease()));"),
+                                "state.endAt(grant, state.now() + Micros.of(command.lease()));",
+                                "state.endAt(grant, grant.endsAt + Micros.of(command.lease()));"),
                 Mutant.of("an extension makes a fixed lease of a session's", "L8")
-                        .inExecutor("if (grant == null || !grant.hasOwnLease())", "if (grant == null)"));
+                        .inExecutor("if (grant == null || !grant.hasFixedLease())", "if (grant == null)"));
     }
 
     private static List<Mutant> releases() {
@@ -294,7 +294,7 @@ final class ClaimMutants {
                         .inExecutor(
                                 "        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.drop(grant);",
                                 """
-                                Resource used = state.inUse(command.resource());
+                                MemoryResource used = state.inUse(command.resource());
                                 if (grant == null && used != null && !used.grants.isEmpty()) {
                                     grant = used.grants.values().iterator().next();
                                 }
@@ -304,8 +304,8 @@ final class ClaimMutants {
                                 state.drop(grant);"""),
                 Mutant.of("releasing a waiting claim removes it", "R2")
                         .inExecutor(
-                                "        Claim grant = state.grant(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.drop(grant);",
-                                "        Claim grant = state.claim(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.drop(grant);"),
+                                "        MemoryClaim grant = state.grant(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.drop(grant);",
+                                "        MemoryClaim grant = state.claim(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.drop(grant);"),
                 Mutant.of("a forced release takes the oldest grant, whatever the token", "R3")
                         .inExecutor(
                                 "tokens != null && tokens.first() <= command.token() && command.token() <= tokens.last()",

@@ -38,7 +38,7 @@ record Mutant(String name, Set<String> broken, List<Edit> edits, boolean seenInR
     }
 
     Mutant inExecutor(String original, String replacement) {
-        return in("CommandExecutor", original, replacement);
+        return in("ReferenceExecutor", original, replacement);
     }
 
     Mutant inStore(String original, String replacement) {
@@ -50,19 +50,19 @@ record Mutant(String name, Set<String> broken, List<Edit> edits, boolean seenInR
     }
 
     Mutant inClaim(String original, String replacement) {
-        return in("Claim", original, replacement);
+        return in("MemoryClaim", original, replacement);
     }
 
     Mutant inResource(String original, String replacement) {
-        return in("Resource", original, replacement);
+        return in("MemoryResource", original, replacement);
     }
 
     Mutant inLatch(String original, String replacement) {
-        return in("Latch", original, replacement);
+        return in("MemoryLatch", original, replacement);
     }
 
     Mutant inReports(String original, String replacement) {
-        return in("Reports", original, replacement);
+        return in("ReferenceReports", original, replacement);
     }
 
     private Mutant in(String file, String original, String replacement) {

@@ -18,23 +18,23 @@ final class ViewMutants {
                 Mutant.of("a withdrawal of a waiting claim is forgotten", "W2")
                         .andSo("A4", "I2", "I4", "K8", "R5", "W4")
                         .inExecutor(
-                                "        Claim claim = state.claim(command.claim());\n        if (claim != null) {\n",
-                                "        Claim claim = state.claim(command.claim());\n        if (claim != null && claim.tokens != null) {\n"),
+                                "        MemoryClaim claim = state.claim(command.claim());\n        if (claim != null) {\n",
+                                "        MemoryClaim claim = state.claim(command.claim());\n        if (claim != null && claim.tokens != null) {\n"),
                 Mutant.of("a waiting claim is told to look again too late", "W3")
                         .inState(
-                                "recheck = Math.min(recheck, grant.leftInAll(now));",
-                                "recheck = Math.max(recheck, grant.leftInAll(now));"),
+                                "recheck = Math.min(recheck, grant.microsLeft(now));",
+                                "recheck = Math.max(recheck, grant.microsLeft(now));"),
                 Mutant.of("nobody is told that others wait", "W4")
                         .inState(
-                                "ownLeaseLeft(claim), !claim.resource.queue.isEmpty())", "ownLeaseLeft(claim), false)"),
+                                "fixedLeaseLeft(claim), !claim.resource.queue.isEmpty())", "fixedLeaseLeft(claim), false)"),
                 Mutant.of("who is admitted is not told", "W5")
                         .andSo("W8")
                         .inState(
-                                "        for (Claim claim : admitted) {\n",
-                                "        for (Claim claim : List.<Claim>of()) {\n")
+                                "        for (MemoryClaim claim : admitted) {\n",
+                                "        for (MemoryClaim claim : List.<MemoryClaim>of()) {\n")
                         .notInRuns(),
                 Mutant.of("a forced release is not told", "W5")
-                        .inExecutor("                state.tell(new Signal.Revoked(grant.ref));\n", "")
+                        .inExecutor("                state.signal(new Signal.Revoked(grant.ref));\n", "")
                         .notInRuns(),
                 Mutant.of("a poll answers in another order", "W6")
                         .inExecutor(
@@ -88,13 +88,13 @@ final class ViewMutants {
                 Mutant.of("an inspection counts the holders instead of what they hold", "V3")
                         .andSo("V7")
                         .inReports(
-                                "resource.grants.size(),\n                resource.held,",
+                                "resource.grants.size(),\n                resource.heldWeight,",
                                 "resource.grants.size(),\n                resource.grants.size(),"),
                 Mutant.of("an audit loses a claim at the end of each page", "V5")
                         .andSo("B7")
                         .inReports(
-                                "            (claim.tokens == null ? waiting : held).add(claim.ref);\n            last = claim.number;",
-                                "            (claim.tokens == null ? waiting : held).add(claim.ref);\n            last = claim.number + 1;")
+                                "            (claim.tokens == null ? waiting : grants).add(claim.ref);\n            last = claim.number;",
+                                "            (claim.tokens == null ? waiting : grants).add(claim.ref);\n            last = claim.number + 1;")
                         .notInRuns());
     }
 
@@ -121,13 +121,13 @@ final class ViewMutants {
                 Mutant.of("names are folded to lower case", "B1")
                         .andSo("V1", "V2")
                         .inState(
-                                "private final Map<ResourceName, Resource> resources = new HashMap<>();",
-                                "private final Map<ResourceName, Resource> resources = new java.util.TreeMap<>(java.util.Comparator.comparing(name -> name.value().toLowerCase(java.util.Locale.ROOT)));")
+                                "private final Map<ResourceName, MemoryResource> resources = new HashMap<>();",
+                                "private final Map<ResourceName, MemoryResource> resources = new java.util.TreeMap<>(java.util.Comparator.comparing(name -> name.value().toLowerCase(java.util.Locale.ROOT)));")
                         .notInRuns(),
                 Mutant.of("trailing blanks of names are ignored", "B1")
                         .inState(
-                                "private final Map<ResourceName, Resource> resources = new HashMap<>();",
-                                "private final Map<ResourceName, Resource> resources = new java.util.TreeMap<>(java.util.Comparator.comparing(name -> name.value().stripTrailing()));")
+                                "private final Map<ResourceName, MemoryResource> resources = new HashMap<>();",
+                                "private final Map<ResourceName, MemoryResource> resources = new java.util.TreeMap<>(java.util.Comparator.comparing(name -> name.value().stripTrailing()));")
                         .notInRuns());
     }
 
@@ -143,7 +143,7 @@ final class ViewMutants {
                         .andSo("S5")
                         .inParts()
                         .inExecutor("            state.end(session);\n", """
-                                for (Session other : List.copyOf(state.sessions.values())) {
+                                for (MemorySession other : List.copyOf(state.sessions.values())) {
                                     if (other.live && other.partition != session.partition && other.label.equals(session.label)) {
                                         state.end(other);
                                     }
@@ -154,7 +154,7 @@ final class ViewMutants {
                 Mutant.of("the epoch of a session is that of its client's sessions in other parts", "U3")
                         .inParts()
                         .inExecutor("        session.epoch = command.epoch();\n", """
-                                for (Session other : state.sessions.values()) {
+                                for (MemorySession other : state.sessions.values()) {
                                     if (other.label.equals(session.label)) {
                                         other.epoch = Math.max(other.epoch, command.epoch());
                                     }
@@ -165,7 +165,7 @@ final class ViewMutants {
                 Mutant.of("a keep-alive in one part moves the deadlines of others", "U3")
                         .inParts()
                         .inExecutor("        state.renew(session);\n", """
-                                for (Session other : List.copyOf(state.sessions.values())) {
+                                for (MemorySession other : List.copyOf(state.sessions.values())) {
                                     if (other.live && other.label.equals(session.label)) {
                                         state.renew(other);
                                     }
