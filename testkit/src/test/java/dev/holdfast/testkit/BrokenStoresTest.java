@@ -107,7 +107,7 @@ class BrokenStoresTest {
     @Test
     void overlapsAreSeenUnderLoad() {
         Mutant open = Mutant.of("everybody is let in", "X1")
-                .inResource("heldWeight + weight <= capacity", "held + weight <= Long.MAX_VALUE");
+                .inResource("heldWeight + weight <= capacity", "heldWeight + weight <= Long.MAX_VALUE");
         Map<String, Throwable> failures = run(open, name -> name.startsWith("X"));
         assertThat(failures.keySet().stream().map(BrokenStoresTest::guarantee)).contains("X1", "X2", "X3");
     }
