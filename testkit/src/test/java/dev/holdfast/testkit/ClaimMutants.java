@@ -166,7 +166,8 @@ final class ClaimMutants {
                                 "        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        MemoryClaim present",
                                 "        if (command.epoch() < session.epoch && command.sending() == Command.Sending.FIRST) {\n            return new Reply.Stale();\n        }\n        MemoryClaim present"),
                 Mutant.of("a stale Acquire ends the claim", "I3")
-                        .inExecutor("            return new Reply.Stale();\n        }\n        MemoryClaim present", """
+                        .inExecutor(
+                                "            return new Reply.Stale();\n        }\n        MemoryClaim present", """
                                     MemoryClaim stale = state.claim(command.claim());
                                     if (stale != null) {
                                         state.drop(stale);
@@ -208,7 +209,9 @@ final class ClaimMutants {
                                 "                state.signal(new Signal.Revoked(grant.ref));\n                resource.lastToken = tokens.first() - 1;\n"),
                 Mutant.of("the token record is dropped on release", "T1")
                         .andSo("I7", "T2", "T6")
-                        .inState("new IdleRecord(resource.lastToken, resource.latch)", "new IdleRecord(floor, resource.latch)"),
+                        .inState(
+                                "new IdleRecord(resource.lastToken, resource.latch)",
+                                "new IdleRecord(floor, resource.latch)"),
                 Mutant.of("the token record is purged without a floor", "T2")
                         .inState("floor = Math.max(floor, oldest.next().getValue().lastToken);", "oldest.next();")
                         .notInRuns(),

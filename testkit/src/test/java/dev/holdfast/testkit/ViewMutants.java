@@ -26,7 +26,8 @@ final class ViewMutants {
                                 "recheck = Math.max(recheck, grant.microsLeft(now));"),
                 Mutant.of("nobody is told that others wait", "W4")
                         .inState(
-                                "fixedLeaseLeft(claim), !claim.resource.queue.isEmpty())", "fixedLeaseLeft(claim), false)"),
+                                "fixedLeaseLeft(claim), !claim.resource.queue.isEmpty())",
+                                "fixedLeaseLeft(claim), false)"),
                 Mutant.of("who is admitted is not told", "W5")
                         .andSo("W8")
                         .inState(

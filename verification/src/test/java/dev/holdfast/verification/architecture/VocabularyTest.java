@@ -26,8 +26,8 @@ class VocabularyTest {
             Map.entry("stores/zookeeper", Set.of("held", "together", "told", "watch")));
 
     /** The most idioms per 10,000 words of comments, by module. Lower them as the comments improve. */
-    private static final Map<String, Integer> MOST_IDIOMS = Map.ofEntries(
-            Map.entry("stores/etcd", 70), Map.entry("stores/zookeeper", 100));
+    private static final Map<String, Integer> MOST_IDIOMS =
+            Map.ofEntries(Map.entry("stores/etcd", 70), Map.entry("stores/zookeeper", 100));
 
     /** Fewer words of comments than these prove nothing. */
     private static final int LEAST_WORDS = 1_000;

@@ -22,7 +22,8 @@ record StoreServer(Scheme scheme) {
     }
 
     /** The details of a server in a container whose port is mapped to another one. */
-    HoldfastConnectionDetails details(String host, int mappedPort, Map<String, ? extends @Nullable String> environment) {
+    HoldfastConnectionDetails details(
+            String host, int mappedPort, Map<String, ? extends @Nullable String> environment) {
         String password = environment.get(scheme.name().toUpperCase(Locale.ROOT) + "_ROOT_PASSWORD");
         return new Details(scheme.name() + "://" + host + ":" + mappedPort, password);
     }
