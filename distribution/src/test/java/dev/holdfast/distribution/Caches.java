@@ -64,8 +64,8 @@ final class Caches {
                 .start();
         if (!process.waitFor(5, TimeUnit.MINUTES) || process.exitValue() != 0) {
             process.destroyForcibly();
-            throw new IOException("The command did not run on " + store + "; see "
-                    + directory.resolveSibling("caches.log"));
+            throw new IOException(
+                    "The command did not run on " + store + "; see " + directory.resolveSibling("caches.log"));
         }
     }
 

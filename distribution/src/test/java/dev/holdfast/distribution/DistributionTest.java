@@ -19,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 class DistributionTest {
 
     private static final Path DIRECTORY = Path.of(System.getProperty("holdfast.distribution"));
-    private static final String VERSION = DIRECTORY.getFileName().toString().replaceFirst("holdfast-(.*)-linux.*", "$1");
+    private static final String VERSION =
+            DIRECTORY.getFileName().toString().replaceFirst("holdfast-(.*)-linux.*", "$1");
 
     @TempDir
     private Path temporary;
@@ -33,7 +34,8 @@ class DistributionTest {
     @Test
     @DisplayName("runs a command under a lock, and passes on its output and its exit code")
     void runsUnderALock() throws Exception {
-        Result result = run(DIRECTORY, Map.of(), "run", "job", "--store", sqlite(), "--", "sh", "-c", "echo done; exit 3");
+        Result result =
+                run(DIRECTORY, Map.of(), "run", "job", "--store", sqlite(), "--", "sh", "-c", "echo done; exit 3");
         assertThat(result).isEqualTo(new Result(3, "done\n"));
     }
 
@@ -50,14 +52,16 @@ class DistributionTest {
     }
 
     @Test
-    @DisplayName("works from a copy that is read-only, in a directory with a blank, through a link, and still uses the cache")
+    @DisplayName(
+            "works from a copy that is read-only, in a directory with a blank, through a link, and still uses the cache")
     void worksFromACopy() throws Exception {
         Path copy = temporary.resolve("a copy");
         execute("cp", "-R", DIRECTORY.toString(), copy.toString());
         execute("chmod", "-R", "a-w", copy.toString());
         try {
             Path link = Files.createSymbolicLink(temporary.resolve("holdfast"), copy.resolve("bin/holdfast"));
-            Result result = start(List.of(link.toString(), "run", "job", "--store", sqlite(), "--", "echo", "ok"), Map.of());
+            Result result =
+                    start(List.of(link.toString(), "run", "job", "--store", sqlite(), "--", "echo", "ok"), Map.of());
             assertThat(result).isEqualTo(new Result(0, "ok\n"));
             assertThat(shareOfTheCache(copy, sqlite())).isGreaterThan(0.95);
         } finally {
@@ -79,7 +83,9 @@ class DistributionTest {
     @DisplayName("has the stores that are not part of the command")
     void hasTheOtherStores() throws Exception {
         for (String store : List.of("etcd://127.0.0.1:1", "zookeeper://127.0.0.1:1")) {
-            assertThat(run(DIRECTORY, Map.of(), "ls", "--store", store).code).as(store).isEqualTo(69);
+            assertThat(run(DIRECTORY, Map.of(), "ls", "--store", store).code)
+                    .as(store)
+                    .isEqualTo(69);
         }
     }
 
@@ -92,7 +98,9 @@ class DistributionTest {
         }
         Result result = start(List.of(prefix.resolve("bin/holdfast").toString(), "--version"), Map.of());
         assertThat(result.output).isEqualTo("holdfast " + VERSION + "\n");
-        assertThat(prefix.resolve("share/bash-completion/completions/holdfast")).content().contains("holdfast");
+        assertThat(prefix.resolve("share/bash-completion/completions/holdfast"))
+                .content()
+                .contains("holdfast");
         try (Stream<Path> versions = Files.list(prefix.resolve("lib"))) {
             assertThat(versions).containsExactly(prefix.resolve("lib/holdfast-" + VERSION));
         }
@@ -110,11 +118,19 @@ class DistributionTest {
         Result result = run(
                 directory,
                 Map.of("HOLDFAST_JAVA_OPTS", "-Xlog:class+load:file=" + log),
-                "run", "job", "--store", store, "--", "true");
+                "run",
+                "job",
+                "--store",
+                store,
+                "--",
+                "true");
         assertThat(result.code).isZero();
         List<String> loaded = Files.readAllLines(log);
         assertThat(loaded).hasSizeGreaterThan(1000);
-        return (double) loaded.stream().filter(line -> line.contains("shared objects file")).count() / loaded.size();
+        return (double) loaded.stream()
+                        .filter(line -> line.contains("shared objects file"))
+                        .count()
+                / loaded.size();
     }
 
     private Result run(Path directory, Map<String, String> environment, String... arguments) throws Exception {
@@ -125,10 +141,13 @@ class DistributionTest {
     }
 
     private void execute(String... command) throws Exception {
-        assertThat(start(List.of(command), Map.of()).code).as(String.join(" ", command)).isZero();
+        assertThat(start(List.of(command), Map.of()).code)
+                .as(String.join(" ", command))
+                .isZero();
     }
 
-    private Result start(List<String> command, Map<String, String> environment) throws IOException, InterruptedException {
+    private Result start(List<String> command, Map<String, String> environment)
+            throws IOException, InterruptedException {
         Path output = Files.createTempFile(temporary, "output", "");
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectOutput(output.toFile())
