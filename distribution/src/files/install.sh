@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs this directory: PREFIX/lib/holdfast-VERSION, and links to it in PREFIX/bin and PREFIX/share. Another version
-# stays beside it, and commands that run keep theirs.
+# Installs this directory as PREFIX/lib/holdfast-VERSION, with links in PREFIX/bin and PREFIX/share. Other versions stay
+# installed, and running commands keep theirs.
 #
 # usage: install.sh [--prefix DIRECTORY]     (default: /usr/local as root, otherwise ~/.local)
 set -eu
@@ -32,7 +32,7 @@ version=$("$from/bin/holdfast" --version)
 target=$prefix/lib/holdfast-${version#holdfast }
 
 if [ "$from" != "$target" ]; then
-    # It is there at once or not at all, also beside commands of the same version that run.
+    # Replaced in one step, so that running commands of the same version are not disturbed.
     mkdir -p "$prefix/lib"
     new=$target.new.$$
     trap 'rm -rf "$new"' EXIT
@@ -58,5 +58,5 @@ done
 echo "Installed $version: $prefix/bin/holdfast"
 case :$PATH: in
     *:"$prefix/bin":*) ;;
-    *) echo "Add $prefix/bin to your PATH to call it as holdfast." ;;
+    *) echo "Add $prefix/bin to your PATH to run it as holdfast." ;;
 esac

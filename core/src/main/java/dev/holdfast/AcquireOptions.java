@@ -97,7 +97,7 @@ public final class AcquireOptions {
     private static void requireNoOther(String what, Duration asked, String other, Optional<Duration> set) {
         if (set.isPresent()) {
             throw new IllegalStateException(what + " (" + DurationFormat.format(asked) + ") and " + other + " ("
-                    + DurationFormat.format(set.get()) + ") exclude each other");
+                    + DurationFormat.format(set.get()) + ") can't be combined");
         }
     }
 

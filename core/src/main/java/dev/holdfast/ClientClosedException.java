@@ -7,6 +7,6 @@ public final class ClientClosedException extends IllegalStateException {
 
     /** For the engine. */
     public ClientClosedException(String store) {
-        super("This Holdfast client was closed (store " + store + "). Connect a new one.");
+        super("This Holdfast client was closed (store " + store + "). Open a new one.");
     }
 }

@@ -81,7 +81,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme
      */
     public static Builder builder(String uri) {
-        StoreUri where = StoreUri.parse(Objects.requireNonNull(uri, "the URI of a store must not be null"));
+        StoreUri where = StoreUri.parse(Objects.requireNonNull(uri, "the store URI must not be null"));
         StoreProvider provider = StoreProvider.of(where);
         return new Builder(() -> provider.open(where), where.scheme(), true);
     }
@@ -92,7 +92,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * after the last of them.
      */
     public static Builder builder(LockStore store) {
-        Objects.requireNonNull(store, "a store must not be null");
+        Objects.requireNonNull(store, "the store must not be null");
         return new Builder(() -> store, store.traits().product(), false);
     }
 
@@ -470,9 +470,9 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
             if (text.length() > 128
                     || text.getBytes(StandardCharsets.UTF_8).length > Command.OpenSession.MAX_LABEL_BYTES
                     || text.chars().anyMatch(Character::isISOControl)) {
-                throw new IllegalArgumentException("A label has at most 128 characters and "
+                throw new IllegalArgumentException("A label may have at most 128 characters and "
                         + Command.OpenSession.MAX_LABEL_BYTES
-                        + " bytes of UTF-8, none of them a control character");
+                        + " bytes of UTF-8, without control characters");
             }
             this.label = text;
             return this;

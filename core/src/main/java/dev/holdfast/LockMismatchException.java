@@ -11,8 +11,8 @@ public final class LockMismatchException extends HoldfastException {
     /** For the engine. */
     public LockMismatchException(String resource, String store, String detail) {
         super(
-                "Lock '" + resource + "' can't be had as declared here: " + detail + " (store " + store
-                        + "). Declare it alike in every program that uses it, or use another name.",
+                "Lock '" + resource + "' can't be used as declared here: " + detail + " (store " + store
+                        + "). Declare it the same way in every program, or use another name.",
                 resource,
                 store,
                 null);

@@ -16,7 +16,7 @@ public final class LockWaitTimeoutException extends HoldfastException {
 
     private static final long serialVersionUID = 1L;
 
-    private static final String OTHERS = "others hold it or wait before this caller";
+    private static final String OTHERS = "others hold it or are ahead in the queue";
 
     private final Duration waited;
     private final String reason;

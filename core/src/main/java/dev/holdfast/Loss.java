@@ -15,9 +15,9 @@ public record Loss(String name, String store, long token, Cause cause) implement
     /** Why a hold was lost. */
     public enum Cause {
         /** No keep-alive was acknowledged in time, or the process was paused: the lease may have ended. */
-        EXPIRED("its lease ran out: no keep-alive was acknowledged in time"),
+        EXPIRED("its lease expired: no keep-alive was acknowledged in time"),
         /** A fixed lease or a maximum hold time has passed. */
-        LEASE_ENDED("its fixed lease has ended"),
+        LEASE_ENDED("its fixed lease expired"),
         /** The store says that the session has ended. */
         SESSION_ENDED("the store ended the session"),
         /** The store no longer has the grant: it was released by force, or its record was removed. */

@@ -41,7 +41,7 @@ final class CommandModel {
                 .description("Show the version.")
                 .build());
         root.addOption(help());
-        describe(root, "Locks that hold across processes and machines.", HelpText.ROOT);
+        describe(root, "Locks between processes and machines.", HelpText.ROOT);
         root.addSubcommand("run", run());
         root.addSubcommand("ls", ls());
         root.addSubcommand("show", show());
@@ -92,11 +92,11 @@ final class CommandModel {
             spec.addOption((option.takesValue() ? builder.paramLabel(option.valueLabel()) : builder).build());
         }
         spec.addOption(help());
-        spec.addPositional(positional(NAME, "The lock: 1 to 512 bytes, compared byte for byte."));
+        spec.addPositional(positional(NAME, "The lock's name: 1 to 512 bytes of UTF-8, compared byte for byte."));
         describe(
                 spec,
-                "Runs a command while holding a lock, and releases it when the command and all that it "
-                        + "started have ended.",
+                "Runs a command while holding a lock. Releases the lock when the command and all "
+                        + "its descendants have ended.",
                 HelpText.RUN);
         spec.usageMessage().customSynopsis("holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]");
         return spec;
@@ -104,34 +104,34 @@ final class CommandModel {
 
     private static CommandSpec ls() {
         return command(
-                "Lists the locks that are held or waited for.",
+                "Lists the locks that are held or have waiters.",
                 HelpText.LS,
                 store(),
-                option(PREFIX, "P", "Only names that begin with P."),
+                option(PREFIX, "P", "List only names that begin with P."),
                 json());
     }
 
     private static CommandSpec show() {
-        return command("Shows who holds a lock and who waits for it.", HelpText.SHOW, store(), json())
-                .addPositional(positional(NAME, "The lock."));
+        return command("Shows the holders and waiters of a lock.", HelpText.SHOW, store(), json())
+                .addPositional(positional(NAME, "The lock's name."));
     }
 
     private static CommandSpec release() {
         return command(
-                        "Takes a lock away from whoever holds it.",
+                        "Takes a lock away from its holder.",
                         HelpText.RELEASE,
                         store(),
                         flag(FORCE, "Take the lock away from its holder."),
                         option(
                                 TOKEN,
                                 "T",
-                                "Only the hold with this fencing token, as 'holdfast show' tells it: a later one"
-                                        + " stays."))
-                .addPositional(positional(NAME, "The lock."));
+                                "Release only the hold with this fencing token (see 'holdfast "
+                                        + "show'), not a later one."))
+                .addPositional(positional(NAME, "The lock's name."));
     }
 
     private static CommandSpec members() {
-        return command("Shows how the members of a quorum are doing.", HelpText.MEMBERS, store(), json());
+        return command("Shows the state of each member of a quorum.", HelpText.MEMBERS, store(), json());
     }
 
     private static CommandSpec completion() {
@@ -154,7 +154,7 @@ final class CommandModel {
     }
 
     private static OptionSpec json() {
-        return flag(JSON, "Answer in JSON, for scripts.");
+        return flag(JSON, "Print JSON, for scripts.");
     }
 
     private static OptionSpec help() {

@@ -19,7 +19,7 @@ final class Completion {
         }
         try (InputStream in = Completion.class.getResourceAsStream("completion.bash")) {
             if (in == null) {
-                throw new IllegalStateException("completion.bash is not in the jar");
+                throw new IllegalStateException("completion.bash is missing from the jar");
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

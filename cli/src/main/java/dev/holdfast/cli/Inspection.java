@@ -40,8 +40,8 @@ final class Inspection {
         if (json) {
             console.print(all.endArray().toString());
         } else if (listed == 0 && damaged.isEmpty() && console.isTerminal()) {
-            String which = prefix.isEmpty() ? "nothing" : "nothing that begins with " + Printable.quote(prefix);
-            console.say(which + " is held or waited for in " + location.describe());
+            String which = prefix.isEmpty() ? "no lock" : "no lock whose name begins with " + Printable.quote(prefix);
+            console.say(which + " is held or has waiters in " + location.describe());
         }
         if (damaged.isEmpty()) {
             return ExitCode.OK;
@@ -55,7 +55,7 @@ final class Inspection {
         String which = Printable.quote(first.name());
         String subject = damaged.size() == 1
                 ? "the record of " + which + " is damaged"
-                : damaged.size() + " records are damaged; that of " + which;
+                : damaged.size() + " records are damaged; the first is that of " + which;
         return "store " + location + ": " + subject + ": " + Printable.escape(first.reason());
     }
 

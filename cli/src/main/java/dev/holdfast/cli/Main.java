@@ -121,7 +121,8 @@ public final class Main {
         int code = switch (parsed.commandSpec().name()) {
             case "run" -> {
                 if (command.isEmpty()) {
-                    throw CliException.usage("there is no command to run: holdfast run NAME -- COMMAND [ARGUMENT...]");
+                    throw CliException.usage(
+                            "the command to run is missing: holdfast run NAME -- COMMAND [ARGUMENT...]");
                 }
                 yield runCommand(CommandModel.runArguments(parsed, command), environment, console);
             }
@@ -147,9 +148,8 @@ public final class Main {
             throws InterruptedException {
         String name = RunOptions.checkedName(CommandModel.name(parsed));
         if (!parsed.hasMatchedOption(CommandModel.FORCE)) {
-            throw CliException.usage(
-                    "release takes the lock away from whoever holds it and may be in the midst of its work; look at"
-                            + " 'holdfast show' first, and say --force if you mean it");
+            throw CliException.usage("release takes the lock away from its holder, which may be in the middle of "
+                    + "its work; check 'holdfast show' first, then add --force");
         }
         Release release = new Release(location(parsed, environment), console);
         String token = CommandModel.value(parsed, CommandModel.TOKEN);

@@ -69,7 +69,8 @@ final class Members {
         }
         String held = ", has " + member.held() + " of " + (member.held() + member.missing()) + " holds";
         if (!member.keptOutFor().isZero()) {
-            return "kept out for another " + DurationText.format(member.keptOutFor()) + ", for it lost its data" + held;
+            return "excluded for another " + DurationText.format(member.keptOutFor()) + ", because it lost its data"
+                    + held;
         }
         return (member.isComplete() ? "complete" : "counts") + held;
     }

@@ -35,18 +35,19 @@ final class Mistakes {
 
     /** The names that flock and other tools have for options of {@code run}. */
     private static final Map<String, String> OPTIONS = flattened(Map.of(
-            List.of("-c", "--command"), "the command stands behind '--': holdfast run NAME -- sh -c 'COMMAND'",
+            List.of("-c", "--command"), "put the command after '--': holdfast run NAME -- sh -c 'COMMAND'",
             List.of("-x", "-e", "--ex"),
-                    "a lock is held alone by default: leave it out, or say --exclusive where others say --shared",
-            List.of("-s"), "say --shared",
+                    "locks are exclusive by default: leave it out, or use --exclusive where other "
+                            + "commands use --shared",
+            List.of("-s"), "use --shared",
             List.of("-u", "--unlock"), UNLOCK,
             List.of("-o", "--close", "-F", "--no-fork"),
-                    "leave it out: the command never inherits the lock, and holdfast stays to renew it",
-            List.of("-t", "--timeout", "--wait-time"), "to limit the wait for the lock, say --wait 5s",
-            List.of("--ttl", "--lease-time", "--expire"), "say --lease 30s",
-            List.of("--name", "--key", "--lock"), "the name stands alone: " + RUN,
-            List.of("--try", "--no-wait", "--nowait", "--nb"), "say --nonblock",
-            List.of("-v"), "say --verbose"));
+                    "leave it out: the command never inherits the lock, and holdfast keeps running to renew it",
+            List.of("-t", "--timeout", "--wait-time"), "to limit the wait for the lock, use --wait 5s",
+            List.of("--ttl", "--lease-time", "--expire"), "use --lease 30s",
+            List.of("--name", "--key", "--lock"), "the name needs no option: " + RUN,
+            List.of("--try", "--no-wait", "--nowait", "--nb"), "use --nonblock",
+            List.of("-v"), "use --verbose"));
 
     private Mistakes() {}
 
@@ -98,7 +99,7 @@ final class Mistakes {
         if (hint != null) {
             return text + "; " + hint;
         } else if (isOfRun) {
-            return text + (isRoot ? ": say it after 'run'" : " of " + command.name() + ": only run has it");
+            return text + (isRoot ? ": put it after 'run'" : " of " + command.name() + ": only run supports it");
         }
         List<String> known = command.options().stream()
                 .flatMap(option -> Stream.of(option.names()))
@@ -114,8 +115,8 @@ final class Mistakes {
         String quoted = Printable.quote(word);
         if (!command.equals("run")) {
             return command.equals("ls")
-                    ? "ls takes no name: 'holdfast show NAME' shows one lock, and 'holdfast ls --prefix P' all that"
-                            + " begin with P"
+                    ? "ls takes no name: 'holdfast show NAME' shows one lock, and 'holdfast ls "
+                            + "--prefix P' lists all whose names begin with P"
                     : command + " takes "
                             + (command.equals("members") ? "no name" : "one argument") + ", but got " + quoted
                             + (command.equals("members") ? "" : " too");
@@ -125,12 +126,13 @@ final class Mistakes {
                 && nonblock + 1 < front.size()
                 && front.get(nonblock + 1).matches("[0-9]+")) {
             String number = front.get(nonblock + 1);
-            return front.get(nonblock) + " takes no number: to let " + number + " run at a time, say --permits 1/"
-                    + number + "; to wait for " + number + " seconds at most, say --wait " + number;
+            return front.get(nonblock) + " takes no number: to run " + number + " at a time, use --permits 1/" + number
+                    + "; to wait at most " + number + " seconds, use --wait " + number;
         }
         return args.contains("--")
-                ? "there is a second name, " + quoted + ": a run takes one lock, and may stand inside another:"
-                        + " holdfast run NAME -- holdfast run NAME -- COMMAND"
+                ? "unexpected second name " + quoted
+                        + ": run takes one lock; to hold two, nest the commands: holdfast run NAME -- "
+                        + "holdfast run NAME -- COMMAND"
                 : "'--' is missing before the command: " + RUN;
     }
 
@@ -148,7 +150,7 @@ final class Mistakes {
         boolean isSwallowed = Arrays.stream(RunOption.values())
                 .anyMatch(option -> option.takesValue() && option.names().contains(before));
         return "the name of the lock is missing"
-                + (isSwallowed ? ", since " + Printable.quote(last) + " is the value of " + before : "") + ": " + RUN;
+                + (isSwallowed ? ", because " + Printable.quote(last) + " is the value of " + before : "") + ": " + RUN;
     }
 
     private static String tryHelp(CommandSpec command) {

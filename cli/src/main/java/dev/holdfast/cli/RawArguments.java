@@ -30,9 +30,9 @@ final class RawArguments {
         for (String arg : args) {
             if (arg.indexOf(REPLACEMENT) >= 0 && !isMeant(arg)) {
                 throw CliException.usage("the argument '" + Printable.escape(arg)
-                        + "' holds bytes that are not UTF-8, or the locale is not a UTF-8 one: it can't be "
-                        + "passed on as it is. Set LC_ALL to a UTF-8"
-                        + " locale such as C.UTF-8, or put the command into a script");
+                        + "' contains bytes that are not UTF-8, or the locale is not a UTF-8 locale, "
+                        + "so it can't be passed on unchanged. Set LC_ALL to a UTF-8 locale such as "
+                        + "C.UTF-8, or put the command into a script");
             }
         }
     }

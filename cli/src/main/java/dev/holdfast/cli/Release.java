@@ -45,7 +45,7 @@ final class Release {
             // Reported below.
         }
         throw CliException.usage("--token takes a fencing token, a positive number, but got '" + Printable.escape(text)
-                + "'; 'holdfast show' tells it");
+                + "'; 'holdfast show' prints it");
     }
 
     /**

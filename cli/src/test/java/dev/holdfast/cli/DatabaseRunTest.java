@@ -87,7 +87,10 @@ class DatabaseRunTest {
         String good = postgres();
         for (String[] each : new String[][] {
             {"postgresql://u:canary@127.0.0.1:1/d", "69", "can't be reached"},
-            {good.replaceFirst("/t[0-9a-f]+\\?", "/none?"), "78", "there is no such database (FATAL: database \"none\""
+            {
+                good.replaceFirst("/t[0-9a-f]+\\?", "/none?"),
+                "78",
+                "the database does not exist (FATAL: database \"none\""
             },
             {good + "&initialize=never", "78", "postgresql-leases-1.0.sql"},
             {good + "&unknown=1", "64", "'unknown'"},

@@ -52,7 +52,7 @@ class EtcdRunTest extends SeparateStoreRuns {
                         .contains("HOLDFAST_STORE=etcd://***@127.0.0.1:")
                         .doesNotContain("canary");
             }
-            refused("etcd://root:wrong-canary@" + place, 78, "does not accept the user or the password");
+            refused("etcd://root:wrong-canary@" + place, 78, "rejects the user name or password");
         }
     }
 
@@ -60,7 +60,7 @@ class EtcdRunTest extends SeparateStoreRuns {
     void troubleIsSaidInALine() {
         refused("etcd://root:canary@127.0.0.1:1", 69, "can't be reached");
         refused("etcd://root:canary@127.0.0.1:1?unknown=1", 64, "'unknown'");
-        refused("etcd:localhost", 64, "has the form etcd://");
+        refused("etcd:localhost", 64, "must have the form etcd://");
         refused(
                 "quorum:(memory:a,memory:b," + uri().replace("etcd:", "ETCD:") + ")",
                 64,

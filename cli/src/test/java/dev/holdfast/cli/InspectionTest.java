@@ -143,7 +143,7 @@ class InspectionTest {
     void takesALockAwayOnlyByForce() throws Exception {
         Hold hold = client.lock("x").acquire();
         assertThat(run("release", "x")).isEqualTo(64);
-        assertThat(err()).contains("say --force if you mean it");
+        assertThat(err()).contains("then add --force");
         assertThat(hold.isHeld()).isTrue();
         long token = hold.fencingToken();
         assertThat(run("release", "--force", "x")).isZero();
@@ -187,9 +187,9 @@ class InspectionTest {
         isTerminal = true;
         assertThat(run("ls")).isZero();
         assertThat(out()).isEmpty();
-        assertThat(err()).isEqualTo("holdfast: nothing is held or waited for in store " + store + "\n");
+        assertThat(err()).isEqualTo("holdfast: no lock is held or has waiters in store " + store + "\n");
         assertThat(run("ls", "--prefix", "a/")).isZero();
-        assertThat(err()).contains("nothing that begins with 'a/'");
+        assertThat(err()).contains("no lock whose name begins with 'a/'");
         assertThat(run("ls", "--json")).isZero();
         assertThat(err()).isEmpty();
     }

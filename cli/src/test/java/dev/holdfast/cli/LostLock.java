@@ -54,7 +54,7 @@ final class LostLock {
                     .isLessThan(AT_MOST.multipliedBy(factor));
             assertThat(run.err())
                     .startsWith("holdfast: lock '" + name + "' ")
-                    .contains("holdfast: lock '" + name + "' was lost before the command had ended")
+                    .contains("holdfast: lock '" + name + "' was lost before the command ended")
                     .hasLineCount(2);
             assertThat(run.out()).isEmpty();
         }

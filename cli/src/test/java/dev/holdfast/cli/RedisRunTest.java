@@ -64,11 +64,11 @@ class RedisRunTest {
                 CliProcess database = place(server.uri() + "/99").run("run", "x", "--", "touch", "ran");
                 CliProcess unknown = place(uri + "?unknown=1").run("run", "x", "--", "touch", "ran")) {
             assertThat(wrong.exitCode()).isEqualTo(78);
-            assertThat(wrong.err()).contains("does not accept the user or the password");
+            assertThat(wrong.err()).contains("rejects the user name or password");
             assertThat(away.exitCode()).isEqualTo(69);
             assertThat(away.err()).contains("can't be reached");
             assertThat(database.exitCode()).isEqualTo(78);
-            assertThat(database.err()).contains("has no database of that number", "databases");
+            assertThat(database.err()).contains("has no database with this number", "databases");
             assertThat(unknown.exitCode()).isEqualTo(64);
             assertThat(unknown.err()).contains("'unknown'");
             for (CliProcess each : new CliProcess[] {wrong, away, database, unknown}) {

@@ -47,7 +47,7 @@ class SharingTest {
                 CliProcess plain = place.run("run", "x", "--", "touch", "ran")) {
             assertThat(other.exitCode()).as(other.err()).isZero();
             assertThat(plain.exitCode()).isEqualTo(78);
-            assertThat(plain.err()).contains("can't be had as declared here").hasLineCount(1);
+            assertThat(plain.err()).contains("can't be used as declared here").hasLineCount(1);
             assertThat(place.file("ran")).doesNotExist();
             letGo();
             assertThat(one.exitCode()).isZero();
@@ -75,7 +75,7 @@ class SharingTest {
             assertThat(both.exitCode()).as(both.err()).isZero();
             assertThat(place.file("both")).exists();
             assertThat(tooMany.exitCode()).isEqualTo(75);
-            assertThat(tooMany.err()).contains("is held by a command around this one");
+            assertThat(tooMany.err()).contains("is held by an enclosing command");
             assertThat(place.file("ran")).doesNotExist();
         }
     }

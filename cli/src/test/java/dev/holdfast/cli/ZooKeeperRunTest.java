@@ -58,7 +58,7 @@ class ZooKeeperRunTest extends SeparateStoreRuns {
     void troubleIsSaidInALine() {
         refused("zookeeper://locks:canary@127.0.0.1:1?connectTimeout=PT0.5S", 69, "can't be reached");
         refused("zookeeper://locks:canary@127.0.0.1:1?unknown=1", 64, "'unknown'");
-        refused("zookeeper:localhost", 64, "has the form zookeeper://");
+        refused("zookeeper:localhost", 64, "must have the form zookeeper://");
         try (RedisServer redis = RedisServer.start()) {
             refused("zookeeper://127.0.0.1:" + redis.port(), 78, "is not a ZooKeeper server");
         }

@@ -21,7 +21,7 @@ public record LockQuery(String prefix, Optional<String> cursor, int limit) {
      */
     public LockQuery {
         if (limit < 1 || limit > MAX_LIMIT) {
-            throw new IllegalArgumentException("A page has 1 to " + MAX_LIMIT + " names, not " + limit);
+            throw new IllegalArgumentException("A page may have 1 to " + MAX_LIMIT + " names, not " + limit);
         }
     }
 

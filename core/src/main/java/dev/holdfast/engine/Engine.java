@@ -181,7 +181,7 @@ public final class Engine {
         }
         if (options.sessionTtl().compareTo(traitsMinimum(store)) < 0) {
             log.info(
-                    "store={} sessions last at least {}, more than the {} asked for",
+                    "store={} sessions last at least {}, longer than the requested {}",
                     storeName,
                     traitsMinimum(store),
                     options.sessionTtl());
@@ -224,7 +224,7 @@ public final class Engine {
             Uninterruptibles.uninterruptibly(
                     closed, context.options().storeTimeout().toNanos() + TimeUnit.SECONDS.toNanos(1));
         } catch (ExecutionException | TimeoutException e) {
-            log.debug("store={} closing was not confirmed", context.product(), e);
+            log.debug("store={} the close was not confirmed", context.product(), e);
         }
     }
 
@@ -277,12 +277,13 @@ public final class Engine {
             return;
         }
         questions.close();
-        Failsafe.run("the end of listening to the store", listening::close);
+        Failsafe.run("unsubscribing from the store", listening::close);
         Once ending = new Once(this::endStore);
         if (!closesStore) {
             ending.run();
         } else if (Failsafe.run(
-                        "a thread to close the store", () -> SystemEnvironment.startThread("holdfast-close", ending))
+                        "starting the thread that closes the store",
+                        () -> SystemEnvironment.startThread("holdfast-close", ending))
                 != null) {
             // The store waits for its threads, unless this is one of them.
             ending.run();

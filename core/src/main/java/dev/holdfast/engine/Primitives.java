@@ -63,7 +63,7 @@ public final class Primitives {
     /** The read-write lock of a name. */
     public DistributedReadWriteLock readWriteLock(ResourceName name, Order order) {
         requireOrder(order);
-        requireAdmission(StoreTraits.Admission.SHARED, "locks for readers and writers");
+        requireAdmission(StoreTraits.Admission.SHARED, "read-write locks");
         return new EngineReadWriteLock(local, name, new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, order));
     }
 
@@ -71,7 +71,7 @@ public final class Primitives {
     public DistributedSemaphore semaphore(ResourceName name, int permits, Order order) {
         requireOrder(order);
         if (permits < 1) {
-            throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
+            throw new IllegalArgumentException("A semaphore must have at least one permit, not " + permits);
         }
         requireAdmission(StoreTraits.Admission.COUNTED, "semaphores");
         return new EngineSemaphore(local, name, new ResourceSpec(Kind.SEMAPHORE, permits, order));
@@ -81,13 +81,13 @@ public final class Primitives {
         context.requireOpen();
         if (order == Order.BARGING && !context.traits().has(Feature.BARGING)) {
             throw new IllegalArgumentException("The store " + context.product()
-                    + " grants strictly in the order of the queue: it has no barging locks");
+                    + " grants locks strictly in queue order and doesn't support barging locks");
         }
     }
 
     private void requireAdmission(StoreTraits.Admission admission, String what) {
         if (!context.traits().admissions().contains(admission)) {
-            throw new IllegalArgumentException("The store " + context.product() + " has no " + what);
+            throw new IllegalArgumentException("The store " + context.product() + " doesn't support " + what);
         }
     }
 
@@ -121,13 +121,13 @@ public final class Primitives {
     public DistributedDoubleBarrier barrier(ResourceName name, int parties) {
         context.requireOpen();
         if (parties < 1) {
-            throw new IllegalArgumentException("A barrier has at least one party, not " + parties);
+            throw new IllegalArgumentException("A barrier must have at least one party, not " + parties);
         }
-        requireAdmission(StoreTraits.Admission.COUNTED, "semaphores, and so no barriers");
-        requireAdmission(StoreTraits.Admission.LATCH, "latches, and so no barriers");
+        requireAdmission(StoreTraits.Admission.COUNTED, "semaphores, which barriers need");
+        requireAdmission(StoreTraits.Admission.LATCH, "latches, which barriers need");
         if (context.traits().fixedLease() == StoreTraits.FixedLease.NONE) {
             throw new IllegalArgumentException(
-                    "The store " + context.product() + " has no leases of their own, and so no barriers");
+                    "The store " + context.product() + " doesn't support fixed leases, which barriers need");
         }
         return new EngineBarrier(local, name, parties);
     }

@@ -18,7 +18,7 @@ public record ClaimRef(ResourceName resource, SessionId session, long claim) {
      */
     public ClaimRef {
         if (claim <= 0) {
-            throw new IllegalArgumentException("A claim number is positive, but was " + claim);
+            throw new IllegalArgumentException("A claim number must be positive, but was " + claim);
         }
     }
 

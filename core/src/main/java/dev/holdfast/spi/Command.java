@@ -95,7 +95,7 @@ public sealed interface Command {
             checkLeast("The number of a partition", partition, 0);
             checkDuration("The ttl of a session", ttl);
             if (label.getBytes(StandardCharsets.UTF_8).length > MAX_LABEL_BYTES) {
-                throw new IllegalArgumentException("A label has at most " + MAX_LABEL_BYTES + " bytes of UTF-8");
+                throw new IllegalArgumentException("A label may have at most " + MAX_LABEL_BYTES + " bytes of UTF-8");
             }
         }
 
@@ -351,7 +351,7 @@ public sealed interface Command {
          * @throws IllegalArgumentException if it is not positive
          */
         public ShrinkTo {
-            checkLeast("What is left of a grant", weight, 1);
+            checkLeast("The remaining weight of a grant", weight, 1);
         }
 
         @Override
@@ -429,9 +429,9 @@ public sealed interface Command {
          *     anything but printable ASCII
          */
         public CountDown {
-            checkLeast("What is counted", n, 1);
+            checkLeast("The number to count down", n, 1);
             if (id.isEmpty() || id.length() > 64 || !id.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-                throw new IllegalArgumentException("The id of a count-down is 1 to 64 printable ASCII characters");
+                throw new IllegalArgumentException("The id of a count-down must be 1 to 64 printable ASCII characters");
             }
         }
 
@@ -527,20 +527,21 @@ public sealed interface Command {
 
     private static void checkLeast(String what, long value, long least) {
         if (value < least) {
-            throw new IllegalArgumentException(what + " is at least " + least + ", but was " + value);
+            throw new IllegalArgumentException(what + " must be at least " + least + ", but was " + value);
         }
     }
 
     private static void checkDuration(String what, Duration duration) {
         if (duration.isNegative() || duration.isZero() || duration.compareTo(MAX_DURATION) > 0) {
             throw new IllegalArgumentException(
-                    what + " is longer than zero and at most " + MAX_DURATION + ", but was " + duration);
+                    what + " must be longer than zero and at most " + MAX_DURATION + ", but was " + duration);
         }
     }
 
     private static void checkTokens(int tokens) {
         if (tokens < 1 || tokens > TokenBlock.MAX_SIZE) {
-            throw new IllegalArgumentException("A block has 1 to " + TokenBlock.MAX_SIZE + " tokens, not " + tokens);
+            throw new IllegalArgumentException(
+                    "A block must have 1 to " + TokenBlock.MAX_SIZE + " tokens, not " + tokens);
         }
     }
 }

@@ -27,9 +27,8 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
     public ResourceName {
         Objects.requireNonNull(value, "the name of a lock must not be null");
         if (value.isBlank()) {
-            throw new IllegalArgumentException(
-                    "A lock name must have at least one character that is not a blank, but was "
-                            + (value.isEmpty() ? "empty" : value.length() + " of them"));
+            throw new IllegalArgumentException("A lock name must have at least one non-blank character, but "
+                    + (value.isEmpty() ? "was empty" : "had only blanks"));
         }
         int bytes = utf8Length(value);
         if (bytes > MAX_BYTES) {
@@ -135,7 +134,7 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
                 i++;
             } else {
                 throw new IllegalArgumentException(
-                        "A lock name must be valid Unicode, but has an unpaired surrogate at index " + i);
+                        "A lock name must be valid Unicode, but this one has an unpaired surrogate at index " + i);
             }
         }
         return bytes;

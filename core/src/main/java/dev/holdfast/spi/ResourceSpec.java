@@ -27,7 +27,8 @@ public record ResourceSpec(Kind kind, int capacity, Order order) {
             case SEMAPHORE -> capacity >= 1;
         };
         if (!suits) {
-            throw new IllegalArgumentException("Capacity " + capacity + " and order " + order + " do not suit " + kind);
+            throw new IllegalArgumentException(
+                    "Capacity " + capacity + " and order " + order + " don't fit the kind " + kind);
         }
     }
 

@@ -16,7 +16,7 @@ public record SessionId(String value) {
      */
     public SessionId {
         if (value.isEmpty() || value.length() > 256 || !isPrintable(value)) {
-            throw new IllegalArgumentException("A session id is 1 to 256 printable ASCII characters");
+            throw new IllegalArgumentException("A session id must be 1 to 256 printable ASCII characters");
         }
     }
 

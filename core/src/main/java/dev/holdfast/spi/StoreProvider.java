@@ -68,7 +68,7 @@ public interface StoreProvider {
             throw new IllegalStateException("A store module on the class path can't be loaded: " + e.getMessage(), e);
         }
         KnownStores.ALL.forEach(store -> descriptions.add(store.description()));
-        throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are " + known
-                + ". " + StoreDescription.hint(uri.scheme(), known, descriptions));
+        throw new IllegalArgumentException("No store on the class path supports '" + uri + "'; known schemes are "
+                + known + ". " + StoreDescription.hint(uri.scheme(), known, descriptions));
     }
 }

@@ -33,9 +33,8 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
     public static StoreUri parse(String uri) {
         int colon = uri.indexOf(':');
         if (colon <= 0 || !isScheme(uri.substring(0, colon))) {
-            throw new IllegalArgumentException(
-                    "A store URI begins with a scheme and a colon, such as 'sqlite:' or 'memory:', but this one"
-                            + " does not: '" + Masking.masked(uri) + "'");
+            throw new IllegalArgumentException("A store URI must begin with a scheme and a colon, such as 'sqlite:' or "
+                    + "'memory:', but this one does not: '" + Masking.masked(uri) + "'");
         }
         String scheme = uri.substring(0, colon).toLowerCase(Locale.ROOT);
         // The members of a nested URI keep their own queries: only the part after the closing parenthesis belongs to
@@ -48,12 +47,12 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
                 int equals = pair.indexOf('=');
                 if (equals <= 0) {
                     throw new IllegalArgumentException(
-                            "A parameter of a store URI has the form name=value: " + Masking.masked(uri));
+                            "A parameter of a store URI must have the form name=value: " + Masking.masked(uri));
                 }
                 String name = decode(pair.substring(0, equals), uri);
                 if (parameters.put(name, decode(pair.substring(equals + 1), uri)) != null) {
                     throw new IllegalArgumentException(
-                            "The parameter '" + name + "' is given twice: " + Masking.masked(uri));
+                            "The parameter '" + name + "' is set twice: " + Masking.masked(uri));
                 }
             }
         }
@@ -68,8 +67,8 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
     public void allowOnly(Set<String> known) {
         for (String name : parameters.keySet()) {
             if (!known.contains(name)) {
-                throw new IllegalArgumentException("The store URI " + this + " has the parameter '" + name
-                        + "', which is not known here; known are " + new TreeSet<>(known));
+                throw new IllegalArgumentException("The store URI " + this + " has the unknown parameter '" + name
+                        + "'; the known parameters are " + new TreeSet<>(known));
             }
         }
     }
@@ -101,7 +100,7 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
         } catch (IllegalArgumentException e) {
             // Without its cause, whose text repeats a part of the parameter.
             throw new IllegalArgumentException(
-                    "A parameter of the store URI is not percent-encoded: " + Masking.masked(uri));
+                    "A parameter of the store URI is not correctly percent-encoded: " + Masking.masked(uri));
         }
     }
 }

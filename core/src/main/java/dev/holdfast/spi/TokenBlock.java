@@ -21,7 +21,7 @@ public record TokenBlock(long first, long last) {
      */
     public TokenBlock {
         if (first <= 0 || last < first) {
-            throw new IllegalArgumentException("Not a block of tokens: " + first + " to " + last);
+            throw new IllegalArgumentException("Not a valid block of tokens: " + first + " to " + last);
         }
     }
 

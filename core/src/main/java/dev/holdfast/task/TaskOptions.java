@@ -40,8 +40,8 @@ public final class TaskOptions {
      */
     public TaskOptions withAtLeast(Duration time) {
         if (time.isNegative() || time.compareTo(atMost) > 0) {
-            throw new IllegalArgumentException("atLeast must be zero to atMost (" + DurationFormat.format(atMost)
-                    + "), but was " + DurationFormat.format(time));
+            throw new IllegalArgumentException("atLeast must be between zero and atMost ("
+                    + DurationFormat.format(atMost) + "), but was " + DurationFormat.format(time));
         }
         return new TaskOptions(atMost, time);
     }

@@ -53,7 +53,7 @@ class StoreUriTest {
     void parameterThatIsGivenTwiceIsRefused() {
         assertThatThrownBy(() -> StoreUri.parse("a:?x=1&%78=2"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("'x' is given twice");
+                .hasMessageContaining("'x' is set twice");
     }
 
     @Test

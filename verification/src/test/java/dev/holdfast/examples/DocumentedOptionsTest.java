@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DocumentedOptionsTest {
 
     private static final Path ROOT = Path.of("..");
-    private static final Pattern KNOWN = Pattern.compile("known are \\[(.*)]$");
+    private static final Pattern KNOWN = Pattern.compile("the known parameters are \\[(.*)]$");
     private static final Pattern FIRST_COLUMN = Pattern.compile("^\\| (`[^|]*`) \\|", Pattern.MULTILINE);
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
     private static final Pattern CONCATENATION = Pattern.compile("\"\\s*\\+\\s*\"");

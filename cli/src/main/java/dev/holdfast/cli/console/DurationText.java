@@ -43,8 +43,7 @@ public final class DurationText {
             throw CliException.usage(option + " must not be negative, but is '" + Printable.escape(text) + "'");
         }
         if (duration.compareTo(Command.MAX_DURATION) > 0) {
-            throw CliException.usage(
-                    option + " may be a hundred years at the most, but is '" + Printable.escape(text) + "'");
+            throw CliException.usage(option + " may be at most 100 years, but is '" + Printable.escape(text) + "'");
         }
         return duration;
     }

@@ -66,7 +66,7 @@ final class Child {
 
     private static String hint(int code, ProcessBuilder builder) {
         if (code == ExitCode.NOT_FOUND) {
-            return builder.environment().get("PATH") == null ? " (there is no $PATH)" : "";
+            return builder.environment().get("PATH") == null ? " ($PATH is not set)" : "";
         }
         String program = builder.command().get(0);
         Path file = Path.of(program);

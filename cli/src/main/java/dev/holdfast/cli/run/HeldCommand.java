@@ -124,8 +124,8 @@ final class HeldCommand {
             console.sayIfVerbose("running as process " + process.pid() + " under " + Printable.quote(hold.name()));
         } catch (StoreException e) {
             // The lease still protects the command. Only after a crash do others wait longer than they need to.
-            console.sayIfVerbose(
-                    "the store can't follow the command: " + Printable.escape(String.valueOf(e.getMessage())));
+            console.sayIfVerbose("the store can't record the command's process: "
+                    + Printable.escape(String.valueOf(e.getMessage())));
         }
     }
 
@@ -154,12 +154,12 @@ final class HeldCommand {
         if (isLost || outcome == ReleaseOutcome.LOST) {
             throw new CliException(
                     ExitCode.LOST,
-                    "lock " + Printable.quote(hold.name()) + " was lost before the command had ended (with " + code
-                            + "): another may have held it meanwhile");
+                    "lock " + Printable.quote(hold.name()) + " was lost before the command ended (with " + code
+                            + "): another process may have held it in the meantime");
         }
         if (outcome == ReleaseOutcome.UNCONFIRMED) {
-            console.say("the release of " + Printable.quote(hold.name())
-                    + " is not confirmed by the store; the lock ends with its lease, at the latest");
+            console.say("the store did not confirm the release of " + Printable.quote(hold.name())
+                    + "; the lock ends with its lease at the latest");
             return code == 0 ? ExitCode.RELEASE_UNCONFIRMED : code;
         }
         console.sayIfVerbose("released " + Printable.quote(hold.name()));

@@ -96,7 +96,7 @@ final class LeaseWatch {
         } catch (RuntimeException | Error bug) {
             // Without a watch the command could outlive its lock.
             acted = true;
-            console.say("this is a bug, please report it; the lease can't be watched, so the command is killed");
+            console.say("this is a bug, please report it; the lease can't be monitored, so the command is killed");
             console.trace(bug);
             kill();
         }
@@ -137,10 +137,10 @@ final class LeaseWatch {
         String what = "lock " + Printable.quote(hold.name())
                 + (known != null
                         ? " is lost: " + known.cause().words()
-                        : " can't be kept: it was not renewed, and its lease ends in "
+                        : " can't be kept: it was not renewed, and its lease expires in "
                                 + DurationText.format(hold.remaining()));
         if (policy.action() == LossPolicy.Action.IGNORE) {
-            console.say(what + "; the command goes on without it (--on-lost ignore)");
+            console.say(what + "; the command continues without the lock (--on-lost ignore)");
             return;
         }
         long startNanos = System.nanoTime();
@@ -149,10 +149,10 @@ final class LeaseWatch {
             console.say(what + "; running " + Printable.quote(policy.program()));
             runProgram(known);
         } else if (hasGrace) {
-            console.say(what + "; sending TERM to the command and all that it started");
+            console.say(what + "; sending TERM to the command and its descendants");
             tree.terminate();
         } else {
-            console.say(what + "; killing the command and all that it started");
+            console.say(what + "; killing the command and its descendants");
         }
         long pause = TimeUnit.MILLISECONDS.toNanos(5);
         while (hasGrace
@@ -169,7 +169,7 @@ final class LeaseWatch {
 
     private void kill() {
         while (!tree.kill(KILL_ROUND_NANOS)) {
-            console.say("still running, and not to be killed by us: " + ProcessText.list(tree.alive()));
+            console.say("still running, and can't be killed by holdfast: " + ProcessText.list(tree.alive()));
         }
     }
 

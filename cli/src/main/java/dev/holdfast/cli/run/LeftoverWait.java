@@ -45,7 +45,8 @@ final class LeftoverWait {
             if (leaseWatch.isEndingTheTree()) {
                 // The watch itself kills what is left.
             } else if (options.leftovers() == Leftovers.IGNORE) {
-                console.sayIfVerbose("releasing, though these still run: " + ProcessText.list(tree.alive()));
+                console.sayIfVerbose(
+                        "releasing the lock although these processes still run: " + ProcessText.list(tree.alive()));
                 return;
             } else if (options.leftovers() == Leftovers.KILL) {
                 kill();
@@ -72,7 +73,7 @@ final class LeftoverWait {
 
     private void kill() {
         if (!tree.kill(KILL_ROUND_NANOS)) {
-            console.say("still running, and not to be killed by us: " + ProcessText.list(tree.alive()));
+            console.say("still running, and can't be killed by holdfast: " + ProcessText.list(tree.alive()));
         }
     }
 
@@ -80,7 +81,7 @@ final class LeftoverWait {
         if (!isReported && System.nanoTime() - sinceNanos > QUIET_NANOS) {
             isReported = true;
             console.say("the command has ended with " + code
-                    + ", but the lock stays until what it started has ended too: " + ProcessText.list(tree.alive()));
+                    + ", but the lock is kept until its descendants have ended: " + ProcessText.list(tree.alive()));
         }
     }
 

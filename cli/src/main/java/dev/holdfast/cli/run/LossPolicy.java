@@ -39,8 +39,8 @@ record LossPolicy(Action action, String program, Duration grace) {
      */
     void requireProgram(Map<String, String> environment) {
         if (action == Action.EXEC && !isRunnable(environment.getOrDefault("PATH", ""))) {
-            throw CliException.usage("there is no program " + Printable.quote(program)
-                    + " that can be run, which --on-lost names; the command was not run");
+            throw CliException.usage("--on-lost names the program " + Printable.quote(program)
+                    + ", which can't be run; the command was not run");
         }
     }
 

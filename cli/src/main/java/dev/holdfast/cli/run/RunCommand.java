@@ -55,7 +55,7 @@ public final class RunCommand {
     public int run() {
         signals.install();
         if (location.isOfThisProcess()) {
-            console.say("store " + location + " is known to this process alone, and keeps nobody else out");
+            console.say("store " + location + " exists only in this process, so it doesn't lock out other processes");
         }
         options.lossPolicy().requireProgram(environment);
         String label = Label.of(options.command(), environment);
@@ -113,7 +113,7 @@ public final class RunCommand {
         try {
             return builder.buildAsync().toCompletableFuture().get();
         } catch (IllegalArgumentException e) {
-            throw CliException.usage("--lease " + DurationText.format(options.lease()) + " does not fit the store "
+            throw CliException.usage("--lease " + DurationText.format(options.lease()) + " does not suit the store "
                     + location + ": " + Printable.escape(String.valueOf(e.getMessage())));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RuntimeException known) {
@@ -181,13 +181,13 @@ public final class RunCommand {
             holder = client.inspect(options.name())
                     .filter(info -> !info.holders().isEmpty())
                     .map(info -> ": " + Holders.describe(info))
-                    .orElse(", and is free by now");
+                    .orElse(", but is free now");
         } catch (HoldfastException e) {
-            holder = ", and who holds it can't be told"; // the exit code says that it was taken
+            holder = "; its holder can't be determined"; // the exit code says that it was taken
         }
         Duration wait = options.maxWait().orElse(Duration.ZERO);
         console.say("lock " + Printable.quote(options.name())
-                + (wait.isZero() ? " was taken" : " was not free within " + DurationText.format(wait))
+                + (wait.isZero() ? " was not free" : " was not free within " + DurationText.format(wait))
                 + holder
                 + "; the command was not run");
         return options.conflictExitCode();

@@ -9,50 +9,54 @@ public enum RunOption {
             "--store",
             null,
             "URI",
-            "Where the locks are. Default: $HOLDFAST_STORE, else 'sqlite:', a file for you on this machine."),
-    WAIT("--wait", "-w", "D", "Wait for the lock this long at the most; 0 tries once. Default: as long as it takes."),
-    NONBLOCK("--nonblock", "-n", null, "Don't wait: the same as --wait 0."),
+            "The store that keeps the locks. Default: $HOLDFAST_STORE, otherwise 'sqlite:', a per-user "
+                    + "file on this machine."),
+    WAIT("--wait", "-w", "D", "Wait at most this long for the lock; 0 tries once. Default: no limit."),
+    NONBLOCK("--nonblock", "-n", null, "Don't wait; same as --wait 0."),
     SHARED(
             "--shared",
             null,
             null,
-            "Hold the lock together with others who say --shared, while nobody does who says --exclusive."),
-    EXCLUSIVE("--exclusive", null, null, "Hold a lock alone that others hold with --shared."),
+            "Share the lock with other commands that use --shared, but not with one that uses --exclusive."),
+    EXCLUSIVE("--exclusive", null, null, "Hold the lock alone, where other commands use --shared."),
     PERMITS(
             "--permits",
             null,
             "K/N",
-            "Take K of N permits: together the commands that run have N at the most. All must say the same N."),
+            "Take K of N permits: running commands hold at most N in total. All must use the same N."),
     LEASE(
             "--lease",
             null,
             "D",
-            "How long the lock outlives this process. It is renewed every third of it, and survives an "
-                    + "outage of the store of 42 % of it. Default: 30s."),
+            "How long the lock outlives this process. The lease is renewed three times per period, "
+                    + "and survives a store outage of 42 % of the period. Default: 30s."),
     ON_LOST(
             "--on-lost",
             null,
             "ACTION",
-            "What to do when the lock can't be kept: 'term' sends TERM in time and KILL before the lease "
-                    + "ends, 'kill' sends KILL, 'ignore' lets the command go on,"
-                    + " 'exec:PROGRAM' runs PROGRAM in the place of TERM. Default: term."),
+            "What to do when the lock can't be kept: 'term' sends TERM early enough to send KILL "
+                    + "before the lease expires, 'kill' sends KILL, 'ignore' lets the command continue, "
+                    + "'exec:PROGRAM' runs PROGRAM instead of sending TERM. Default: term."),
     GRACE(
             "--grace",
             null,
             "D",
-            "How long the command gets between TERM and KILL; at most a third of the lease. Default: 5s, "
-                    + "or a sixth of the lease if that is less."),
+            "Time between TERM and KILL; at most a third of the lease. Default: 5s, or a sixth of "
+                    + "the lease if that is shorter."),
     LEFTOVERS(
             "--leftovers",
             null,
             "ACTION",
-            "When the command has ended but processes that it started have not: 'wait' keeps the lock until "
-                    + "they are gone, 'kill' ends them, 'ignore' releases all the same."
-                    + " Default: wait."),
+            "What to do when the command has ended but its descendants have not: 'wait' keeps the "
+                    + "lock until they end, 'kill' kills them, 'ignore' releases the lock anyway. Default: "
+                    + "wait."),
     CONFLICT_EXIT_CODE(
-            "--conflict-exit-code", "-E", "N", "Exit code when the lock can't be had in time, 0 to 255. Default: 75."),
+            "--conflict-exit-code",
+            "-E",
+            "N",
+            "Exit code when the lock is not granted in time, 0 to 255. Default: 75."),
     NO_STDIN("--no-stdin", null, null, "Give the command an empty standard input."),
-    VERBOSE("--verbose", null, null, "Tell on standard error what happens.");
+    VERBOSE("--verbose", null, null, "Print what happens to standard error.");
 
     private final String longName;
     private final @Nullable String shortName;

@@ -89,7 +89,7 @@ public record RunOptions(
         String wait = given.value(RunOption.WAIT);
         if (given.has(RunOption.NONBLOCK)) {
             if (wait != null) {
-                throw CliException.usage("--nonblock is the same as --wait 0; give one of the two");
+                throw CliException.usage("--nonblock is the same as --wait 0; use only one of them");
             }
             return Optional.of(Duration.ZERO);
         }
@@ -104,7 +104,7 @@ public record RunOptions(
         Duration lease = DurationText.parse("--lease", text);
         if (lease.compareTo(MIN_LEASE) < 0) {
             throw CliException.usage("--lease must be at least 200ms, but is '" + Printable.escape(text)
-                    + "': below that, renewal can't keep up");
+                    + "': a shorter lease can't be renewed in time");
         }
         return lease;
     }
@@ -119,15 +119,15 @@ public record RunOptions(
             if (grace.compareTo(third) > 0) {
                 // Between two renewals a healthy lease falls to about half: a longer grace would end commands that
                 // still have their lock.
-                throw CliException.usage(
-                        "--grace (" + Printable.escape(text) + ") may be at most a third of the lease ("
-                                + DurationText.format(lease) + "): it has to fit into what is left when renewal fails");
+                throw CliException.usage("--grace (" + Printable.escape(text)
+                        + ") may be at most a third of the lease (" + DurationText.format(lease)
+                        + "): it must fit into the rest of the lease when renewal fails");
             }
         }
         String action = given.value(RunOption.ON_LOST);
         LossPolicy policy = LossPolicy.parse(action == null ? "term" : action, grace);
         if (text != null && policy.action() != LossPolicy.Action.TERM && policy.action() != LossPolicy.Action.EXEC) {
-            throw CliException.usage("--grace has no meaning with --on-lost " + action);
+            throw CliException.usage("--grace has no effect with --on-lost " + action);
         }
         return policy;
     }

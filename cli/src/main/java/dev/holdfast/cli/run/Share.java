@@ -39,8 +39,7 @@ record Share(Kind kind, int permits, int total) {
         boolean isExclusive = given.has(RunOption.EXCLUSIVE);
         String permits = given.value(RunOption.PERMITS);
         if ((isShared ? 1 : 0) + (isExclusive ? 1 : 0) + (permits == null ? 0 : 1) > 1) {
-            throw CliException.usage(
-                    "--shared, --exclusive and --permits are three different things; give one of them");
+            throw CliException.usage("--shared, --exclusive and --permits exclude each other; use only one of them");
         }
         if (permits != null) {
             return parse(permits);
@@ -57,9 +56,9 @@ record Share(Kind kind, int permits, int total) {
                     "--permits takes K/N, such as 1/3 for one of three, but got '" + Printable.escape(text) + "'");
         }
         if (permits > total) {
-            throw CliException.usage(
-                    "--permits " + text + " asks for " + permits + " of " + total + ", which never come free; to take "
-                            + total + " of " + permits + ", say --permits " + total + "/" + permits);
+            throw CliException.usage("--permits " + text + " asks for " + permits + " of " + total
+                    + ", which can never be granted; to take " + total + " of " + permits + ", use --permits " + total
+                    + "/" + permits);
         }
         return new Share(Kind.PERMITS, permits, total);
     }

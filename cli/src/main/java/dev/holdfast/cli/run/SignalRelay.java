@@ -151,10 +151,10 @@ final class SignalRelay {
             }
         }
         if (kill) {
-            console.say("second " + name + ": killing the command and all that it started");
+            console.say("second " + name + ": killing the command and its descendants");
             boolean isDone = command.kill(KILL_TIMEOUT_NANOS);
             if (!isDone) {
-                console.say("still running, and not to be killed by us: " + ProcessText.list(command.alive()));
+                console.say("still running, and can't be killed by holdfast: " + ProcessText.list(command.alive()));
             }
         } else {
             command.signal(name);

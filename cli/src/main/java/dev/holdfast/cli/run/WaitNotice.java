@@ -81,7 +81,7 @@ final class WaitNotice {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
             // The wait does not depend on this, and reports what is wrong with the store.
-            console.sayIfVerbose("can't tell who holds " + Printable.quote(name) + ": "
+            console.sayIfVerbose("can't determine who holds " + Printable.quote(name) + ": "
                     + Printable.escape(String.valueOf(e.getMessage())));
         }
     }
@@ -100,7 +100,7 @@ final class WaitNotice {
         }
         if (isHopeless(info)) {
             hopeless = "lock " + Printable.quote(name)
-                    + " is held by a command around this one, which waits for this one to end";
+                    + " is held by an enclosing command, which waits for this one to end";
             waiter.interrupt();
             return;
         }

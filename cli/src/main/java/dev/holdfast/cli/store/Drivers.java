@@ -67,7 +67,8 @@ final class Drivers {
         }
         throw new CliException(
                 ExitCode.STORE_UNUSABLE,
-                "there is no driver for '" + scheme + ":'. The command may not bring one: put the jar " + jar + " into "
+                "there is no driver for '" + scheme
+                        + ":', and its licence does not allow us to include one: put the jar " + jar + " into "
                         + Printable.quote(places.get(0).toString()) + ", or name it in $" + VARIABLE,
                 null);
     }

@@ -14,7 +14,7 @@ public final class Holders {
         if (info.holders().isEmpty()) {
             return info.waiting() == 0
                     ? "free"
-                    : "free, and about to be given to the first of " + info.waiting() + " who wait";
+                    : "free, about to be granted to the first of " + info.waiting() + " waiting";
         }
         LockInfo.Holder holder = info.holders().get(0);
         StringBuilder text = new StringBuilder("held by ").append(label(holder.label()));

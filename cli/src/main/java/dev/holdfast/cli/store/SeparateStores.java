@@ -88,7 +88,7 @@ public final class SeparateStores {
             throw unusable(location, "its files can't be read (" + Printable.escape(e.toString()) + ")", store, e);
         }
         if (jars.isEmpty()) {
-            throw unusable(location, "its files, which are not part of holdfast.jar, are missing", store, null);
+            throw unusable(location, "its files, which holdfast.jar does not contain, are missing", store, null);
         }
         return jars;
     }

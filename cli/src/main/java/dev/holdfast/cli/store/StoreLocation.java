@@ -47,8 +47,8 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         if (isInherited && !location.isFile() && text.contains(MASK)) {
             // A fallback to another store would let two holders run at once.
             throw CliException.usage("$" + VARIABLE + " (" + Printable.escape(uri.toString())
-                    + ") has no credentials: 'holdfast run' never hands them to its command. Name "
-                    + "the store with --store");
+                    + ") has no credentials, because 'holdfast run' never passes them to its "
+                    + "command. Set the store with --store");
         }
         return location;
     }
@@ -65,11 +65,11 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
             String known = String.join(": ", UriHints.schemes()) + ":";
             throw CliException.usage(where
                     + Printable.escape(
-                            UriHints.after("there is no store '" + uri + "'; the command knows " + known, text)));
+                            UriHints.after("unknown store '" + uri + "'; known schemes are " + known, text)));
         }
         if (uri.scheme().equals("sqlite") && uri.rest().startsWith("~")) {
-            throw CliException.usage(where + "the shell leaves the '~' in " + Printable.quote(text)
-                    + " as it is; write sqlite:$HOME/..., or sqlite:./~... for a file of that name");
+            throw CliException.usage(where + "the shell doesn't expand the '~' in " + Printable.quote(text)
+                    + "; write sqlite:$HOME/..., or sqlite:./~... for a file with that name");
         }
         return uri;
     }
@@ -78,7 +78,7 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         String text = environment.getOrDefault(TIMEOUT_VARIABLE, "");
         Duration timeout = text.isEmpty() ? DEFAULT_TIMEOUT : DurationText.parse("$" + TIMEOUT_VARIABLE, text);
         if (timeout.isZero()) {
-            throw CliException.usage("$" + TIMEOUT_VARIABLE + " must be more than nothing");
+            throw CliException.usage("$" + TIMEOUT_VARIABLE + " must be longer than zero");
         }
         return timeout;
     }

@@ -86,7 +86,7 @@ public final class Stores {
         if (location.isFile() && !Files.exists(location.file(), LinkOption.NOFOLLOW_LINKS)) {
             if (!location.isDefault()) {
                 console.say(
-                        "nothing is locked: " + Printable.quote(location.file().toString()) + " isn't there yet");
+                        "no locks: the file " + Printable.quote(location.file().toString()) + " does not exist yet");
             }
             return Optional.empty();
         }

@@ -80,7 +80,7 @@ class DurationTextTest {
 
     @Test
     void hasAnEnd() {
-        assertThatThrownBy(() -> DurationText.parse("--wait", "36526d")).hasMessageContaining("a hundred years");
+        assertThatThrownBy(() -> DurationText.parse("--wait", "36526d")).hasMessageContaining("at most 100 years");
     }
 
     @Test

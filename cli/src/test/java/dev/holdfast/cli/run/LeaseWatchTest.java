@@ -74,7 +74,7 @@ class LeaseWatchTest {
         CliProcess.untilWritten(place.file("terms"));
         assertThat(command.isAlive()).isTrue();
         assertThat(text())
-                .contains("lock 'x' can't be kept: it was not renewed, and its lease ends in 30s; sending TERM");
+                .contains("lock 'x' can't be kept: it was not renewed, and its lease expires in 30s; sending TERM");
         hold.setRemaining(Duration.ofMillis(100));
         assertThat(command.exitCode()).isEqualTo(137);
         leaseWatch.stop();
@@ -100,7 +100,7 @@ class LeaseWatchTest {
         assertThat(command.exitCode()).isEqualTo(137);
         leaseWatch.stop();
         assertThat(text())
-                .contains("lock 'x' is lost: its lease ran out: no keep-alive was acknowledged in time; killing");
+                .contains("lock 'x' is lost: its lease expired: no keep-alive was acknowledged in time; killing");
     }
 
     @Test
@@ -131,7 +131,7 @@ class LeaseWatchTest {
         hold.untilLookedAt();
         assertThat(leaseWatch.hasActed()).isFalse();
         hold.lose(Loss.Cause.SESSION_ENDED);
-        CliProcess.until("it says so", () -> text().contains("the command goes on without it"));
+        CliProcess.until("it says so", () -> text().contains("the command continues without the lock"));
         assertThat(text()).contains("lock 'x' is lost: the store ended the session");
         leaseWatch.stop();
         assertThat(leaseWatch.hasActed()).isTrue();
@@ -146,7 +146,7 @@ class LeaseWatchTest {
         assertThat(command.exitCode()).isEqualTo(137);
         leaseWatch.stop();
         assertThat(leaseWatch.hasActed()).isTrue();
-        assertThat(text()).contains("the lease can't be watched");
+        assertThat(text()).contains("the lease can't be monitored");
     }
 
     @Test

@@ -70,8 +70,8 @@ class RunOptionsTest {
         assertThat(read("--exclusive", "x").share()).isEqualTo(new Share(Share.Kind.EXCLUSIVE, 1, 1));
         assertThat(read("--permits", "2/3", "x").share()).isEqualTo(new Share(Share.Kind.PERMITS, 2, 3));
         assertThat(read("--permits=1/1", "x").share()).isEqualTo(new Share(Share.Kind.PERMITS, 1, 1));
-        refuses("three different things", "--shared", "--exclusive", "x");
-        refuses("three different things", "--permits", "1/2", "--shared", "x");
+        refuses("exclude each other", "--shared", "--exclusive", "x");
+        refuses("exclude each other", "--permits", "1/2", "--shared", "x");
         refuses("--permits 4/3 asks for 4 of 3, which never come free", "--permits", "4/3", "x");
         for (String text : List.of("", "3", "/", "1/", "/3", "0/3", "1/0", "+1/3", "1/3/3", "1 /3", "1/1234567890")) {
             refuses("--permits takes K/N, such as 1/3 for one of three, but got '", "--permits=" + text, "x");
@@ -84,15 +84,15 @@ class RunOptionsTest {
         refuses("--lease must be at least 200ms", "--lease", "100ms", "x");
         refuses("--lease must be at least 200ms", "--lease", "0", "x");
         refuses("--grace (11s) may be at most a third of the lease (30s)", "--grace", "11s", "x");
-        refuses("--grace has no meaning with --on-lost kill", "--on-lost", "kill", "--grace", "1s", "x");
+        refuses("--grace has no effect with --on-lost kill", "--on-lost", "kill", "--grace", "1s", "x");
         refuses("--on-lost takes term, kill, ignore or exec:PROGRAM, but got 'stop'", "--on-lost", "stop", "x");
         refuses("--on-lost takes", "--on-lost", "exec:", "x");
         refuses("--leftovers takes wait, kill or ignore, but got ''", "--leftovers", "", "x");
         for (String code : List.of("256", "-1", "x", "", "1e2", "0000")) {
             refuses("--conflict-exit-code takes a number from 0 to 255", "--conflict-exit-code=" + code, "x");
         }
-        refuses("at least one character that is not a blank", "");
-        refuses("at least one character that is not a blank", "  ");
+        refuses("at least one non-blank character", "");
+        refuses("at least one non-blank character", "  ");
         refuses("at most 512 bytes", "é".repeat(257));
         refuses("unpaired surrogate", "\uD83D");
     }

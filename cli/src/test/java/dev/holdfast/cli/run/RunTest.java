@@ -234,7 +234,7 @@ class RunTest {
             CliProcess.untilWritten(place.file("started"));
             CliProcess.until("it tells why it waits", () -> cli.err().contains("\n"));
             assertThat(cli.err())
-                    .contains("the command has ended with 0, but the lock stays until what it started has ended too: ");
+                    .contains("the command has ended with 0, but the lock is kept until its descendants have ended: ");
             assertThat(cli.isAlive()).isTrue();
             place.script("stop", "");
             assertThat(cli.exitCode()).isZero();

@@ -298,7 +298,10 @@ class SqliteRunTest {
             paused.signal("CONT");
             assertThat(paused.exitCode()).isEqualTo(79);
             assertThat(paused.err())
-                    .contains("lock 'x' is lost: ", "killing the command", "another may have held it meanwhile")
+                    .contains(
+                            "lock 'x' is lost: ",
+                            "killing the command",
+                            "another process may have held it in the meantime")
                     .hasLineCount(2);
             assertThat(place.read("ledger")).isEqualTo("first\nsecond\n");
             assertThat(place.read("refused")).isEqualTo("refused stale\n");
@@ -319,7 +322,7 @@ class SqliteRunTest {
                 assertThat(holder.err()).contains("lock 'x' ");
             }
             assertThat(holder.exitCode()).isEqualTo(79);
-            assertThat(holder.err()).contains("was lost before the command had ended");
+            assertThat(holder.err()).contains("was lost before the command ended");
         }
     }
 
@@ -370,7 +373,7 @@ class SqliteRunTest {
         try (CliProcess nested = place.start(cli("x", cliWords("x", "touch", "ran")))) {
             assertThat(nested.exitCode()).isEqualTo(75);
             assertThat(nested.err())
-                    .contains("lock 'x' is held by a command around this one, which waits for this one to end");
+                    .contains("lock 'x' is held by an enclosing command, which waits for this one to end");
             assertThat(place.file("ran")).doesNotExist();
         }
     }

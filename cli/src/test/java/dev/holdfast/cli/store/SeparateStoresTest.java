@@ -36,7 +36,7 @@ class SeparateStoresTest {
             })
     void missingFilesAreNamed(String uri) {
         String store = uri.contains("zookeeper") ? "zookeeper" : "etcd";
-        refused(uri, "its files, which are not part of holdfast.jar, are missing", "'stores/" + store + "'");
+        refused(uri, "its files, which holdfast.jar does not contain, are missing", "'stores/" + store + "'");
     }
 
     @Test

@@ -26,7 +26,7 @@ class StoreLocationTest {
         assertThat(timeout("")).isEqualTo(Duration.ofSeconds(10));
         assertThat(timeout("1m30s")).isEqualTo(Duration.ofSeconds(90));
         assertThatThrownBy(() -> timeout("soon")).hasMessageStartingWith("$HOLDFAST_STORE_TIMEOUT takes a duration");
-        assertThatThrownBy(() -> timeout("0")).hasMessage("$HOLDFAST_STORE_TIMEOUT must be more than nothing");
+        assertThatThrownBy(() -> timeout("0")).hasMessage("$HOLDFAST_STORE_TIMEOUT must be longer than zero");
     }
 
     private static Duration timeout(String text) {

@@ -60,7 +60,7 @@ record DirectQuestions(LockStore store, Duration timeout, Executor callbacks) im
         }
         String what = cause instanceof TimeoutException
                 ? "it did not answer within " + DurationFormat.format(timeout)
-                : "it failed unexpectedly: " + cause;
+                : "an unexpected error occurred: " + cause;
         return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, what, cause);
     }
 

@@ -138,12 +138,14 @@ public final class HealthProbe {
                 switch (state.status()) {
                     case CONNECTED -> null;
                     case TROUBLED ->
-                        "The store " + context.product() + " answers a question, but not all that keeps locks: holds"
-                                + " last for another "
+                        "The store " + context.product()
+                                + " responds to queries, but keep-alives are failing; current holds expire "
+                                + "in "
                                 + DurationFormat.format(state.sessionLeft().orElse(Duration.ZERO));
                     case DISCONNECTED ->
-                        "The store " + context.product() + " answers, but the session has ended; another is being"
-                                + " opened, and nothing is held meanwhile";
+                        "The store " + context.product()
+                                + " responds, but the session has ended. A new session is being opened; "
+                                + "until then nothing is held";
                     case CLOSED -> "This client of " + context.product() + " is closed";
                 });
         return new HealthReport(Optional.of(roundTrip), state, problem);
@@ -154,7 +156,7 @@ public final class HealthProbe {
         String problem = context.isClosing()
                 ? "This client of " + context.product() + " is closed"
                 : cause instanceof StoreException known
-                        ? "The store " + context.product() + " can't be asked: " + known.getMessage()
+                        ? "The store " + context.product() + " can't be queried: " + known.getMessage()
                         : "The store " + context.product() + " failed unexpectedly: " + cause;
         return new HealthReport(Optional.empty(), monitor.state(), Optional.of(problem));
     }

@@ -117,9 +117,8 @@ public final class StoreAdmin implements LockAdmin {
 
     private CompletableFuture<Boolean> release(ResourceName name, long token, CallerMode caller) {
         if (token < 1) {
-            throw new IllegalArgumentException(
-                    "A fencing token is positive, but '" + name + "' was to be released from " + "the holder of "
-                            + token + "; an inspection tells the token of each holder");
+            throw new IllegalArgumentException("A fencing token is positive, but the release of '" + name
+                    + "' named token " + token + "; inspect the lock to find the token of each holder");
         }
         return resultOf(
                 questions.ask(new Command.ForceRelease(name, token), caller),

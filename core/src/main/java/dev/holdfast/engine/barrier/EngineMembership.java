@@ -127,7 +127,7 @@ final class EngineMembership implements BarrierMembership {
         try {
             outcome = Uninterruptibles.uninterruptibly(goOut());
         } catch (ExecutionException e) {
-            throw new IllegalStateException("a release never fails", e);
+            throw new IllegalStateException("a release must not fail", e);
         }
         if (outcome == ReleaseOutcome.UNCONFIRMED) {
             throw place.unconfirmedException();

@@ -48,11 +48,11 @@ public record Failures(String store) {
         String who = holder.session().equals(session) ? "this client ('" + holder.label() + "')" : named(holder);
         String token = holder.token() == holder.lastToken()
                 ? "token " + holder.token()
-                : "a token of " + holder.token() + " to " + holder.lastToken();
+                : "a token from " + holder.token() + " to " + holder.lastToken();
         long others = info.holding() - 1;
         return who + " holds it with " + token + " and about " + inSeconds(holder.leaseLeft()) + " of lease left"
                 + (others <= 0 ? "" : ", with " + others + (others == 1 ? " other" : " others"))
-                + (info.waiting() == 0 ? "" : "; " + info.waiting() + (info.waiting() == 1 ? " waits" : " wait"));
+                + (info.waiting() == 0 ? "" : "; " + info.waiting() + " waiting");
     }
 
     private static String named(LockInfo.Holder holder) {
@@ -80,17 +80,17 @@ public record Failures(String store) {
             String resource, Duration waited, Duration overtime, @Nullable StoreException why) {
         return unansweredFor(
                 resource,
-                "within the wait of " + DurationFormat.format(waited) + " that the caller has set, nor in the "
+                "within the caller's maximum wait of " + DurationFormat.format(waited) + ", nor in the "
                         + DurationFormat.format(overtime) + " after it",
                 why);
     }
 
     private RuntimeException unansweredFor(String resource, String within, @Nullable StoreException why) {
         return new StoreUnavailableException(
-                "Lock '" + resource + "' could not be asked for: the store " + store
-                        + " has not answered " + within + (why == null ? "" : ": " + why.getMessage())
-                        + ". The caller holds nothing; a grant that was under way is withdrawn, or ends"
-                        + " with the session.",
+                "Lock '" + resource + "' could not be requested: the store " + store + " did not answer " + within
+                        + (why == null ? "" : ": " + why.getMessage())
+                        + ". The caller holds nothing: if the store has granted the lock, the grant "
+                        + "is withdrawn or ends with the session.",
                 resource,
                 store,
                 why);
@@ -98,10 +98,10 @@ public record Failures(String store) {
 
     public RuntimeException taskUnanswered(String task, Duration atMost, StoreUnavailableException cause) {
         return new StoreUnavailableException(
-                "Task '" + task + "' was not run, for whether it is due is unknown: the store " + store
-                        + " has not answered. A grant that was under way is withdrawn, or ends after "
-                        + DurationFormat.format(atMost)
-                        + " at the latest.",
+                "Task '" + task + "' was not run, because the store " + store
+                        + " did not answer whether it is due. If the store has granted the lock, the grant "
+                        + "is withdrawn, or expires after "
+                        + DurationFormat.format(atMost) + ".",
                 task,
                 store,
                 cause);
@@ -110,7 +110,7 @@ public record Failures(String store) {
     public RuntimeException noSession(Duration within) {
         return new StoreUnavailableException(
                 "The store " + store + " did not open a session within " + DurationFormat.format(within)
-                        + ". Check that it is reachable; nothing is held.",
+                        + ". Check that the store is reachable; nothing is held.",
                 "",
                 store,
                 null);
@@ -120,8 +120,8 @@ public record Failures(String store) {
         return new StoreUnavailableException(
                 "The release of '" + resource + "' (token " + token + ") was not confirmed by the store " + store
                         + (why == null ? "" : ": " + why.getMessage())
-                        + ". It is repeated in the background, and the lease ends the hold within "
-                        + DurationFormat.format(lease) + ".",
+                        + ". The release is retried in the background; otherwise the lease expires "
+                        + "within " + DurationFormat.format(lease) + ".",
                 resource,
                 store,
                 why);
@@ -130,9 +130,10 @@ public record Failures(String store) {
     /** For a part that was acquired and whose release, after the whole failed, was not confirmed. */
     public RuntimeException notGivenBack(String resource, Duration lease) {
         return new StoreUnavailableException(
-                "'" + resource + "' was acquired and is given back, since not all that was asked for could be had; the"
-                        + " store " + store + " has not confirmed that. It is repeated in the background, and the lease"
-                        + " ends the hold within " + DurationFormat.format(lease) + ".",
+                "'" + resource + "' was acquired, but other locks of the same request were not, so it is being "
+                        + "released; the store " + store
+                        + " has not confirmed that. The release is retried in the background; otherwise the "
+                        + "lease expires within " + DurationFormat.format(lease) + ".",
                 resource,
                 store,
                 null);
@@ -141,11 +142,12 @@ public record Failures(String store) {
     /** For a party that gave up entering a barrier and does not know whether it opens. */
     public RuntimeException mayBeCounted(String barrier, Duration lease) {
         return new StoreUnavailableException(
-                "Barrier '" + barrier + "' may still open with this party counted: another party has been about to"
-                        + " open it for as long as the store time-out, or the store " + store
-                        + " has not answered. The place is given back in the background once no party can open for it"
-                        + " any more, and its lease of " + DurationFormat.format(lease)
-                        + " ends it if this client dies.",
+                "Barrier '" + barrier
+                        + "' may still open with this party counted: another party has been opening it for "
+                        + "longer than the store time-out, or the store " + store
+                        + " did not answer. This party's place is released in the background once the "
+                        + "barrier can no longer open with it; if this client dies, the place expires with "
+                        + "its lease of " + DurationFormat.format(lease) + ".",
                 barrier,
                 store,
                 null);
@@ -153,8 +155,8 @@ public record Failures(String store) {
 
     public RuntimeException uncounted(String latch, String id) {
         return new StoreUnavailableException(
-                "Whether '" + id + "' has counted down latch '" + latch + "' is unknown: the store " + store
-                        + " has not answered. Repeat it with the same id; it counts once.",
+                "It is unknown whether '" + id + "' has counted down latch '" + latch + "': the store " + store
+                        + " did not answer. Repeat the call with the same id; it counts only once.",
                 latch,
                 store,
                 null);
@@ -162,8 +164,8 @@ public record Failures(String store) {
 
     public RuntimeException unknownCount(String latch) {
         return new StoreUnavailableException(
-                "Whether the count of latch '" + latch + "' was set is unknown: the store " + store
-                        + " has not answered in time. Look at its count before setting it again.",
+                "It is unknown whether the count of latch '" + latch + "' was set: the store " + store
+                        + " did not answer in time. Check the count before setting it again.",
                 latch,
                 store,
                 null);
@@ -187,9 +189,10 @@ public record Failures(String store) {
     public RuntimeException ofForcedRelease(String resource, long token, StoreException failure) {
         if (failure.effect() == StoreException.Effect.UNKNOWN) {
             return new StoreUnavailableException(
-                    "Whether '" + resource + "' was released from the holder of token " + token
-                            + " is unknown: the store " + store + " has not answered: " + failure.getMessage()
-                            + ". Repeat the release with the same token; a later hold has another.",
+                    "It is unknown whether '" + resource + "' was released from the holder of token " + token
+                            + ": the store " + store + " did not answer: " + failure.getMessage()
+                            + ". Repeat the release with the same token; it can't end a later hold, whose "
+                            + "token differs.",
                     resource,
                     store,
                     failure);
@@ -210,8 +213,8 @@ public record Failures(String store) {
         if (failure.reason() == Reason.UNAVAILABLE || failure.reason() == Reason.CLOSED) {
             return new StoreUnavailableException(
                     what + " can't be reached: " + failure.getMessage()
-                            + ". The caller holds nothing new; a grant that was under way is withdrawn, or ends with"
-                            + " the session.",
+                            + ". The caller holds nothing new: if the store has granted the lock, "
+                            + "the grant is withdrawn or ends with the session.",
                     resource,
                     store,
                     failure);

@@ -57,7 +57,7 @@ final class CandidateThread {
         }
         // The executor may run the task in the calling thread, which must not be a thread of the store.
         context.callbacks().runLossListener(() -> {
-            if (Failsafe.run("handing a step of the campaign to its executor", () -> executor.execute(once)) != null) {
+            if (Failsafe.run("passing a step of the campaign to its executor", () -> executor.execute(once)) != null) {
                 executeOnNewThread(once);
             }
         });
@@ -69,7 +69,8 @@ final class CandidateThread {
     private void executeOnNewThread(Runnable task) {
         Once once = new Once(task);
         String threadName = "holdfast-candidate-" + ResourceName.printable(name.value());
-        if (Failsafe.run("a thread for a candidate", () -> SystemEnvironment.startThread(threadName, once)) != null) {
+        if (Failsafe.run("starting a candidate's thread", () -> SystemEnvironment.startThread(threadName, once))
+                != null) {
             context.callbacks().run(once);
         }
     }

@@ -145,7 +145,7 @@ final class EngineCampaign implements Campaign {
         }
         if (after.failures() == 1) {
             log.warn(
-                    "resource={} store={} the campaign has trouble; it tries again until it is closed",
+                    "resource={} store={} the campaign failed; it retries until it is closed",
                     name,
                     context.product(),
                     failure);
@@ -198,7 +198,7 @@ final class EngineCampaign implements Campaign {
         Throwable failure = isCalled ? thread.call(() -> candidate.onElected(term)) : null;
         interrupt.end();
         if (failure != null && isReportable(term, failure)) {
-            reportError(term, "while it led", failure);
+            reportError(term, "while it was the leader", failure);
         }
         term.interrupt = null;
         CampaignState after = advance(CampaignState::returned);
@@ -224,7 +224,7 @@ final class EngineCampaign implements Campaign {
         if (after == null) {
             return false;
         }
-        log.info("resource={} store={} term={} is over: {}", name, context.product(), term.term(), how.reason());
+        log.info("resource={} store={} term={} ended: {}", name, context.product(), term.term(), how.reason());
         term.notifyEnd(how);
         LossInterrupt interrupt = term.interrupt;
         if (after.step() == Step.LEADING && interrupt != null) {
@@ -246,7 +246,7 @@ final class EngineCampaign implements Campaign {
     private void stepDown(EngineLeadership term, TermEnd how, boolean wasCalled) {
         Throwable failure = wasCalled ? thread.call(() -> candidate.onTermEnd(term, how)) : null;
         if (failure != null) {
-            reportError(term, "when its term was over", failure);
+            reportError(term, "when its term ended", failure);
         }
         var unusedState = advance(CampaignState::releasing);
         var unused = release(term.hold).whenComplete((outcome, none) -> released(term, how));
@@ -286,7 +286,7 @@ final class EngineCampaign implements Campaign {
     private void reportError(Throwable failure) {
         Throwable another = thread.call(() -> candidate.onError(failure));
         if (another != null) {
-            log.warn("resource={} the candidate failed when it was told of an error", name, another);
+            log.warn("resource={} the candidate failed when it was notified of an error", name, another);
         }
     }
 
@@ -348,12 +348,12 @@ final class EngineCampaign implements Campaign {
                     ended, context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             log.warn(
-                    "resource={} store={} the campaign was closed, but its candidate has not ended yet; it keeps the"
-                            + " leadership at the store until then",
+                    "resource={} store={} the campaign was closed, but its candidate is still "
+                            + "running; the store keeps the leadership until it ends",
                     name,
                     context.product());
         } catch (ExecutionException e) {
-            throw new IllegalStateException("the end of a campaign never fails", e);
+            throw new IllegalStateException("the end of a campaign must not fail", e);
         }
     }
 

@@ -73,7 +73,7 @@ final class EngineLeadership implements Leadership {
         } else if (end.loss().isPresent()) {
             throw new LockLostException(end.loss().get());
         } else {
-            throw new IllegalStateException("Term " + term + " of '" + name() + "' was given up: " + end.reason());
+            throw new IllegalStateException("Term " + term + " of '" + name() + "' ended: " + end.reason());
         }
     }
 
@@ -116,7 +116,7 @@ final class EngineLeadership implements Leadership {
             }
             Thread.currentThread().interrupt();
         } catch (ExecutionException e) {
-            throw new IllegalStateException("the end of a term never fails", e);
+            throw new IllegalStateException("the end of a term must not fail", e);
         }
         LossInterrupt pending = interrupt;
         if (pending != null && pending.isOfCaller()) {

@@ -33,7 +33,7 @@ public final class DeferredActions {
         }
         actions = null;
         for (Runnable action : list) {
-            Failsafe.run("a step of a lock", action);
+            Failsafe.run("a deferred action of a lock", action);
         }
     }
 }

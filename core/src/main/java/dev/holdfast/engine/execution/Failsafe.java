@@ -34,7 +34,7 @@ public final class Failsafe {
     /** Logs what was thrown. Never throws: there may be too little memory or stack left to log. */
     public static void log(String what, Throwable thrown) {
         try {
-            log.error("{} failed; the client goes on", what, thrown);
+            log.error("{} failed; the client continues", what, thrown);
         } catch (Throwable again) {
             // The steps that follow matter more than the log.
         }

@@ -90,7 +90,7 @@ public final class FailsafeEnvironment implements Environment {
             try {
                 var unused = task.schedule(Math.max(0, task.due - real.monotonicNanos()));
             } catch (Throwable t) {
-                Failsafe.log("setting a timer again", t);
+                Failsafe.log("resetting a timer", t);
                 unset.add(task);
                 return;
             }
@@ -109,7 +109,7 @@ public final class FailsafeEnvironment implements Environment {
             try {
                 real.callbacks().execute(task);
             } catch (Throwable t) {
-                Failsafe.log("handing a callback to its executor, so that it runs elsewhere,", t);
+                Failsafe.log("passing a callback to its executor (it runs on another thread)", t);
                 task.run();
             }
         };
@@ -122,7 +122,7 @@ public final class FailsafeEnvironment implements Environment {
             try {
                 real.lossListeners().execute(task);
             } catch (Throwable t) {
-                Failsafe.log("handing a listener to its executor, so that it runs as a callback,", t);
+                Failsafe.log("passing a listener to its executor (it runs as a callback)", t);
                 callbacks().execute(task);
             }
         };

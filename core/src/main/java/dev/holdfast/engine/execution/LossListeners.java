@@ -55,7 +55,7 @@ public final class LossListeners {
             try {
                 action.accept(lost);
             } catch (RuntimeException | Error e) {
-                log.warn("resource={} token={} a listener for the loss failed", lost.name(), lost.token(), e);
+                log.warn("resource={} token={} a loss listener failed", lost.name(), lost.token(), e);
             }
         });
     }

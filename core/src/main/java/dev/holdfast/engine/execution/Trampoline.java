@@ -61,7 +61,7 @@ public final class Trampoline {
         Trampoline present = PRESENT.get();
         if (present != null && present.isReacting) {
             for (Runnable next = present.reactions.poll(); next != null; next = present.reactions.poll()) {
-                Failsafe.run("a reaction to the store", next);
+                Failsafe.run("handling a store reply", next);
             }
         }
     }
@@ -89,7 +89,7 @@ public final class Trampoline {
         isReacting = true;
         try {
             for (Runnable next = first; next != null; next = reactions.poll()) {
-                Failsafe.run("a reaction to the store", next);
+                Failsafe.run("handling a store reply", next);
             }
         } finally {
             isReacting = false;

@@ -134,7 +134,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     @Override
     public boolean countDown(String id, long generation) {
         if (generation < 1) {
-            throw new IllegalArgumentException("A generation is at least 1, not " + generation);
+            throw new IllegalArgumentException("A generation must be at least 1, not " + generation);
         }
         context.requireOpen();
         return result(LatchCall.countDown(resources.partition(name), name, generation, id, CallerMode.BLOCKING))

@@ -97,11 +97,11 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
     private void giveUp(Request request) {
         LocalSynchronizer resource = resources.resource(name);
         if (resource != null && !request.isDone()) {
-            Failsafe.run("the end of a wait", () -> resource.cancel(request));
+            Failsafe.run("cancelling a wait", () -> resource.cancel(request));
         }
         LocalHold hold = request.isDone() ? request.hold() : null;
         if (hold != null) {
-            Failsafe.run("giving back what nobody took", () -> {
+            Failsafe.run("releasing a grant that no caller took", () -> {
                 var unused = hold.giveBack(CallerMode.ASYNC);
             });
         }

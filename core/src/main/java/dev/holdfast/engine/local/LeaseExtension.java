@@ -73,7 +73,7 @@ public final class LeaseExtension {
         Claim grant = hold.claim();
         Partition partition = hold.resource().partition;
         FixedLeaseState fixedLease =
-                Objects.requireNonNull(grant.fixedLease, "only a hold with a lease of its own is extendable");
+                Objects.requireNonNull(grant.fixedLease, "only a hold with a fixed lease can be extended");
         ClientContext context = partition.context;
         long margin = context.rules().margin(lease.toNanos(), partition.wire.p99RoundTrip());
         long seq;
@@ -177,7 +177,7 @@ public final class LeaseExtension {
         return new StoreUnavailableException(
                 "The lease of '" + hold.name() + "' (token " + hold.rawToken()
                         + ") may or may not have been changed: the store " + store
-                        + " did not answer. The earlier of both ends counts.",
+                        + " did not answer. Rely on the earlier of the two ends.",
                 hold.name(),
                 store,
                 cause);

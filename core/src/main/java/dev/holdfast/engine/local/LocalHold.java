@@ -299,7 +299,7 @@ public class LocalHold extends OwnedHold {
     public void extendLease(Duration lease) {
         if (!isExtendable) {
             throw new IllegalStateException(
-                    "The hold on '" + resource().name + "' has no fixed lease: it is renewed until it is closed");
+                    "The hold on '" + resource().name + "' has no fixed lease: it is renewed until it is released");
         }
         LeaseExtension.extend(this, lease);
     }
@@ -358,7 +358,7 @@ public class LocalHold extends OwnedHold {
         } catch (TimeoutException e) {
             outcome = ReleaseOutcome.UNCONFIRMED;
         } catch (ExecutionException e) {
-            throw new IllegalStateException("a release never fails", e);
+            throw new IllegalStateException("a release must not fail", e);
         }
         requireGood(outcome);
     }
@@ -428,7 +428,7 @@ public class LocalHold extends OwnedHold {
 
     public void requireOpen(boolean closed) {
         if (closed) {
-            throw new IllegalStateException("The hold on '" + resource().name + "' was closed");
+            throw new IllegalStateException("The hold on '" + resource().name + "' was released");
         }
     }
 

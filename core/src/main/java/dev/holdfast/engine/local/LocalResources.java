@@ -113,7 +113,7 @@ public final class LocalResources implements SessionUser {
         return new LockMismatchException(
                 other.name.value(),
                 context.product(),
-                "this process uses it as "
+                "this process already uses it as "
                         + (other.policy.isCapacityDeclared() ? words + " of " + spec.capacity() : words));
     }
 
@@ -128,12 +128,12 @@ public final class LocalResources implements SessionUser {
             return;
         }
         if (context.traits().fixedLease() == StoreTraits.FixedLease.NONE) {
-            throw new IllegalArgumentException(
-                    "The store " + context.product() + " has no leases of their own, so '" + name + "' can't have one");
+            throw new IllegalArgumentException("The store " + context.product() + " doesn't support fixed leases, so '"
+                    + name + "' can't have one");
         }
         if (lease.binding() == Lease.Binding.DETACHED && !context.traits().has(Feature.DETACHED_GRANTS)) {
             throw new IllegalArgumentException("The store " + context.product()
-                    + " has no leases that outlive their client, so '" + name + "' can't have one");
+                    + " doesn't support leases that outlive their client, so '" + name + "' can't have one");
         }
     }
 
@@ -141,40 +141,40 @@ public final class LocalResources implements SessionUser {
 
     @Override
     public void opened(Partition partition) {
-        each(partition, "a lock under a new session", LocalSynchronizer::resume);
+        each(partition, "resuming a lock under a new session", LocalSynchronizer::resume);
     }
 
     @Override
     public void refused(Partition partition, StoreException failure, long attempt) {
         each(
                 partition,
-                "the end of waiting",
+                "ending waits",
                 resource ->
                         resource.failQueuedBefore(attempt, () -> context.storeFailure(resource.name.value(), failure)));
     }
 
     @Override
     public void renewed(Partition partition) {
-        each(partition, "a look after owners", LocalSynchronizer::checkOwners);
-        each(partition, "the end of a doubt", LocalSynchronizer::resumeAfterDoubt);
+        each(partition, "checking owners", LocalSynchronizer::checkOwners);
+        each(partition, "resuming after a doubt", LocalSynchronizer::resumeAfterDoubt);
     }
 
     @Override
     public void over(Partition partition, Session session, Loss.Cause cause) {
-        each(partition, "the end of a session", resource -> resource.sessionOver(session, cause));
+        each(partition, "handling the end of a session", resource -> resource.sessionOver(session, cause));
     }
 
     @Override
     public void silent(Partition partition, StoreException failure) {
         each(
                 partition,
-                "the end of waiting",
+                "ending waits",
                 resource -> resource.failAll(() -> context.storeFailure(resource.name.value(), failure)));
     }
 
     @Override
     public void shut(Partition partition) {
-        each(partition, "the end of a lock", resource -> resource.shut(context.failures()::closed));
+        each(partition, "closing a lock", resource -> resource.shut(context.failures()::closed));
     }
 
     @Override
@@ -196,7 +196,7 @@ public final class LocalResources implements SessionUser {
 
     @Override
     public void audit(Partition partition, Audit audit) {
-        each(partition, "the audit of a lock", resource -> resource.audit(audit));
+        each(partition, "auditing a lock", resource -> resource.audit(audit));
     }
 
     private void each(Partition partition, String what, Consumer<LocalSynchronizer> action) {

@@ -140,7 +140,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         } else if (serveAtOnce(request, deferred)) {
             return;
         } else if (request.isTry() && !mayTry(request, deferred)) {
-            request.refuse("this client ('" + context().options().label() + "') has it or asks for it", deferred);
+            request.refuse("this client ('" + context().options().label() + "') holds or requests it", deferred);
         } else {
             request.noteQueuedAt(claims.answers(), partition.keeper.attempts());
             if (queue.isEmpty()) {
@@ -157,7 +157,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     private static Loss lossOf(LocalHold hold) {
         Loss loss = hold.loss();
         if (loss == null) {
-            throw new IllegalStateException("a hold in the list of the lost has no loss");
+            throw new IllegalStateException("a hold in the list of lost holds has no loss");
         }
         return loss;
     }
@@ -457,7 +457,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     public void name(LocalHold hold) {
         step(deferred -> {
             if (hold.isOver()) {
-                throw new IllegalStateException("The permits of '" + name + "' were given back before");
+                throw new IllegalStateException("The permits of '" + name + "' were already released");
             }
             hold.grant().noteNamed();
         });
@@ -468,7 +468,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         try {
             return decide(deferred -> release(hold, caller, deferred));
         } catch (Throwable t) {
-            Failsafe.log("a release, so that it is repeated,", t);
+            Failsafe.log("a release (it will be retried)", t);
             context().environment().schedule(RETRY_RELEASE_NANOS, () -> {
                 var unused = release(hold, CallerMode.ASYNC);
             });

@@ -71,7 +71,7 @@ abstract class OwnedHold implements HoldHandle {
      */
     public void enterAgain(boolean isWrite) {
         if (depth == Integer.MAX_VALUE) {
-            throw new IllegalStateException("Lock '" + shownName() + "' was acquired too often by this thread");
+            throw new IllegalStateException("Lock '" + shownName() + "' was acquired too many times by this thread");
         }
         depth++;
         if (isWrite) {
@@ -87,7 +87,7 @@ abstract class OwnedHold implements HoldHandle {
      */
     boolean exit(boolean isWrite) {
         if (depth <= 0 || (isWrite && writeDepth <= 0)) {
-            throw new NotOwnerException(name(), "The hold on '" + shownName() + "' was released already");
+            throw new NotOwnerException(name(), "The hold on '" + shownName() + "' was already released");
         }
         depth--;
         return isWrite && --writeDepth == 0 && depth > 0;

@@ -433,7 +433,7 @@ final class ResourceClaims {
         }
         Pending pending = pendingOf(waiting);
         if (pending == null) {
-            throw new IllegalStateException("the claim " + waiting.ref + " waits for nothing");
+            throw new IllegalStateException("the claim " + waiting.ref + " is not waiting for a reply");
         }
         Request only = pending.only();
         if (only != null) {

@@ -149,14 +149,14 @@ public final class EngineLock implements DistributedLock {
             throw new NotOwnerException(
                     name(),
                     "Lock '" + resource() + "' is not held by the thread '"
-                            + Thread.currentThread().getName() + "', so it can't release it");
+                            + Thread.currentThread().getName() + "', so that thread can't release it");
         }
         hold.finish(hold.letGo(CallerMode.BLOCKING, isWriteSide()));
     }
 
     @Override
     public Condition newCondition() {
-        throw new UnsupportedOperationException("A lock that holds across processes has no conditions");
+        throw new UnsupportedOperationException("A distributed lock doesn't support conditions");
     }
 
     @Override
@@ -201,7 +201,7 @@ public final class EngineLock implements DistributedLock {
     /** Counts one more acquisition if the calling thread holds this lock; null if it does not. */
     private @Nullable LocalHold enterAgain(AcquireTerms terms) throws InterruptedException {
         if (terms.isInterruptible() && Thread.interrupted()) {
-            throw new InterruptedException("interrupted before asking for lock '" + resource() + "'");
+            throw new InterruptedException("interrupted before requesting lock '" + resource() + "'");
         }
         HoldIssuer local = local();
         LocalHold hold = local == null ? null : local.liveHoldOf(Thread.currentThread());
@@ -213,12 +213,13 @@ public final class EngineLock implements DistributedLock {
         }
         if (isWriteSide() && hold.writeDepth() == 0) {
             throw new IllegalStateException("Lock '" + resource()
-                    + "' is held for reading by this thread: it can't become a write hold, for two readers that both"
-                    + " want to write would wait for each other. Release the read hold first.");
+                    + "' is held for reading by this thread and can't be upgraded to a write hold, "
+                    + "because two readers that both upgrade would deadlock. Release the read hold "
+                    + "first.");
         }
         if (terms.hasOwnLease()) {
             throw new IllegalStateException("Lock '" + resource()
-                    + "' is held by this thread already: a nested acquire can't change its lease");
+                    + "' is already held by this thread: a nested acquire can't change its lease");
         }
         if (!hold.isLive()) {
             if (terms.isInterruptible()) {

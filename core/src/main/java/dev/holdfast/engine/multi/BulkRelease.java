@@ -44,7 +44,7 @@ public final class BulkRelease {
                     CompletableFuture.allOf(all.begun()),
                     2 * context.options().storeTimeout().toNanos());
         } catch (ExecutionException e) {
-            throw new IllegalStateException("a release never fails", e);
+            throw new IllegalStateException("a release must not fail", e);
         } catch (TimeoutException e) {
             log.debug("store={} releases were not confirmed", context.product(), e);
         }

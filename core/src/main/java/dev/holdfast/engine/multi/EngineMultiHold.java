@@ -87,7 +87,7 @@ final class EngineMultiHold implements MultiHold {
                 return part;
             }
         }
-        throw new IllegalArgumentException("'" + name + "' is no part of this hold, but " + names() + " are");
+        throw new IllegalArgumentException("'" + name + "' is not part of this hold, whose parts are " + names());
     }
 
     @Override
@@ -204,7 +204,7 @@ final class EngineMultiHold implements MultiHold {
         } catch (LockLostException e) {
             lostBefore.put(part.name(), e);
         } catch (IllegalStateException e) {
-            log.debug("resource={} was released before the hold that it is a part of", part.name(), e);
+            log.debug("resource={} was released before the multi-lock hold that contains it", part.name(), e);
         }
     }
 
@@ -248,7 +248,7 @@ final class EngineMultiHold implements MultiHold {
 
     private void requireOpen() {
         if (isClosed.get()) {
-            throw new IllegalStateException("The hold on " + names() + " was closed");
+            throw new IllegalStateException("The hold on " + names() + " was released");
         }
     }
 

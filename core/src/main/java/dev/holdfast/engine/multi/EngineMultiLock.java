@@ -29,13 +29,14 @@ public final class EngineMultiLock implements MultiLock {
      */
     public EngineMultiLock(LocalResources resources, List<MultiLockMember> parts) {
         if (parts.isEmpty()) {
-            throw new IllegalArgumentException("A multi-lock has at least one part");
+            throw new IllegalArgumentException("A multi-lock must have at least one part");
         }
         TreeMap<ResourceName, MultiLockMember> inOrder = new TreeMap<>();
         for (MultiLockMember part : parts) {
             if (part.resources() != resources) {
                 throw new IllegalArgumentException("'" + part.resource()
-                        + "' is of another client: the parts of a multi-lock are of the client that makes it");
+                        + "' belongs to another client: all parts of a multi-lock must belong to the "
+                        + "client that creates it");
             }
             inOrder.merge(part.resource(), part, MultiLockMember::with);
         }

@@ -74,7 +74,7 @@ final class MultiAcquisition {
         firstWaited = last + 1;
         if (last >= 0 && AcquireTerms.of(options).hasOwnLease()) {
             throw new IllegalStateException("Lock '" + parts.get(last).resource()
-                    + "' is held by this thread already: a nested acquire can't change its lease");
+                    + "' is already held by this thread: a nested acquire can't change its lease");
         }
     }
 

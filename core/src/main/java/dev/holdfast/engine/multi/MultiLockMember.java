@@ -41,7 +41,7 @@ public interface MultiLockMember {
      */
     default MultiLockMember with(MultiLockMember other) {
         throw new IllegalArgumentException(
-                "'" + resource() + "' is named twice: a resource can be only one part of a multi-lock");
+                "'" + resource() + "' is listed twice: a multi-lock can contain a resource only once");
     }
 
     /**
@@ -56,8 +56,9 @@ public interface MultiLockMember {
         if (lockable instanceof SemaphorePermits permits) {
             return new OfPermits(permits);
         }
-        throw new IllegalArgumentException("A part of a multi-lock must be what a Holdfast client has handed out, but '"
-                + ResourceName.printable(lockable.name()) + "' is a " + lockable.getClass());
+        throw new IllegalArgumentException("A part of a multi-lock must be created by a Holdfast client, but '"
+                + ResourceName.printable(lockable.name()) + "' is a "
+                + lockable.getClass().getName());
     }
 
     /** A lock, or one side of a read-write lock, as a part. */
@@ -133,8 +134,8 @@ public interface MultiLockMember {
         @Override
         public MultiLockMember with(MultiLockMember other) {
             if (!(other instanceof OfPermits more) || !more.permits.spec().equals(permits.spec())) {
-                throw new IllegalArgumentException(
-                        "'" + resource() + "' is named twice, as different things: a resource can be only one part");
+                throw new IllegalArgumentException("'" + resource()
+                        + "' is listed twice, as different kinds: a multi-lock can contain a " + "resource only once");
             }
             return new OfPermits(permits.with(more.permits));
         }

@@ -50,7 +50,7 @@ final class JfrEvents implements AcquisitionListener {
     /** From the request to its end. */
     @Name("dev.holdfast.Wait")
     @Label("Lock Wait")
-    @Description("A thread waited for a lock; asynchronous requests count as well")
+    @Description("A thread or an asynchronous request waited for a lock")
     @Threshold(THRESHOLD)
     static final class Wait extends OfResource {
         @Label("Outcome")
@@ -83,7 +83,7 @@ final class JfrEvents implements AcquisitionListener {
     /** A lock was handed over in memory. */
     @Name("dev.holdfast.HandOver")
     @Label("Lock Hand-Over")
-    @Description("A lock came from another thread of this process, without a way to the store")
+    @Description("A lock was handed over by another thread of this process, without a round trip to the store")
     @Enabled(false)
     @StackTrace(false)
     static final class HandOver extends OfResource {}

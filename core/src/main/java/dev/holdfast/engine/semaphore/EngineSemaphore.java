@@ -111,7 +111,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     private void throwIfInterrupted() throws InterruptedException {
         if (Thread.interrupted()) {
-            throw new InterruptedException("interrupted before asking for permits of '" + name + "'");
+            throw new InterruptedException("interrupted before requesting permits of '" + name + "'");
         }
     }
 
@@ -185,7 +185,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     @Override
     public boolean resize(int permits) {
         if (permits < 1) {
-            throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
+            throw new IllegalArgumentException("A semaphore must have at least one permit, not " + permits);
         }
         context.requireOpen();
         Reply reply = await(EpochGuardedCall.ask(

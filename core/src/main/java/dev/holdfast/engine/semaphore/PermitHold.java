@@ -57,7 +57,8 @@ public final class PermitHold extends LocalHold implements Permits {
         try {
             return new ClaimRef(name, new SessionId(id.substring(end + 1)), Long.parseLong(id.substring(0, end)));
         } catch (IllegalArgumentException | StringIndexOutOfBoundsException e) {
-            throw new IllegalArgumentException("No permits have the id '" + ResourceName.printable(id) + "'", e);
+            throw new IllegalArgumentException(
+                    "No permits were acquired with the id '" + ResourceName.printable(id) + "'", e);
         }
     }
 }

@@ -47,7 +47,7 @@ public record SemaphorePermits(LocalResources resources, ResourceName resource, 
         long sum = (long) permits + more.permits;
         if (sum > spec.capacity()) {
             throw new IllegalArgumentException("Semaphore '" + resource + "' has " + spec.capacity()
-                    + " permits: can't acquire " + sum + ", the sum of what is listed");
+                    + " permits: can't acquire " + sum + ", the sum of the listed permits");
         }
         return new SemaphorePermits(resources, resource, spec, (int) sum);
     }

@@ -159,7 +159,7 @@ public final class Auditor {
             }
             if (partition.retrier.isForgotten(ref, quietBefore)) {
                 log.error(
-                        "resource={} claim={} was forgotten on its way to its end; it is withdrawn",
+                        "resource={} claim={} was ending but has no pending command; it is withdrawn",
                         ref.resource(),
                         ref.claim());
                 // Its newest command may not be answered yet.
@@ -179,7 +179,7 @@ public final class Auditor {
         for (ClaimRef ref : orphans) {
             if (present.contains(ref)) {
                 log.warn(
-                        "resource={} claim={} the store has a claim that nobody here asked for; it is withdrawn",
+                        "resource={} claim={} the store has a claim that this client does not know; it is withdrawn",
                         ref.resource(),
                         ref.claim());
                 withdraw(ref, session);

@@ -178,7 +178,7 @@ public final class ClaimDriver {
             claim.lock().unlock();
         }
         log.error(
-                "resource={} claim={} was forgotten on its way; it is asked for again",
+                "resource={} claim={} has no pending command; it is requested again",
                 claim.ref.resource(),
                 claim.ref.claim());
         partition.keeper.afterRaise(claim.session, claim.session.epoch, () -> again(claim, 1, number));

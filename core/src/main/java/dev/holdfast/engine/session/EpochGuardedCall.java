@@ -100,7 +100,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
                         () -> failed(new StoreException(
                                 Reason.UNAVAILABLE,
                                 Effect.NONE,
-                                "this client has no session at the store just now",
+                                "this client has no session at the store at present",
                                 null)));
             } else {
                 EpochGuardedCall.send(partition, present, maker, CallerMode.ASYNC, this);

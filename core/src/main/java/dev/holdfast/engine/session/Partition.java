@@ -117,7 +117,8 @@ public final class Partition {
         for (Wait wait = waiting.poll(); wait != null; wait = waiting.poll()) {
             present.add(wait);
         }
-        present.forEach(wait -> Failsafe.run("what waited for a session", isReady ? wait.ready : wait.failed));
+        present.forEach(
+                wait -> Failsafe.run("an action that waited for a session", isReady ? wait.ready : wait.failed));
     }
 
     /**
@@ -201,7 +202,7 @@ public final class Partition {
 
     /** Notifies the users of the sessions; an exception of one does not affect the others. */
     void notifyUsers(Consumer<SessionUser> news) {
-        users.get().forEach(user -> Failsafe.run("news of a session", () -> news.accept(user)));
+        users.get().forEach(user -> Failsafe.run("notifying a user of a session", () -> news.accept(user)));
     }
 
     /** Reports an event of the session to listeners. */

@@ -169,7 +169,7 @@ public final class Poller {
                 Duration later = Duration.ofNanos(shortest * MAX_GROWTH);
                 for (Claim claim : claims) {
                     if (isDamage) {
-                        Failsafe.run("the end of waiting", () -> partition.driver.deny(claim, failure));
+                        Failsafe.run("ending a wait", () -> partition.driver.deny(claim, failure));
                     }
                     add(claim, later);
                 }

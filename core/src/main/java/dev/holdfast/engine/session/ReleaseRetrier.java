@@ -179,7 +179,7 @@ public final class ReleaseRetrier {
                     finish(command, done, null, false);
                     return;
                 }
-                Failsafe.run("the delay of an end", () -> done.delayed(failure));
+                Failsafe.run("reporting a delayed release", () -> done.delayed(failure));
                 if (failure.reason() == StoreException.Reason.CLOSED) {
                     finish(command, done, null, false);
                     return;
@@ -220,7 +220,7 @@ public final class ReleaseRetrier {
             done.delayed(new StoreException(
                     StoreException.Reason.CLOSED,
                     StoreException.Effect.NONE,
-                    "this client is closed, and the store had not confirmed it",
+                    "this client was closed before the store confirmed the release",
                     null));
         }
         finish(command, done, null, false);
@@ -231,6 +231,6 @@ public final class ReleaseRetrier {
             pending.computeIfPresent(onClaim.claim(), (claim, old) -> old.command.equals(command) ? null : old);
         }
         // An exception of the receiver does not put the answer in doubt.
-        Failsafe.run("the end of a claim", () -> done.settled(reply, isFirst));
+        Failsafe.run("reporting the end of a claim", () -> done.settled(reply, isFirst));
     }
 }

@@ -157,7 +157,7 @@ public final class Session {
             }
             return isDue;
         });
-        return () -> due.forEach(action -> Failsafe.run("what waited for a raise of the epoch", action));
+        return () -> due.forEach(action -> Failsafe.run("an action that waited for a new epoch", action));
     }
 
     /** When it has certainly ended at the store, unless another keep-alive is sent. */

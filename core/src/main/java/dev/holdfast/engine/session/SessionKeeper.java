@@ -285,7 +285,7 @@ public final class SessionKeeper {
             lock.unlock();
         }
         if (session.isAlive()) {
-            log.debug("session={} a keep-alive failed; it is repeated until the deadline", session.id, failure);
+            log.debug("session={} a keep-alive failed; it is retried until the deadline", session.id, failure);
             scheduleRenewal(session, retryDelay());
         }
         partition.troubled(failure);

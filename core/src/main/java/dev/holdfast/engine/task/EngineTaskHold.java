@@ -10,6 +10,7 @@ import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.Request;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.task.TaskHold;
 import dev.holdfast.task.TaskOptions;
 import java.time.Duration;
@@ -60,8 +61,9 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
 
     @Override
     public void extendLease(Duration lease) {
-        throw new IllegalStateException("The hold of task '" + name() + "' lasts for " + effectiveLease()
-                + ", as it was begun: one that was begun by tryBegin is extended with new TaskOptions");
+        throw new IllegalStateException(
+                "The hold of task '" + name() + "' keeps the lease of " + DurationFormat.format(effectiveLease())
+                        + " with which it began: extend a hold from tryBegin with new TaskOptions");
     }
 
     /** Releases the lock of a task that was not run at once; a lost one is left to the store. */
@@ -74,7 +76,7 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
         if (loss() != null) {
             return () -> leases.removeAfter(claim(), effectiveLease().toNanos());
         }
-        FixedLeaseState own = Objects.requireNonNull(claim().fixedLease, "a task has a lease of its own");
+        FixedLeaseState own = Objects.requireNonNull(claim().fixedLease, "a task has a fixed lease");
         TaskEnd end = new TaskEnd(this, own, leases, stage);
         return () -> end.send(caller);
     }

@@ -116,8 +116,8 @@ final class TaskEnd {
     private void complete(ReleaseOutcome outcome) {
         if (stage.complete(outcome) && outcome == ReleaseOutcome.UNCONFIRMED) {
             log.warn(
-                    "resource={} store={} token={} the end of the task was not confirmed; it is repeated, and the lock"
-                            + " ends within {}",
+                    "resource={} store={} token={} the end of the task was not confirmed; it is "
+                            + "retried, and the lock expires within {}",
                     hold.resource().name,
                     context.product(),
                     hold.rawToken(),

@@ -337,7 +337,7 @@ public final class CommandSender {
                 return;
             }
             underWay.remove(number);
-            Failsafe.run("a look at the clock", () -> {
+            Failsafe.run("checking for time-outs", () -> {
                 answeredAt = clock.now();
                 roundTrips.note(answeredAt - sentAt);
             });
@@ -366,7 +366,7 @@ public final class CommandSender {
                 answer.late(reply, sentAt);
                 return;
             }
-            Throwable thrown = Failsafe.run("the reaction to an answer", () -> answer.reply(reply, sentAt));
+            Throwable thrown = Failsafe.run("handling a reply", () -> answer.reply(reply, sentAt));
             if (thrown != null) {
                 // A reply that could not be processed is like one that did not arrive: its effects are unknown.
                 answer.failure(untaken(thrown), sentAt);
@@ -387,7 +387,7 @@ public final class CommandSender {
             // Not reported, since the store did not fail.
             fail(
                     new StoreException(
-                            Reason.CLOSED, Effect.UNKNOWN, "this client was closed before an answer came", null),
+                            Reason.CLOSED, Effect.UNKNOWN, "this client was closed before the store answered", null),
                     null);
         }
 
@@ -417,7 +417,7 @@ public final class CommandSender {
 
     private static StoreException untaken(Throwable thrown) {
         return new StoreException(
-                Reason.UNAVAILABLE, Effect.UNKNOWN, "this client could not take the answer: " + thrown, thrown);
+                Reason.UNAVAILABLE, Effect.UNKNOWN, "this client could not process the answer: " + thrown, thrown);
     }
 
     private static StoreException asStoreException(@Nullable Throwable failure) {
@@ -427,6 +427,9 @@ public final class CommandSender {
         return cause instanceof StoreException known
                 ? known
                 : new StoreException(
-                        Reason.UNAVAILABLE, Effect.UNKNOWN, "the store failed unexpectedly: " + cause, cause);
+                        Reason.UNAVAILABLE,
+                        Effect.UNKNOWN,
+                        "the store failed with an unexpected error: " + cause,
+                        cause);
     }
 }

@@ -12,7 +12,7 @@ public final class ProtocolViolation {
         return new StoreException(
                 StoreException.Reason.UNAVAILABLE,
                 StoreException.Effect.UNKNOWN,
-                "the store answered what does not suit the command: "
+                "the store gave an answer that does not fit the command: "
                         + reply.getClass().getSimpleName(),
                 null);
     }

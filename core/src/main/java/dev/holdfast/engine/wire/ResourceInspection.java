@@ -119,7 +119,7 @@ public final class ResourceInspection implements CommandSender.Answer {
             answer.completeExceptionally(new StoreException(
                     StoreException.Reason.UNAVAILABLE,
                     StoreException.Effect.NONE,
-                    "The holders of '" + name.value() + "' keep changing while they are told",
+                    "the holders of '" + name.value() + "' kept changing while they were read",
                     null));
         }
     }

@@ -117,7 +117,7 @@ public final class Batcher implements AutoCloseable {
                     future.completeExceptionally(unanswered(null));
                 }
             } catch (Throwable t) {
-                LOG.error("what followed the answer to a command failed", t);
+                LOG.error("an action that followed the reply to a command failed", t);
             }
         }
     }
@@ -142,7 +142,8 @@ public final class Batcher implements AutoCloseable {
     public Batcher(int lanes, LaneChoice choice, int maxBatch, boolean callerRuns, Executor executor, Trip trip) {
         if (lanes < 1 || maxBatch < 1) {
             throw new IllegalArgumentException(
-                    "A batcher needs at least one lane and a batch of at least one, not " + lanes + " and " + maxBatch);
+                    "A batcher needs at least one lane and a batch size of at least one, not " + lanes + " and "
+                            + maxBatch);
         }
         this.lanes = new Lane[lanes];
         for (int i = 0; i < lanes; i++) {
@@ -212,7 +213,7 @@ public final class Batcher implements AutoCloseable {
         return new StoreException(
                 StoreException.Reason.UNAVAILABLE,
                 StoreException.Effect.NONE,
-                "no thread could be had to carry out this command: " + cause,
+                "no thread was available to execute this command: " + cause,
                 cause);
     }
 
@@ -293,7 +294,7 @@ public final class Batcher implements AutoCloseable {
                     }
                 } catch (Throwable t) {
                     // The calls taken from the queue are completed; the lane continues with the next.
-                    LOG.error("a lane failed and goes on", t);
+                    LOG.error("a lane failed; it continues", t);
                     batch.forEach(Call::arrive);
                     batch.clear();
                 } finally {
@@ -317,7 +318,7 @@ public final class Batcher implements AutoCloseable {
         private void failWaiting(List<Call> first, Throwable rejected) {
             if (!closed && !isRefused) {
                 isRefused = true;
-                LOG.error("the executor of a store refuses trips; the commands that wait for one fail", rejected);
+                LOG.error("the store's executor rejected a batch; the waiting commands fail", rejected);
             }
             // Calls that are added meanwhile find the lane busy, and are failed too.
             first.forEach(call -> refuse(call, rejected));
@@ -374,7 +375,7 @@ public final class Batcher implements AutoCloseable {
 
         private void failed(List<Call> calls, Throwable t) {
             if (!(t instanceof StoreException)) {
-                LOG.error("a trip of a store failed; those of its commands fail that were not answered", t);
+                LOG.error("a batch failed; its unanswered commands fail", t);
             }
             for (Call call : calls) {
                 if (!call.isAnswered()) {

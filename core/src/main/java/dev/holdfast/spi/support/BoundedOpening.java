@@ -73,8 +73,7 @@ public final class BoundedOpening {
 
     private static <S extends LockStore> CompletableFuture<S> begin(Supplier<S> opening) {
         if (ABANDONED.get() >= MOST_ABANDONED) {
-            throw unavailable(
-                    MOST_ABANDONED + " attempts to open a store that were given up have not come to an end yet");
+            throw unavailable(MOST_ABANDONED + " abandoned attempts to open a store are still running");
         }
         CompletableFuture<S> opened = new CompletableFuture<>();
         Thread thread = new Thread(() -> open(opening, opened), "holdfast-open");
@@ -93,7 +92,7 @@ public final class BoundedOpening {
                 }
             }
             abandon(opened);
-            throw unavailable("it could not be opened within " + DurationFormat.format(time.limit()));
+            throw unavailable("the store could not be opened within " + DurationFormat.format(time.limit()));
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             if (cause instanceof Error error) {
@@ -130,7 +129,7 @@ public final class BoundedOpening {
                 try {
                     store.close();
                 } catch (RuntimeException | Error e) {
-                    LOG.warn("a store that was open too late could not be closed in order", e);
+                    LOG.warn("a store that opened after the time-out could not be closed cleanly", e);
                 }
             }
         });

@@ -161,7 +161,7 @@ public final class DeferredStore implements LockStore {
         if (isLate) {
             opened.close();
             result.completeExceptionally(
-                    new StoreException(Reason.CLOSED, Effect.NONE, "the store was closed meanwhile", null));
+                    new StoreException(Reason.CLOSED, Effect.NONE, "the store was closed in the meantime", null));
         } else {
             result.complete(opened);
         }
@@ -175,7 +175,10 @@ public final class DeferredStore implements LockStore {
             isFirst = failures == 1;
         }
         if (isFirst) {
-            LOG.warn("store={} can't be opened; tried again until it can: {}", traits.product(), failure.getMessage());
+            LOG.warn(
+                    "store={} can't be opened yet; the attempt is repeated until it succeeds: {}",
+                    traits.product(),
+                    failure.getMessage());
         }
         result.completeExceptionally(
                 failure instanceof StoreException

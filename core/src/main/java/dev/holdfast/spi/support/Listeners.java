@@ -46,7 +46,7 @@ public final class Listeners implements Consumer<Signal> {
             try {
                 one.listener.accept(signal);
             } catch (Throwable t) {
-                LOG.error("a listener of signals failed at {}", signal, t);
+                LOG.error("a signal listener failed on {}", signal, t);
             }
         }
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 public final class Refusals {
 
     /** The counter of the resource has no more fencing tokens. */
-    public static final Refused OUT_OF_TOKENS = new Refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
+    public static final Refused OUT_OF_TOKENS = new Refused(Refusal.EXHAUSTED, "its fencing tokens are exhausted");
 
     /** The claim was to pass a latch that counts. */
     public static final Refused LATCH_CLOSED = new Refused(Refusal.TAKEN, "the latch is not open");
@@ -31,8 +31,7 @@ public final class Refusals {
     /** The claim asks for more than the current capacity. */
     public static Refused tooHeavy(long weight, long capacity) {
         return new Refused(
-                Refusal.TOO_HEAVY,
-                "the claim asks for " + weight + ", but the capacity is " + capacity + " at present");
+                Refusal.TOO_HEAVY, "the claim requests " + weight + ", but the capacity is currently " + capacity);
     }
 
     /** A holder is in the way, whose lease the store does not count. */
@@ -44,7 +43,7 @@ public final class Refusals {
     public static Refused heldBy(String label, long token, long leftMicros) {
         long second = TimeUnit.SECONDS.toMicros(1);
         long seconds = (leftMicros + second - 1) / second;
-        return new Refused(Refusal.TAKEN, holder(label, token) + " and about " + seconds + "s of lease left");
+        return new Refused(Refusal.TAKEN, holder(label, token) + " and about " + seconds + " s of lease left");
     }
 
     private static String holder(String label, long token) {

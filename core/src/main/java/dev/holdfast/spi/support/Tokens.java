@@ -35,11 +35,11 @@ public final class Tokens {
     public static TokenBlock next(long last, long unixMicros, int want) {
         if (want < 1 || want > TokenBlock.MAX_SIZE) {
             throw new IllegalArgumentException(
-                    "A block has 1 to " + TokenBlock.MAX_SIZE + " tokens, but " + want + " were asked for");
+                    "A block must have 1 to " + TokenBlock.MAX_SIZE + " tokens, but " + want + " were requested");
         }
         long first = Math.max(last + 1, floor(unixMicros));
         if (last < 0 || last >= TokenBlock.MAX_TOKEN || first > TokenBlock.MAX_TOKEN) {
-            throw new IllegalStateException("The token counter is spent or corrupt: its last value is " + last);
+            throw new IllegalStateException("The token counter is exhausted or corrupt: its last value is " + last);
         }
         long end = last > floor(unixMicros + AHEAD_MICROS)
                 ? first + Math.min(want, CATCH_UP_BLOCK) - 1

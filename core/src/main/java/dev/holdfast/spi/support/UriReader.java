@@ -159,7 +159,7 @@ public final class UriReader {
         } catch (IllegalArgumentException e) {
             // Without its cause, whose text repeats a part of the password.
             throw new IllegalArgumentException("Each '%' in the URI of " + store
-                    + " begins a percent-encoded character, and one of itself is written '%25': " + uri);
+                    + " must begin a percent-encoded character; write '%25' for a literal '%': " + uri);
         }
     }
 
@@ -187,7 +187,7 @@ public final class UriReader {
         if (value != null && otherValue != null) {
             use.accept(value, otherValue);
         } else if (value != null || otherValue != null) {
-            throw wrong(value == null ? other : name, "needs '" + (value == null ? name : other) + "' beside it");
+            throw wrong(value == null ? other : name, "requires '" + (value == null ? name : other) + "' as well");
         }
     }
 
@@ -200,7 +200,7 @@ public final class UriReader {
         try {
             return Duration.parse(text);
         } catch (DateTimeParseException e) {
-            throw wrong(name, "has the form PT5S");
+            throw wrong(name, "must be a duration such as PT5S");
         }
     }
 
@@ -216,6 +216,7 @@ public final class UriReader {
     /** The failure of a URI that is not of the form. */
     public IllegalArgumentException malformed() {
         String begin = Character.toUpperCase(store.charAt(0)) + store.substring(1);
-        return new IllegalArgumentException(begin + " has the form " + uri.scheme() + ":" + form + ", unlike " + uri);
+        return new IllegalArgumentException(
+                begin + " must have the form " + uri.scheme() + ":" + form + ", not " + uri);
     }
 }

@@ -48,24 +48,24 @@ final class ClientGauges {
         this.clock = clock;
         this.catalog = catalog;
         Gauge.builder("holdfast.held", this, ClientGauges::holding)
-                .description("Holds that are live")
+                .description("Current holds")
                 .tag("client", client)
                 .strongReference(true)
                 .register(registry);
         Gauge.builder("holdfast.waiting", this, ClientGauges::waiting)
-                .description("Requests that wait for a lock")
+                .description("Requests waiting for a lock")
                 .tag("client", client)
                 .strongReference(true)
                 .register(registry);
         for (State state : State.values()) {
             Gauge.builder("holdfast.sessions", this, own -> own.count(state))
-                    .description("Sessions at the store by state: live, in doubt, or lost and not opened again")
+                    .description("Sessions at the store by state: live, in doubt, or lost and not reopened")
                     .tags("client", client, "state", TagValue.of(state))
                     .strongReference(true)
                     .register(registry);
         }
         TimeGauge.builder("holdfast.session.age", this, TimeUnit.NANOSECONDS, ClientGauges::age)
-                .description("Time since the store last acknowledged a session, of several the longest")
+                .description("Time since the store last acknowledged a session (the longest, if there are several)")
                 .tag("client", client)
                 .strongReference(true)
                 .register(registry);

@@ -91,7 +91,7 @@ public final class HoldfastMetrics implements HoldfastListener {
         @CanIgnoreReturnValue
         public Builder client(String name) {
             if (name.isBlank()) {
-                throw new IllegalArgumentException("The name of a client in metrics must not be blank");
+                throw new IllegalArgumentException("The client name for metrics must not be blank");
             }
             client = name;
             return this;
@@ -109,8 +109,8 @@ public final class HoldfastMetrics implements HoldfastListener {
             Set<String> distinct = Set.copyOf(names);
             if (distinct.size() > MAX_NAMES) {
                 throw new IllegalArgumentException(
-                        "Metrics are tagged with at most " + MAX_NAMES + " names of locks, but " + distinct.size()
-                                + " were listed: each makes time series of its own");
+                        "Metrics can be tagged with at most " + MAX_NAMES + " lock names, but " + distinct.size()
+                                + " were listed: each name creates its own time series");
             }
             lockNames = distinct;
             return this;

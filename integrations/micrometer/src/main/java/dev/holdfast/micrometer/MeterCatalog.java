@@ -88,7 +88,7 @@ final class MeterCatalog {
     Counter of(SessionEvent event) {
         // Rare: once in a keep-alive.
         return Counter.builder("holdfast.session.events")
-                .description("What became of the client's sessions: opened, renewed, in doubt, settled, lost, closed")
+                .description("Events of the client's sessions: opened, renewed, in doubt, settled, lost, closed")
                 .tags("client", client, "store", event.store(), "event", TagValue.of(event.type()))
                 .tags("cause", event.cause().map(TagValue::of).orElse("none"))
                 .register(registry);

@@ -78,7 +78,7 @@ public final class HoldfastLockProvider implements ExtensibleLockProvider {
             hold = holdfast.task(prefix + configuration.getName()).tryBegin(options);
         } catch (HoldfastException | ClientClosedException e) {
             throw new LockException(
-                    "Lock '" + configuration.getName() + "' could not be asked for: " + e.getMessage(), e);
+                    "Lock '" + configuration.getName() + "' could not be requested: " + e.getMessage(), e);
         }
         return hold.map(granted -> new HoldfastSimpleLock(configuration.getName(), granted));
     }

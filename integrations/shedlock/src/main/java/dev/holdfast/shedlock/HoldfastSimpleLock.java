@@ -37,7 +37,7 @@ final class HoldfastSimpleLock implements SimpleLock {
             hold.close();
         } catch (LockLostException e) {
             // The task has ended and releases nothing of others: as with any provider, its result stands.
-            log.warn("Lock '{}' was lost before its task had ended: {}", name, e.getMessage());
+            log.warn("Lock '{}' was lost before its task ended: {}", name, e.getMessage());
         }
     }
 
@@ -69,7 +69,7 @@ final class HoldfastSimpleLock implements SimpleLock {
 
     private void requireValid() {
         if (isOver) {
-            throw new IllegalStateException("Lock '" + name + "' was unlocked or extended before");
+            throw new IllegalStateException("Lock '" + name + "' was already unlocked or extended");
         }
     }
 }

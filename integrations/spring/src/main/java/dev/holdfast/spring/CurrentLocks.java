@@ -62,8 +62,8 @@ public final class CurrentLocks {
     public static long fencingToken() {
         HeldLocks locks = innermost();
         if (locks.names().size() > 1) {
-            throw new IllegalStateException("There are several locks here, " + locks.names()
-                    + ", each with a token of its own: call fencingToken(name)");
+            throw new IllegalStateException("Several locks are held here, " + locks.names()
+                    + ", each with its own token: call fencingToken(name)");
         }
         return locks.fencingToken(locks.names().get(0));
     }
@@ -109,8 +109,9 @@ public final class CurrentLocks {
 
     private static Hold single(HeldLocks locks) {
         return locks.single()
-                .orElseThrow(() -> new IllegalStateException("The locks " + locks.names() + " were taken together, and"
-                        + " have no hold each: call fencingToken(name) and holdId(name)"));
+                .orElseThrow(() -> new IllegalStateException("The locks " + locks.names()
+                        + " were acquired as one multi-lock, so none has its own Hold: call "
+                        + "fencingToken(name) and holdId(name)"));
     }
 
     /**
@@ -126,21 +127,23 @@ public final class CurrentLocks {
      */
     public static void extend(TaskOptions options) {
         HeldStack.job()
-                .orElseThrow(() -> new IllegalStateException("This thread runs no job with @ScheduledLock, but works"
-                        + " under " + HeldStack.names() + ". Other locks are renewed until their work ends"))
+                .orElseThrow(() -> new IllegalStateException(
+                        "This thread does not run a job with @ScheduledLock; its locks are " + HeldStack.names()
+                                + ". Only a job's lock can be extended; other locks are renewed until their work ends"))
                 .extend(options);
     }
 
     private static HeldLocks innermost() {
         return HeldStack.innermost()
-                .orElseThrow(() -> new IllegalStateException("This thread works under no lock. Call the method with"
-                        + " @Locked through its bean, or LockTemplate, around this"));
+                .orElseThrow(() -> new IllegalStateException(
+                        "This thread holds no lock. Call the @Locked method through its bean, or wrap this "
+                                + "code in a LockTemplate call"));
     }
 
     private static HeldLocks named(String name) {
         return HeldStack.named(name)
-                .orElseThrow(() -> new IllegalStateException("This thread does not work under the lock '" + name
-                        + "', but under " + HeldStack.names() + ". Call the method with @Locked through its bean, or"
-                        + " LockTemplate, around this"));
+                .orElseThrow(() -> new IllegalStateException("This thread does not hold the lock '" + name + "', but "
+                        + HeldStack.names()
+                        + ". Call the @Locked method through its bean, or wrap this code in a LockTemplate " + "call"));
     }
 }

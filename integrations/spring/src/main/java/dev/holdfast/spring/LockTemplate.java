@@ -79,7 +79,7 @@ public final class LockTemplate {
      */
     public LockTemplate withMode(LockMode mode) {
         if (mode == LockMode.PERMITS) {
-            throw new IllegalArgumentException("For permits call withPermits, with how many there are");
+            throw new IllegalArgumentException("For permits, call withPermits with the number of permits");
         }
         return with(settings.withMode(mode));
     }
@@ -252,7 +252,7 @@ public final class LockTemplate {
 
     LockRequest request(Collection<String> names) {
         if (names.isEmpty()) {
-            throw new IllegalArgumentException("There must be at least one name of a lock");
+            throw new IllegalArgumentException("At least one lock name is required");
         }
         List<String> distinct = List.copyOf(new LinkedHashSet<>(names));
         return new LockRequest(client, distinct, settings, "the work under " + distinct);

@@ -258,7 +258,7 @@ class AsyncTest {
         for (Object work : List.of(new CompletableFuture<>(), Mono.just("done"), List.of(1).stream())) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> jobs.hidden(work))
-                    .withMessageContaining("goes on though the lock is released");
+                    .withMessageContaining("whose work continues although the lock is released");
         }
         assertThat(world.isFree("job")).isTrue();
     }

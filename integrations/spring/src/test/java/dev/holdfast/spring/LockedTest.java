@@ -155,7 +155,7 @@ class LockedTest {
         try (Hold hold = world.other.lock("ledger").tryAcquire().orElseThrow()) {
             assertThat(hold.fencingToken()).isPositive();
         }
-        assertThatIllegalStateException().isThrownBy(CurrentLocks::fencingToken).withMessageContaining("under no lock");
+        assertThatIllegalStateException().isThrownBy(CurrentLocks::fencingToken).withMessageContaining("holds no lock");
         assertThatIllegalStateException()
                 .isThrownBy(() -> CurrentLocks.ensureHeld("ledger"))
                 .withMessageContaining("'ledger'");

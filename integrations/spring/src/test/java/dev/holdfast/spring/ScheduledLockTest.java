@@ -324,11 +324,11 @@ class ScheduledLockTest {
         return Stream.of(
                 Arguments.of(NoTime.class, "atMost is not set"),
                 Arguments.of(NoName.class, "it has no name"),
-                Arguments.of(LeastAboveMost.class, "atLeast must be zero to atMost"),
+                Arguments.of(LeastAboveMost.class, "atLeast must be between zero and atMost"),
                 Arguments.of(ShortMost.class, "atMost"),
                 Arguments.of(ReturnsNumber.class, "no int to return"),
                 Arguments.of(Private.class, "private method"),
-                Arguments.of(CallsItself.class, "calls it itself, in now"));
+                Arguments.of(CallsItself.class, "calls it, in now"));
     }
 
     @ParameterizedTest(name = "{0}: {1}")
@@ -345,7 +345,7 @@ class ScheduledLockTest {
         assertThat(isDue("long")).isFalse();
         assertThatThrownBy(() -> CurrentLocks.extend(TaskOptions.atMost(Duration.ofHours(1))))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("runs no job");
+                .hasMessageContaining("does not run a job");
     }
 
     @Test

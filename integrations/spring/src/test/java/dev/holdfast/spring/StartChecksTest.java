@@ -339,7 +339,7 @@ class StartChecksTest {
                 Arguments.of(BlankName.class, "blank"),
                 Arguments.of(LongName.class, "can't be the name of a lock"),
                 Arguments.of(MisspeltParameter.class, "#orderld"),
-                Arguments.of(ConstantAsKey.class, "goes into the attribute name"),
+                Arguments.of(ConstantAsKey.class, "put constant text into the attribute 'name'"),
                 Arguments.of(BrokenExpression.class, "not an expression"),
                 Arguments.of(TwoNames.class, "name"),
                 Arguments.of(PermitsOfNothing.class, "permits (1) must be 1 to capacity (0)"),
@@ -351,13 +351,13 @@ class StartChecksTest {
                 Arguments.of(TwoReactions.class, "exclude each other"),
                 Arguments.of(SkippedNumber.class, "no int to return"),
                 Arguments.of(NoSuchClient.class, "no Holdfast bean named 'other'"),
-                Arguments.of(CallsItself.class, "calls it itself, in run"),
-                Arguments.of(CallsItselfInLambda.class, "calls it itself, in lambda$run"),
-                Arguments.of(RefersToItself.class, "calls it itself, in run"),
-                Arguments.of(CallsWhatItInherits.class, "calls it itself, in run"),
-                Arguments.of(CallsUnderAnotherName.class, "calls it itself, in outer"),
-                Arguments.of(CallsUnderACondition.class, "calls it itself, in outer"),
-                Arguments.of(CallsStageUnderTheSameName.class, "calls it itself, in outer"),
+                Arguments.of(CallsItself.class, "calls it, in run"),
+                Arguments.of(CallsItselfInLambda.class, "calls it, in lambda$run"),
+                Arguments.of(RefersToItself.class, "calls it, in run"),
+                Arguments.of(CallsWhatItInherits.class, "calls it, in run"),
+                Arguments.of(CallsUnderAnotherName.class, "calls it, in outer"),
+                Arguments.of(CallsUnderACondition.class, "calls it, in outer"),
+                Arguments.of(CallsStageUnderTheSameName.class, "calls it, in outer"),
                 Arguments.of(BrokenTemplate.class, "can't be evaluated"));
     }
 
@@ -479,7 +479,7 @@ class StartChecksTest {
     void selfInvocationAllowedInClass() {
         assertThatCode(() -> world.start(AllowingOne.class, CallsItself.class)).doesNotThrowAnyException();
         assertThatThrownBy(() -> world.start(AllowingOne.class, RefersToItself.class))
-                .hasStackTraceContaining("calls it itself");
+                .hasStackTraceContaining("its own class calls it");
     }
 
     @Configuration(proxyBeanMethods = false)

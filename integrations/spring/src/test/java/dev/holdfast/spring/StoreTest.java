@@ -126,10 +126,10 @@ class StoreTest {
                 .build();
         NotingStore store = new NotingStore(memory, mutexes);
         assertThatThrownBy(() -> start(store, Readers.class))
-                .hasMessageContaining("Readers#read(): the store can't do that")
-                .hasMessageContaining("no locks for readers and writers");
+                .hasMessageContaining("Readers#read(): the store doesn't support this")
+                .hasMessageContaining("doesn't support read-write locks");
         assertThatThrownBy(() -> start(store, Permitted.class))
-                .hasMessageContaining("Permitted#train(): the store can't do that");
+                .hasMessageContaining("Permitted#train(): the store doesn't support this");
         assertThatCode(() -> start(store, Jobs.class)).doesNotThrowAnyException();
     }
 }

@@ -264,7 +264,7 @@ class TransactionsTest {
             journal.add("returned");
             assertThatIllegalStateException()
                     .isThrownBy(() -> context.getBean(Ledger.class).appendAlone())
-                    .withMessageContaining("Call it outside of the transaction");
+                    .withMessageContaining("Call it outside the transaction");
         });
         context.getBean(Ledger.class).appendAlone();
         assertThat(journal.lines).containsExactly("returned: free, committed 0");
@@ -289,7 +289,7 @@ class TransactionsTest {
     @DisplayName("is refused if its own transaction would begin before its lock")
     void transactionOutside() {
         assertThatThrownBy(() -> start(EarlyTransactions.class))
-                .hasStackTraceContaining("Give @EnableHoldfast an order that is smaller");
+                .hasStackTraceContaining("Give @EnableHoldfast a smaller order");
         assertThatCode(() -> start(Transactions.class)).doesNotThrowAnyException();
     }
 

@@ -55,9 +55,9 @@ final class Acquisitions implements HoldfastListener {
     }
 
     private enum State {
-        WAITING("is waited for"),
+        WAITING("has a waiter"),
         HELD("is held"),
-        LOST("was lost and is not closed");
+        LOST("was lost, but its hold is not closed");
 
         private final String text;
 

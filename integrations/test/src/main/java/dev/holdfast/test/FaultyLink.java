@@ -94,7 +94,7 @@ final class FaultyLink implements LockStore {
             case NONE -> delayed(store.execute(command, caller));
             case DOWN ->
                 CompletableFuture.failedFuture(
-                        new StoreException(Reason.UNAVAILABLE, Effect.NONE, "the test has taken the store down", null));
+                        new StoreException(Reason.UNAVAILABLE, Effect.NONE, "the test has stopped the store", null));
             case SILENT -> unanswered(numbers.incrementAndGet());
             case LOSES_ANSWERS -> {
                 var unused = store.execute(command, caller);

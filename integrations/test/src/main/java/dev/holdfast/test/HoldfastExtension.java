@@ -63,7 +63,7 @@ public final class HoldfastExtension implements ParameterResolver, AfterEachCall
             throw new ParameterResolutionException("A store belongs to one test, so "
                     + parameter.getDeclaringExecutable()
                     + " can't have a " + parameter.getParameter().getType().getSimpleName()
-                    + ": ask for it in @BeforeEach or in the test");
+                    + " parameter: declare it on a @BeforeEach method or on the test");
         }
         TestStore store = context.getStore(NAMESPACE)
                 .getOrComputeIfAbsent(TestStore.class, unused -> TestStore.create(settings), TestStore.class);

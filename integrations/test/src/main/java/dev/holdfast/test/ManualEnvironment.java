@@ -90,7 +90,7 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
     public void advance(Duration by) {
         if (by.isNegative()) {
             throw new IllegalArgumentException(
-                    "Time does not go back, but was to be moved by " + DurationFormat.format(by));
+                    "Time can't be moved back, but the step was " + DurationFormat.format(by));
         }
         advancing.lock();
         try {

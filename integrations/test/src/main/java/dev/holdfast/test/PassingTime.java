@@ -73,7 +73,7 @@ final class PassingTime {
                     left = left.minus(step);
                     if (left.isNegative()) {
                         failure = new AssertionError(
-                                "The call still waits when " + DurationFormat.format(most) + " have passed.");
+                                "The call is still waiting after " + DurationFormat.format(most) + ".");
                         waiter.interrupt();
                         return;
                     }
@@ -109,6 +109,8 @@ final class PassingTime {
             Thread.currentThread().interrupt();
         }
         return Optional.ofNullable(failure)
-                .map(t -> t instanceof AssertionError error ? error : new AssertionError("Time could not pass", t));
+                .map(t -> t instanceof AssertionError error
+                        ? error
+                        : new AssertionError("Time could not be advanced", t));
     }
 }

@@ -152,7 +152,7 @@ public final class TestStore implements AutoCloseable {
                         .lock(lock)
                         .acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ZERO)))
                 .orElseThrow(() -> new IllegalStateException(
-                        "Lock '" + lock + "' can't be taken by somebody else: " + record.state(lock) + "."));
+                        "Lock '" + lock + "' can't be acquired by another client: " + record.state(lock) + "."));
         taken.add(hold);
         return hold;
     }
@@ -167,10 +167,10 @@ public final class TestStore implements AutoCloseable {
             throw new CompletionException(e.getCause());
         } catch (TimeoutException e) {
             throw new AssertionError(
-                    "The store in memory has not answered within " + DurationFormat.format(REAL_TIMEOUT), e);
+                    "The in-memory store did not answer within " + DurationFormat.format(REAL_TIMEOUT), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while somebody else takes a lock", e);
+            throw new IllegalStateException("Interrupted while another client acquires a lock", e);
         }
     }
 
@@ -185,7 +185,7 @@ public final class TestStore implements AutoCloseable {
     public void advance(Duration by) {
         if (by.isNegative()) {
             throw new IllegalArgumentException(
-                    "Time does not go back, but was to be moved by " + DurationFormat.format(by));
+                    "Time can't be moved back, but the step was " + DurationFormat.format(by));
         }
         pass(by, time::advance);
     }
@@ -396,7 +396,7 @@ public final class TestStore implements AutoCloseable {
      * @throws AssertionError if not; the message names the holder
      */
     public void assertFree(String name) {
-        check(record.isFree(name), () -> "Nobody should hold '" + name + "', but " + record.state(name) + ".");
+        check(record.isFree(name), () -> "No client should hold '" + name + "', but " + record.state(name) + ".");
     }
 
     /**

@@ -135,7 +135,8 @@ class HoldfastExtensionTest {
         run(InConstructor.class)
                 .testEvents()
                 .assertThatEvents()
-                .haveAtLeastOne(finishedWithFailure(message(text -> text.contains("ask for it in @BeforeEach"))));
+                .haveAtLeastOne(
+                        finishedWithFailure(message(text -> text.contains("declare it on a @BeforeEach method"))));
     }
 
     @ExtendWith(HoldfastExtension.class)

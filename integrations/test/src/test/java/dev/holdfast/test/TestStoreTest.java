@@ -83,7 +83,7 @@ class TestStoreTest {
         Hold other = store.take("report");
         assertThatThrownBy(() -> store.callWhileTimePasses(() -> lock.acquire()))
                 .isInstanceOf(InterruptedException.class)
-                .satisfies(t -> assertThat(t.getSuppressed()[0]).hasMessageContaining("still waits"));
+                .satisfies(t -> assertThat(t.getSuppressed()[0]).hasMessageContaining("still waiting"));
         assertThat(other.isHeld()).isTrue();
         assertThat(Thread.interrupted()).isFalse();
     }

@@ -30,7 +30,7 @@ public final class ConnectionDisposal {
         } catch (SQLException e) {
             LOG.debug("a connection was discarded", e);
         } catch (RuntimeException | Error e) {
-            LOG.error("a connection could not be discarded in order", e);
+            LOG.error("a connection could not be discarded cleanly", e);
         }
         close(connection);
     }
@@ -41,9 +41,9 @@ public final class ConnectionDisposal {
             try {
                 connection.close();
             } catch (SQLException e) {
-                LOG.debug("a connection could not be closed in order", e);
+                LOG.debug("a connection could not be closed cleanly", e);
             } catch (RuntimeException | Error e) {
-                LOG.error("a connection could not be closed in order", e);
+                LOG.error("a connection could not be closed cleanly", e);
             }
         }
     }
@@ -54,7 +54,7 @@ public final class ConnectionDisposal {
             try {
                 abortBare(connection);
             } catch (SQLException | RuntimeException e) {
-                LOG.debug("a connection could not be ended", e);
+                LOG.debug("a connection could not be terminated", e);
             }
         }
     }
@@ -71,7 +71,7 @@ public final class ConnectionDisposal {
             }
             discardForTomcat(connection);
         } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
-            throw new IllegalStateException("The pool does not let a connection be discarded", e);
+            throw new IllegalStateException("The pool does not support discarding a connection", e);
         }
         connection.createStatement().close();
     }

@@ -15,35 +15,37 @@ import java.util.function.Function;
 
 /** What a database failure means for the caller, on any product. */
 public enum FailureKind {
-    LOCK_WAIT(Reason.UNAVAILABLE, "somebody else kept a row locked for too long (%s)"),
-    DEADLOCK(Reason.UNAVAILABLE, "others were in the way each time (%s)"),
+    LOCK_WAIT(Reason.UNAVAILABLE, "another transaction kept a row locked for too long (%s)"),
+    DEADLOCK(Reason.UNAVAILABLE, "every attempt conflicted with other transactions (%s)"),
 
     /** The transaction has read outdated data. */
-    CONFLICT(Reason.UNAVAILABLE, "others were in the way each time (%s)"),
+    CONFLICT(Reason.UNAVAILABLE, "every attempt conflicted with other transactions (%s)"),
 
-    DISCONNECTED(Reason.UNAVAILABLE, "the connection to the database is lost (%s)"),
-    TOO_MANY(Reason.UNAVAILABLE, "the database takes no more connections or statements of this user (%s)"),
-    READ_ONLY(Reason.DENIED, "the database takes no writes: connect to the primary (%s)"),
-    LOGIN(Reason.DENIED, "the database does not accept the user or the password (%s)"),
+    DISCONNECTED(Reason.UNAVAILABLE, "the connection to the database was lost (%s)"),
+    TOO_MANY(Reason.UNAVAILABLE, "the database accepts no more connections or statements from this user (%s)"),
+    READ_ONLY(Reason.DENIED, "the database is read-only: connect to the primary (%s)"),
+    LOGIN(Reason.DENIED, "the database rejects the user name or password (%s)"),
     NO_PASSWORD(Reason.DENIED, "%s"),
-    FORBIDDEN(Reason.DENIED, "the user may not do what locks need (%s); the manual lists the permissions"),
-    NO_DATABASE(Reason.DENIED, "there is no such database (%s)"),
-    NO_TABLE(Reason.DENIED, "the tables for locks are not there (%s)"),
-    NO_ROOM(Reason.DENIED, "the database has no room left (%s)"),
-    REJECTED(Reason.DENIED, "the database refuses a statement (%s)"),
+    FORBIDDEN(
+            Reason.DENIED,
+            "the user lacks permissions that locks need (%s); the page of the store in docs/stores lists " + "them"),
+    NO_DATABASE(Reason.DENIED, "the database does not exist (%s)"),
+    NO_TABLE(Reason.DENIED, "the lock tables do not exist (%s)"),
+    NO_ROOM(Reason.DENIED, "the database has no space left (%s)"),
+    REJECTED(Reason.DENIED, "the database rejects a statement (%s)"),
 
     POOLED(
             Reason.DENIED,
-            "a pooler gives each transaction another connection, on which prepared statements are not known: say"
-                    + " pooler=transaction, or prepareThreshold=0 to the driver (%s)"),
+            "a pooler gives each transaction another connection, which does not know the prepared "
+                    + "statements: set pooler=transaction, or prepareThreshold=0 for the driver (%s)"),
 
     LOGS_STATEMENTS(
             Reason.DENIED,
-            "the server writes its binary log by statements, which allows no writes under READ COMMITTED: set"
-                    + " binlog_format to ROW or MIXED (%s)"),
+            "the server uses statement-based binary logging, which forbids writes under READ "
+                    + "COMMITTED: set binlog_format to ROW or MIXED (%s)"),
 
-    DAMAGED(Reason.CORRUPT, "the database is damaged, and a person must look (%s)"),
-    OTHER(Reason.UNAVAILABLE, "the database did not do it (%s)");
+    DAMAGED(Reason.CORRUPT, "the database is damaged and must be repaired by hand (%s)"),
+    OTHER(Reason.UNAVAILABLE, "the database could not execute a statement (%s)");
 
     /** The SQLState of our own failure if the password file is missing or unreadable. */
     public static final String NO_PASSWORD_STATE = "ZP000";

@@ -20,7 +20,8 @@ public final class Identifiers {
     public static String checked(String identifier) {
         if (!IDENTIFIER.matcher(identifier).matches()) {
             throw new IllegalArgumentException(
-                    "A name in a database has 1 to 63 letters, digits and '_' here, and begins with no digit, unlike '"
+                    "A database identifier must have 1 to 63 letters, digits and '_', and must not "
+                            + "begin with a digit, but was '"
                             + ResourceName.printable(identifier) + "'");
         }
         return identifier;
@@ -33,8 +34,9 @@ public final class Identifiers {
      */
     public static String checkedPrefix(String prefix) {
         if (!PREFIX.matcher(prefix).matches()) {
-            throw new IllegalArgumentException("A prefix of tables has 1 to 40 lower-case letters, digits and '_', and"
-                    + " begins with no digit, unlike '" + ResourceName.printable(prefix) + "'");
+            throw new IllegalArgumentException(
+                    "A table prefix must have 1 to 40 lower-case letters, digits and '_', and must not "
+                            + "begin with a digit, but was '" + ResourceName.printable(prefix) + "'");
         }
         return prefix;
     }

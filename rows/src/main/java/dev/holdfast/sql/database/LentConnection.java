@@ -76,17 +76,17 @@ public final class LentConnection {
             restore();
             ConnectionDisposal.close(connection);
         } catch (SQLException e) {
-            LOG.debug("a connection could not be restored to the state in which it was lent, and ends", e);
+            LOG.debug("a connection could not be restored to the state in which it was lent; it is discarded", e);
             ConnectionDisposal.discard(connection);
         } catch (RuntimeException | Error e) {
-            LOG.error("a connection could not be restored to the state in which it was lent, and ends", e);
+            LOG.error("a connection could not be restored to the state in which it was lent; it is discarded", e);
             ConnectionDisposal.discard(connection);
         }
     }
 
     private void restore() throws SQLException {
         if (isAutomatic && !connection.getAutoCommit()) {
-            throw new SQLException("A connection is to be returned in the middle of a transaction", "25001");
+            throw new SQLException("A connection must not be returned in the middle of a transaction", "25001");
         }
         if (isolation.isPresent()) {
             connection.setTransactionIsolation(isolation.getAsInt());

@@ -38,7 +38,7 @@ public final class UnproxiedDataSource {
             }
             bare = behind.get();
         }
-        throw new IllegalArgumentException("The data source stands behind itself: " + source.getClass());
+        throw new IllegalArgumentException("The data source wraps itself: " + source.getClass());
     }
 
     /** Whether the source resets the settings of a returned connection before it lends it again. */
@@ -63,9 +63,9 @@ public final class UnproxiedDataSource {
             }
         } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
             throw new IllegalArgumentException(
-                    "What is behind the data source " + proxy.getClass() + " can't be found; pass that instead", e);
+                    "The data source wrapped by " + proxy.getClass() + " can't be found; pass it directly", e);
         }
-        throw new IllegalArgumentException("There is no data source behind " + proxy.getClass());
+        throw new IllegalArgumentException("There is no data source wrapped by " + proxy.getClass());
     }
 
     /** The source as an instance of the named class, or one that it wraps. */

@@ -61,7 +61,7 @@ public final class FenceGuard {
      */
     public FenceGuard withMaxWait(Duration wait) {
         if (wait.isNegative()) {
-            throw new IllegalArgumentException("A wait is zero or longer, but was " + DurationFormat.format(wait));
+            throw new IllegalArgumentException("A wait must be zero or longer, but was " + DurationFormat.format(wait));
         }
         return new FenceGuard(tables, wait, highest);
     }
@@ -112,11 +112,10 @@ public final class FenceGuard {
         RowDialect dialect = RowLocks.check(connection, maxWait);
         ResourceName name = new ResourceName(resource);
         if (token <= 0 || token > highest) {
-            throw new IllegalArgumentException(
-                    "A token from 1 to " + highest + " was expected, but this one is " + token);
+            throw new IllegalArgumentException("A token must be 1 to " + highest + ", but was " + token);
         }
         if (holdId.isEmpty() || holdId.length() > 300 || !holdId.chars().allMatch(c -> c >= ' ' && c < 0x7f)) {
-            throw new IllegalArgumentException("The id of a hold has 1 to 300 printable ASCII characters, unlike '"
+            throw new IllegalArgumentException("The id of a hold must have 1 to 300 printable ASCII characters, not '"
                     + ResourceName.printable(holdId) + "'");
         }
         try {
@@ -136,7 +135,8 @@ public final class FenceGuard {
                         holdId,
                         name.utf8());
                 if (changed != 1) {
-                    throw new SQLException("The row of '" + name + "' was locked, and is not there to be written");
+                    throw new SQLException(
+                            "The row of '" + name + "' was locked, but disappeared before it was written");
                 }
             }
         } catch (RowDialect.Busy e) {

@@ -110,8 +110,9 @@ class MariaDbRows extends RowDialect {
                 && exists(connection, "SELECT 1 FROM DUAL WHERE @@innodb_rollback_on_timeout", List.of());
         if (undone) {
             throw new SQLException(
-                    "A lock was waited for too long, and the server is set to undo the whole transaction then"
-                            + " (innodb_rollback_on_timeout); roll it back, and repeat all of it",
+                    "The wait for a lock timed out, and the server is configured to roll back the "
+                            + "whole transaction in this case (innodb_rollback_on_timeout); roll back, and "
+                            + "repeat the whole transaction",
                     "40001",
                     DEADLOCK,
                     failure);

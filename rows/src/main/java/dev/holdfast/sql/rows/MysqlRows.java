@@ -96,8 +96,8 @@ final class MysqlRows extends MariaDbRows {
             }
             if (hasGap(connection)) {
                 throw new SQLException(
-                        "the row is not there any more, and this transaction, which has looked for such a row, can't"
-                                + " make it; the next one can",
+                        "the row has disappeared, and this transaction, which has already searched "
+                                + "for it, can't create it; repeat the transaction",
                         "HY000",
                         NOWAIT_FAILED);
             }

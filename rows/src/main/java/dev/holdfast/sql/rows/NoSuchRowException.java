@@ -8,6 +8,6 @@ public final class NoSuchRowException extends HoldfastException {
     private static final long serialVersionUID = 1L;
 
     NoSuchRowException(String row, String database) {
-        super("There is no row of " + row + " (" + database + ").", row, database, null);
+        super("There is no row for " + row + " (" + database + ").", row, database, null);
     }
 }

@@ -131,7 +131,7 @@ final class PostgresRows extends RowDialect {
                     }
                 }
             }
-            throw new SQLException("The server has not told its lock_timeout");
+            throw new SQLException("The server did not return its lock_timeout");
         }
     }
 

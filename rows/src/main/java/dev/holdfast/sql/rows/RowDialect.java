@@ -50,8 +50,8 @@ abstract class RowDialect {
             case "sqlite" -> SqliteRows.INSTANCE;
             default ->
                 throw new IllegalArgumentException(
-                        "Rows can be locked on PostgreSQL, MariaDB, MySQL and SQLite, not on " + product
-                                + "; this connection leads there");
+                        "Rows can be locked on PostgreSQL, MariaDB, MySQL and SQLite, but this "
+                                + "connection leads to " + product);
         };
     }
 
@@ -171,10 +171,9 @@ abstract class RowDialect {
      */
     static void requireTransaction(Connection connection) throws SQLException {
         if (connection.getAutoCommit()) {
-            throw new IllegalStateException(
-                    "A row is locked until the end of a transaction, and this connection is in none:"
-                            + " it commits each statement by itself. Call setAutoCommit(false), or begin a transaction"
-                            + " by the means of your framework, and pass the connection of that transaction");
+            throw new IllegalStateException("A row lock lasts until the end of the transaction, but this connection "
+                    + "commits each statement (auto-commit). Call setAutoCommit(false), or begin a "
+                    + "transaction with your framework and pass its connection");
         }
     }
 
@@ -189,7 +188,7 @@ abstract class RowDialect {
                 }
                 T answer = reading.read(row);
                 if (row.next()) {
-                    throw new IllegalArgumentException("The key names more than one row; take columns that are unique");
+                    throw new IllegalArgumentException("The key matches more than one row; use unique columns");
                 }
                 return answer;
             }
@@ -200,7 +199,7 @@ abstract class RowDialect {
     static <T> T only(Connection connection, String sql, List<?> values, Reading<T> reading) throws SQLException {
         T answer = first(connection, sql, values, reading);
         if (answer == null) {
-            throw new SQLException("No row was answered by: " + sql);
+            throw new SQLException("No row was returned by: " + sql);
         }
         return answer;
     }

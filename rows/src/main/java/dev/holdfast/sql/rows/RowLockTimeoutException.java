@@ -18,8 +18,8 @@ public final class RowLockTimeoutException extends HoldfastException {
     RowLockTimeoutException(String row, String database, Duration waited, @Nullable Throwable cause) {
         super(
                 "The row of " + row + " was not locked within " + DurationFormat.format(waited)
-                        + ": another transaction has it (" + database
-                        + "). Wait longer, skip the work, or look for a transaction that stays open.",
+                        + ": another transaction holds it (" + database
+                        + "). Wait longer, skip the work, or look for a transaction that was left open.",
                 row,
                 database,
                 cause);

@@ -166,7 +166,7 @@ public final class RowLocks {
 
     static RowDialect check(Connection connection, Duration wait) throws SQLException {
         if (wait.isNegative()) {
-            throw new IllegalArgumentException("A wait is zero or longer, but was " + DurationFormat.format(wait));
+            throw new IllegalArgumentException("A wait must be zero or longer, but was " + DurationFormat.format(wait));
         }
         RowDialect.requireTransaction(connection);
         return RowDialect.of(connection);

@@ -110,10 +110,10 @@ public final class RowTables {
             throw new StoreRefusedException(
                     "The tables " + table("…") + " "
                             + (version == 0 ? "are missing" : "have version " + version / MAJOR + "." + version % MAJOR)
-                            + ", and this program needs version " + VERSION / MAJOR + "." + VERSION % MAJOR
+                            + ", but this program needs version " + VERSION / MAJOR + "." + VERSION % MAJOR
                             + (version > VERSION
                                     ? "; use a newer program, or another prefix."
-                                    : "; run the file for version 1.0 that this library brings."),
+                                    : "; run the script for version 1.0 that this library contains."),
                     "",
                     table("…"),
                     null);

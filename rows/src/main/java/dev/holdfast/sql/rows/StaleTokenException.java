@@ -15,10 +15,10 @@ public final class StaleTokenException extends HoldfastException {
 
     StaleTokenException(String resource, String database, long token, String hold, long newest, String newestHold) {
         super(
-                "A write to '" + resource + "' with token " + token + " (hold " + hold + ") is refused: "
+                "A write to '" + resource + "' with token " + token + " (hold " + hold + ") is rejected: "
                         + (token == newest
-                                ? "hold " + newestHold + " has shown the same token"
-                                : "token " + newest + " was shown before (hold " + newestHold + ")")
+                                ? "hold " + newestHold + " has used the same token"
+                                : "token " + newest + " was used before (hold " + newestHold + ")")
                         + " (" + database + "). Roll back, and stop writing under this hold.",
                 resource,
                 database,

@@ -24,11 +24,11 @@ public final class TransactionConflictException extends HoldfastException {
 
     TransactionConflictException(String row, String database, Kind kind, Throwable cause) {
         super(
-                "The transaction can't go on at the row of " + row + ": "
+                "The transaction can't continue at the row of " + row + ": "
                         + (kind == Kind.DEADLOCK
-                                ? "it and others waited for each other"
-                                : "others have changed what it has seen")
-                        + " (" + database + "). Roll it back, and repeat all of it.",
+                                ? "it deadlocked with other transactions"
+                                : "other transactions changed data that it has read")
+                        + " (" + database + "). Roll back, and repeat the whole transaction.",
                 row,
                 database,
                 cause);

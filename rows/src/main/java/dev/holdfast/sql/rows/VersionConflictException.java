@@ -18,9 +18,9 @@ public final class VersionConflictException extends HoldfastException {
     VersionConflictException(
             String row, String database, RowVersion expected, @Nullable RowVersion found, @Nullable Throwable cause) {
         super(
-                "The row of " + row + " is not as it was read: version " + expected + " was expected, and "
-                        + (found == null ? "it was changed since" : "it has version " + found) + " (" + database
-                        + "). Roll back, read again, and repeat the work.",
+                "The row of " + row + " has changed since it was read: version " + expected + " was expected, but "
+                        + (found == null ? "another transaction changed it" : "it has version " + found) + " ("
+                        + database + "). Roll back, read again, and repeat the work.",
                 row,
                 database,
                 cause);

@@ -33,7 +33,7 @@ record VersionTable(
 
     VersionTable withNonce(String column) {
         if (name != null) {
-            throw new IllegalStateException("The table of named versions has its own column for this");
+            throw new IllegalStateException("The table of named versions has a column for this");
         }
         return new VersionTable(row, table, key, version, column, null);
     }
@@ -78,7 +78,7 @@ record VersionTable(
                 "UPDATE " + dialect.quoted(table) + " SET " + set + " WHERE " + dialect.condition(key.keySet()) + same,
                 values.toArray());
         if (changed > 1) {
-            throw new IllegalArgumentException("The key names more than one row; take columns that are unique");
+            throw new IllegalArgumentException("The key matches more than one row; use unique columns");
         }
         return changed == 1;
     }

@@ -78,7 +78,8 @@ public final class Versioned {
      */
     public Versioned withAttempts(int atMost) {
         if (atMost < 1) {
-            throw new IllegalArgumentException("The work is run at least once, not " + atMost + " times");
+            throw new IllegalArgumentException(
+                    "The work must be allowed to run at least once, not " + atMost + " times");
         }
         return new Versioned(table, atMost);
     }

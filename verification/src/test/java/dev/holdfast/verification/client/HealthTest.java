@@ -93,7 +93,7 @@ class HealthTest {
             world.advanceUntil("the check ends", checking::isDone);
             HealthReport report = checking.result();
             assertThat(report.isHealthy()).isFalse();
-            assertThat(report.problem().orElseThrow()).contains("can't be asked", "the test says so");
+            assertThat(report.problem().orElseThrow()).contains("can't be queried", "the test says so");
         }
     }
 

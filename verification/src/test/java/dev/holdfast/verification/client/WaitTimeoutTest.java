@@ -119,7 +119,7 @@ class WaitTimeoutTest {
         Eventually.holds("the stage has ended", stage::isDone);
         LockWaitTimeoutException timeout = timeout(waiting);
         assertThat(timeout.holder()).isEmpty();
-        assertThat(timeout).hasMessageContaining("others hold it or wait before this caller");
+        assertThat(timeout).hasMessageContaining("others hold it or are ahead in the queue");
         assertThat(stage).isCompletedExceptionally();
         assertThat(link.sent(Command.Inspect.class)).as("one question for both").hasSize(1);
         hold.close();

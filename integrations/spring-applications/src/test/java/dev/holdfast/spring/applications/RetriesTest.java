@@ -28,7 +28,7 @@ import org.springframework.retry.annotation.Retryable;
 @ExtendWith(OutputCaptureExtension.class)
 class RetriesTest {
 
-    private static final String WARNING = "which is held during all of its attempts and pauses";
+    private static final String WARNING = "which is held during all attempts and pauses";
 
     /** Tells the tokens of its attempts, of which the third succeeds. */
     static class Attempts {

@@ -36,7 +36,7 @@ class EtcdStoreConfiguration {
             HoldfastProperties properties,
             ObjectProvider<EtcdStoreBuilderCustomizer> customizers) {
         properties.refuseLaterAndBundle(
-                "etcd", "say in the URI where the certificates are, or use a ManagedChannel with them");
+                "etcd", "name the certificate files in the URI, or use a ManagedChannel that has them");
         builder.connectTimeout(properties.storeTimeout());
         HoldfastProperties.Etcd etcd = properties.etcd();
         if (etcd.namespace() != null) {

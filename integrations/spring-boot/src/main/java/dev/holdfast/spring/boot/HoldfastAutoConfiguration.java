@@ -97,10 +97,10 @@ public final class HoldfastAutoConfiguration {
             List<HoldfastConnectionDetails> places = details.orderedStream().toList();
             if (places.size() > 1) {
                 throw new HoldfastConfigurationException(
-                        "The lock store could be any of " + places.size()
-                                + " beans of the type HoldfastConnectionDetails.",
-                        "Leave one. A service of Docker Compose is left out by the label"
-                                + " 'org.springframework.boot.ignore'.");
+                        "There are " + places.size()
+                                + " beans of type HoldfastConnectionDetails, so the lock store is ambiguous.",
+                        "Keep only one. The label 'org.springframework.boot.ignore' excludes a "
+                                + "Docker Compose service.");
             } else if (!places.isEmpty()) {
                 HoldfastConnectionDetails place = places.get(0);
                 return uris.open(place.getUri(), place.getUsername(), place.getPassword());
@@ -124,7 +124,7 @@ public final class HoldfastAutoConfiguration {
                 return configurer.configure(Holdfast.builder(store)).build();
             } catch (IllegalArgumentException e) {
                 throw new HoldfastConfigurationException(
-                        "The client of the lock store can't be set up: " + e.getMessage(),
+                        "The lock client can't be configured: " + e.getMessage(),
                         "Correct the properties under 'holdfast'.",
                         e);
             }

@@ -109,14 +109,14 @@ public final class HoldfastEndpoint {
         List<String> names = clients.names();
         if (names.size() != 1) {
             throw badInput(
-                    "There are " + names.size() + " clients, " + names + "; name one with the parameter 'client'");
+                    "There are " + names.size() + " clients, " + names + "; select one with the parameter 'client'");
         }
         return names.get(0);
     }
 
     private String existing(String client) {
         if (!clients.names().contains(client)) {
-            throw badInput("There is no client '" + client + "'; there are " + clients.names());
+            throw badInput("There is no client '" + client + "'; the clients are " + clients.names());
         }
         return client;
     }

@@ -10,30 +10,29 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * The properties under {@code holdfast}.
  *
  * @param enabled Whether Holdfast is configured at all.
- * @param store URI of the lock store, such as 'redis://localhost', or 'bean:NAME' for the connection bean of that name.
- *     Found among the beans if not set.
+ * @param store URI of the lock store, such as 'redis://localhost', or 'bean:NAME' for a connection bean.
+ *     By default the application's connection bean.
  * @param username User at the store, if the URI does not name one.
  * @param password Password at the store, if the URI does not have one.
- * @param label Label of this client in lists of holders. Name of the application, user, host and process if not set.
+ * @param label Label of this client in lists of holders. By default the application, user, host and process.
  * @param namePrefix Prefix of every name at the store, which separates applications or tenants that share one.
- * @param maxWait Maximum wait of annotations and of the LockTemplate for others.
- * @param onTimeout Reaction of a method with @Locked when others kept the lock for all of that time.
- * @param onLoss Reaction when the lock of a method, or of the LockTemplate, is lost.
- * @param surroundingTransaction Reaction when the caller of a method with @Locked has begun a transaction.
- * @param atMost Longest time of the lock of a method with @ScheduledLock that sets none.
- * @param openAtStartup Whether the client is opened when the application starts. If not set, it is opened if the
- *     application has a method with @Locked or @ScheduledLock.
- * @param startupPolicy Reaction if the store can't be reached when the application starts.
+ * @param maxWait Maximum wait for a lock, for annotations and the LockTemplate.
+ * @param onTimeout Reaction of a @Locked method when the lock was not granted within the maximum wait.
+ * @param onLoss Reaction when the lock of a method or of the LockTemplate is lost.
+ * @param surroundingTransaction Reaction when the caller of a @Locked method has already begun a transaction.
+ * @param atMost Longest time that a @ScheduledLock method keeps its lock, unless the annotation sets one.
+ * @param openAtStartup Whether the client is opened when the application starts. By default it is, if the application
+ *     has a method with @Locked or @ScheduledLock.
+ * @param startupPolicy Reaction when the store can't be reached at application start.
  * @param sessionTtl How long the locks of this application stay held after a crash.
- * @param keepAliveEvery Time between keep-alives of the session. A third of its ttl if not set, which is also the
- *     maximum.
- * @param storeTimeout How long the store may not reply before waiting calls fail.
- * @param cohortBudget How long threads of the application may hand over a lock among themselves while others wait.
+ * @param keepAliveEvery Time between keep-alives of the session: at most a third of its ttl, which is the default.
+ * @param storeTimeout How long the store may be silent before waiting calls fail.
+ * @param cohortBudget How long threads of this application may hand over a lock among themselves while others wait.
  * @param shutdownPhase Phase in which clients close: web servers, schedulers and listeners in higher phases stop
- *     before, connections in lower phases after.
+ *     earlier, connections in lower phases later.
  * @param healthTimeout How long a health check may take.
  * @param metrics Meters of the client.
- * @param ssl TLS of a store that is named by a URI.
+ * @param ssl TLS of a store with a URI.
  * @param jdbc Store on a database.
  * @param redis Store on Redis.
  * @param etcd Store on etcd.
@@ -70,13 +69,13 @@ record HoldfastProperties(
     /**
      * Meters of the client.
      *
-     * @param lockNames Names of locks that are values of the tag of meters; all others share the value 'other'. No such
-     *     tag if empty.
+     * @param lockNames Lock names that meters are tagged with; all others share the value 'other'. If empty, meters have
+     *     no such tag.
      */
     record Metrics(@DefaultValue List<String> lockNames) {}
 
     /**
-     * TLS of a store that is named by a URI.
+     * TLS of a store with a URI.
      *
      * @param bundle Name of the SSL bundle with the trusted certificates and the client certificate.
      */
@@ -86,10 +85,10 @@ record HoldfastProperties(
      * Store on a database.
      *
      * @param initializeSchema When the tables are created.
-     * @param schema Schema of the tables, on MySQL and MariaDB the database. That of the connection if not set.
+     * @param schema Schema of the tables; on MySQL and MariaDB, the database. By default that of the connection.
      * @param tablePrefix Prefix of the names of the tables.
-     * @param listens Whether the store keeps a connection of the DataSource for notifications of grants.
-     * @param pooler Pooler between the application and PostgreSQL, for a store that is named by a URI.
+     * @param listens Whether the store keeps one connection of the DataSource to receive notifications of grants.
+     * @param pooler Pooler between the application and PostgreSQL, for a store with a URI.
      */
     record Jdbc(
             @Nullable SchemaMode initializeSchema,
@@ -103,8 +102,8 @@ record HoldfastProperties(
      *
      * @param namespace Prefix of the keys.
      * @param commandTimeout Time after which a command without a reply ends with an unknown outcome.
-     * @param waitForReplicas How many replicas must have a grant before it counts. None if not set.
-     * @param replicaTimeout How long replicas may take to confirm a grant.
+     * @param waitForReplicas How many replicas must acknowledge a grant. By default none.
+     * @param replicaTimeout How long replicas may take to acknowledge a grant.
      */
     record Redis(
             @Nullable String namespace,
@@ -115,7 +114,7 @@ record HoldfastProperties(
     /**
      * Store on etcd.
      *
-     * @param namespace Prefix of the keys, before a slash. That of the URI if not set, otherwise 'holdfast'.
+     * @param namespace Prefix of the keys, followed by a slash. By default that of the URI, otherwise 'holdfast'.
      * @param requestTimeout Time after which a request without a reply ends with an unknown outcome.
      */
     record Etcd(
@@ -125,7 +124,7 @@ record HoldfastProperties(
     /**
      * Store on ZooKeeper.
      *
-     * @param root Node below which the store creates its nodes. That of the URI if not set, otherwise '/holdfast'.
+     * @param root Node below which the store creates its nodes. By default that of the URI, otherwise '/holdfast'.
      * @param requestTimeout Time after which a request without a reply ends with an unknown outcome.
      */
     record Zookeeper(
@@ -189,11 +188,11 @@ record HoldfastProperties(
      */
     void refuseLaterAndBundle(String kind, String tls) {
         if (startsWithoutStore()) {
-            throw new IllegalArgumentException("the property 'holdfast.startup-policy' is 'retry', and a store on "
-                    + kind + " can't be opened later than the application starts; set it to 'fail'");
+            throw new IllegalArgumentException("the property 'holdfast.startup-policy' is 'retry', but a store on "
+                    + kind + " can't be opened after the application has started; set it to 'fail'");
         } else if (ssl.bundle() != null) {
-            throw new IllegalArgumentException("the property 'holdfast.ssl.bundle' is set, and a store on " + kind
-                    + " takes no SSL bundle; " + tls);
+            throw new IllegalArgumentException("the property 'holdfast.ssl.bundle' is set, but a store on " + kind
+                    + " doesn't support SSL bundles; " + tls);
         }
     }
 

@@ -28,9 +28,10 @@ class JdbcStoreConfiguration {
             HoldfastProperties properties, ObjectProvider<JdbcStoreBuilderCustomizer> customizers) {
         return new StoreConnector<>(DataSource.class, connection -> {
             if (properties.jdbc().pooler() != null) {
-                throw new IllegalArgumentException("the property 'holdfast.jdbc.pooler' is set, which is for a store"
-                        + " that a URI names; set prepareThreshold=0 of the driver in the DataSource instead, and not"
-                        + " 'holdfast.jdbc.listens'");
+                throw new IllegalArgumentException(
+                        "the property 'holdfast.jdbc.pooler' is set, but applies only to a store with a "
+                                + "URI; for a DataSource, set the driver's prepareThreshold=0 instead, and leave "
+                                + "'holdfast.jdbc.listens' unset");
             }
             return open(JdbcStore.builder(connection), properties, customizers);
         });
@@ -42,8 +43,10 @@ class JdbcStoreConfiguration {
             HoldfastProperties properties, ObjectProvider<JdbcStoreBuilderCustomizer> customizers) {
         return new StoreUriOpener(new JdbcStoreProvider().schemes(), uri -> {
             if (properties.ssl().bundle() != null) {
-                throw new IllegalArgumentException("the property 'holdfast.ssl.bundle' is set, and drivers of databases"
-                        + " take no SSL bundle; say in the URI what they know, such as sslmode and sslrootcert");
+                throw new IllegalArgumentException(
+                        "the property 'holdfast.ssl.bundle' is set, but database drivers don't support SSL "
+                                + "bundles; use the driver's own parameters in the URI, such as sslmode and "
+                                + "sslrootcert");
             }
             return open(JdbcStore.builder(withPooler(uri, properties.jdbc().pooler())), properties, customizers);
         });
@@ -54,7 +57,7 @@ class JdbcStoreConfiguration {
             return uri;
         } else if (uri.parameters().containsKey(POOLER)) {
             throw new IllegalArgumentException(
-                    "there is a pooler in the URI, and another in the property 'holdfast.jdbc.pooler'");
+                    "a pooler is set both in the URI and in the property 'holdfast.jdbc.pooler'");
         }
         Map<String, String> parameters = new LinkedHashMap<>(uri.parameters());
         parameters.put(POOLER, pooler.name().toLowerCase(Locale.ROOT));

@@ -36,8 +36,9 @@ class RedisStoreConfiguration {
             String bundle = properties.ssl().bundle();
             if (bundle != null) {
                 if (!uri.scheme().startsWith("rediss")) {
-                    throw new IllegalArgumentException("the property 'holdfast.ssl.bundle' is set, and the URI asks for"
-                            + " no TLS; its scheme would have to begin with 'rediss'");
+                    throw new IllegalArgumentException(
+                            "the property 'holdfast.ssl.bundle' is set, but the URI doesn't use TLS; use a "
+                                    + "scheme that begins with 'rediss'");
                 }
                 builder.tls(tls(bundles.getObject().getBundle(bundle)));
             }

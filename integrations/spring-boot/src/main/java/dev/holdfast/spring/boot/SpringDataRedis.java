@@ -50,17 +50,19 @@ final class SpringDataRedis {
         } else if (configuration instanceof RedisStandaloneConfiguration standalone) {
             return RedisStore.builder(server(standalone, client));
         } else if (configuration instanceof RedisStaticMasterReplicaConfiguration) {
-            throw new IllegalArgumentException("it leads to a master and replicas by their addresses, as with"
-                    + " 'spring.data.redis.masterreplica.nodes', and a lock store follows no fail-over between these;"
-                    + " use Sentinels or a cluster, or set 'holdfast.store' to the URI of the master");
+            throw new IllegalArgumentException("it connects to a fixed list of a master and its replicas "
+                    + "('spring.data.redis.masterreplica.nodes'), and a lock store can't follow a fail-over "
+                    + "between them; use Sentinels or a cluster, or set 'holdfast.store' to the URI of the "
+                    + "master");
         } else if (configuration instanceof RedisSocketConfiguration) {
-            throw new IllegalArgumentException("it leads to a Unix domain socket, and a lock store on Redis needs TCP;"
-                    + " set 'holdfast.store' to a URI such as 'redis://localhost'");
+            throw new IllegalArgumentException(
+                    "it connects through a Unix domain socket, but a lock store on Redis needs TCP; set "
+                            + "'holdfast.store' to a URI such as 'redis://localhost'");
         }
         throw new IllegalArgumentException(
                 "it has a " + configuration.getClass().getName()
-                        + ", and a lock store needs one of Spring Data's for a server, Sentinels or a cluster; or set"
-                        + " 'holdfast.store' to a URI");
+                        + ", but a lock store needs Spring Data's configuration of a server, of Sentinels or "
+                        + "of a cluster; alternatively, set 'holdfast.store' to a URI");
     }
 
     /*
@@ -74,8 +76,9 @@ final class SpringDataRedis {
         if (field != null && field.trySetAccessible()) {
             return (RedisConfiguration) Objects.requireNonNull(ReflectionUtils.getField(field, connection));
         }
-        throw new IllegalArgumentException("this version of Spring Data Redis does not show where it leads; set"
-                + " 'holdfast.store' to a URI such as 'redis://localhost'");
+        throw new IllegalArgumentException(
+                "this version of Spring Data Redis does not reveal which server it connects to; set "
+                        + "'holdfast.store' to a URI such as 'redis://localhost'");
     }
 
     private static RedisURI server(RedisStandaloneConfiguration server, LettuceClientConfiguration client) {

@@ -20,8 +20,8 @@ final class StoreBeans {
     /** The prefix of a bean name in the property for the store. */
     static final String SCHEME = "bean:";
 
-    private static final String CHOOSE = "Mark the one to use with @HoldfastConnection, set 'holdfast.store' to '"
-            + SCHEME + "' and its name, or name the store by a URI.";
+    private static final String CHOOSE = "Mark the bean to use with @HoldfastConnection, or set 'holdfast.store' to '"
+            + SCHEME + "' followed by the bean's name, or to the URI of a store.";
 
     private final ConfigurableListableBeanFactory beans;
     private final List<StoreConnector<?>> connectors;
@@ -64,10 +64,9 @@ final class StoreBeans {
                 .orElseThrow(() -> new HoldfastConfigurationException(
                         "The property 'holdfast.store' names the bean '" + name + "', "
                                 + (beans.containsBean(name)
-                                        ? "on which no lock store can be opened with the modules that are on the class"
-                                                + " path"
-                                        : "and there is none")
-                                + ". Beans that would do: "
+                                        ? "on which no lock store can be opened with the modules on " + "the class path"
+                                        : "which does not exist")
+                                + ". Suitable beans: "
                                 + all().map(Candidate::toString).toList() + ".",
                         "Correct the name, or add the module of the store."));
         return open(named);
@@ -132,15 +131,14 @@ final class StoreBeans {
                 .toList();
         if (missing.isEmpty()) {
             return new HoldfastConfigurationException(
-                    "There is no lock store: the property 'holdfast.store' is not set, and there is no bean on which a"
-                            + " store could be opened.",
+                    "There is no lock store: the property 'holdfast.store' is not set, and no bean "
+                            + "provides a connection for a store.",
                     "Set 'holdfast.store' to the URI of a store, such as 'redis://localhost', or configure a bean of"
-                            + " one of the types " + connectionTypes() + "; and add the module of the store, such as"
-                            + " dev.holdfast:holdfast-redis.");
+                            + " one of the types " + connectionTypes()
+                            + ". Also add the store's module, such as dev.holdfast:holdfast-redis.");
         }
         return new HoldfastConfigurationException(
-                "There is no lock store: the application has connections that one could be opened on, but not the"
-                        + " module of the store.",
+                "There is no lock store: the application has a suitable connection, but the store's module is missing.",
                 "Add " + String.join(" or ", missing) + " to the class path, or set 'holdfast.store' to the URI of"
                         + " another store.");
     }

@@ -15,13 +15,13 @@ final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<HoldfastExcepti
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, HoldfastException cause) {
         String action;
         if (cause instanceof StoreUnavailableException) {
-            action = "Start the store, or correct where it is. An application that is to start without its store"
-                    + " sets 'holdfast.startup-policy' to 'retry'.";
+            action = "Start the store, or correct its address. To start the application without its store, "
+                    + "set 'holdfast.startup-policy' to 'retry'.";
         } else if (cause instanceof StoreRefusedException) {
             StoreException store = findCause(cause, StoreException.class);
             action = store != null && store.reason() == StoreException.Reason.CORRUPT
-                    ? "Look at what is there: nothing was overwritten."
-                    : "Give the store what it asks for, or correct the configuration.";
+                    ? "Inspect the store's data: nothing was overwritten."
+                    : "Meet the store's requirement, or correct the configuration.";
         } else {
             return null;
         }

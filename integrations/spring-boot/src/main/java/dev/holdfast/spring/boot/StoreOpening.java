@@ -29,7 +29,7 @@ final class StoreOpening {
                     : new StoreRefusedException(message, "", place, e);
         } catch (IllegalArgumentException e) {
             throw new HoldfastConfigurationException(
-                    "The lock store on " + place + " can't be set up: " + e.getMessage(),
+                    "The lock store on " + place + " can't be configured: " + e.getMessage(),
                     "Correct the properties under 'holdfast'.",
                     e);
         }

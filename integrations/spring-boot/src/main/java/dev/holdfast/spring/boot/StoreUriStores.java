@@ -35,8 +35,8 @@ final class StoreUriStores {
                 .findFirst()
                 .ifPresent(store -> {
                     throw new HoldfastConfigurationException(
-                            "The property 'holdfast.store' is '" + uri + "', and the module of that store is not on the"
-                                    + " class path.",
+                            "The property 'holdfast.store' is '" + uri
+                                    + "', but the module of that store is not on the class path.",
                             "Add " + store.artifact() + " to the class path.");
                 });
         Optional<StoreUriOpener> opener = openers.stream()
@@ -44,15 +44,16 @@ final class StoreUriStores {
                 .findFirst();
         if (opener.isEmpty() && properties.ssl().bundle() != null) {
             throw new HoldfastConfigurationException(
-                    "The property 'holdfast.ssl.bundle' is set, and the store '" + uri + "' takes no SSL bundle.",
+                    "The property 'holdfast.ssl.bundle' is set, but the store '" + uri
+                            + "' doesn't support SSL bundles.",
                     "Remove 'holdfast.ssl.bundle'; a database takes its TLS settings from the URI or from a"
                             + " DataSource.");
         }
         if (opener.isEmpty() && properties.startsWithoutStore() && !isLocal(uri)) {
             throw new HoldfastConfigurationException(
-                    "The property 'holdfast.startup-policy' is 'retry', and the store '" + uri
-                            + "' can't be opened later than the application starts.",
-                    "Set 'holdfast.startup-policy' to 'fail'; a database or a Redis can be opened later.");
+                    "The property 'holdfast.startup-policy' is 'retry', but the store '" + uri
+                            + "' can't be opened after the application has started.",
+                    "Set 'holdfast.startup-policy' to 'fail'; only databases and Redis can be opened later.");
         }
         return StoreOpening.of(
                 "'" + uri + "'",
@@ -73,11 +74,11 @@ final class StoreUriStores {
         String rest = uri.rest();
         if (!rest.startsWith("//")) {
             throw new IllegalArgumentException(
-                    "The properties 'holdfast.username' and 'holdfast.password' are for a store"
-                            + " that users log in to, which '" + uri + "' is not");
+                    "The properties 'holdfast.username' and 'holdfast.password' are set, but the " + "store '" + uri
+                            + "' has no login");
         } else if (rest.indexOf('@') >= 0) {
-            throw new IllegalArgumentException("There are credentials in the URI '" + uri
-                    + "', and others in 'holdfast.username' and 'holdfast.password'");
+            throw new IllegalArgumentException("Credentials are set both in the URI '" + uri
+                    + "' and in 'holdfast.username' and 'holdfast.password'");
         }
         String credentials = encoded(user) + (password == null ? "" : ":" + encoded(password));
         return new StoreUri(uri.scheme(), "//" + credentials + "@" + rest.substring(2), uri.parameters());

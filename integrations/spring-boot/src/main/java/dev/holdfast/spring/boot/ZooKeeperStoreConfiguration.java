@@ -43,7 +43,7 @@ class ZooKeeperStoreConfiguration {
         private static ZooKeeperStore.Builder builder(CuratorFramework curator) {
             if (curator.getState() != CuratorFrameworkState.STARTED) {
                 throw new IllegalArgumentException("it is " + curator.getState()
-                        + ", and has to be started before locks are asked for, as by initMethod = \"start\"");
+                        + ", but must be started before locks are used, for example with initMethod = \"start\"");
             }
             return CuratorStore.builder(curator);
         }
@@ -54,7 +54,7 @@ class ZooKeeperStoreConfiguration {
             ZooKeeperStore.Builder builder,
             HoldfastProperties properties,
             ObjectProvider<ZooKeeperStoreBuilderCustomizer> customizers) {
-        properties.refuseLaterAndBundle("ZooKeeper", "set up TLS by properties of ZooKeeper's client");
+        properties.refuseLaterAndBundle("ZooKeeper", "configure TLS with the properties of ZooKeeper's client");
         builder.connectTimeout(properties.storeTimeout());
         HoldfastProperties.Zookeeper zookeeper = properties.zookeeper();
         if (zookeeper.root() != null) {

@@ -222,8 +222,8 @@ class ActuatorTest {
     void badInput() {
         exposed.run(context -> {
             HoldfastEndpoint endpoint = context.getBean(HoldfastEndpoint.class);
-            assertBad(() -> endpoint.locks(null, null, null, 0), "A page has 1 to");
-            assertBad(() -> endpoint.locks(null, null, null, 1_000_000), "A page has 1 to");
+            assertBad(() -> endpoint.locks(null, null, null, 0), "A page may have 1 to");
+            assertBad(() -> endpoint.locks(null, null, null, 1_000_000), "A page may have 1 to");
             assertBad(() -> endpoint.lock(null, " "), "");
             assertBad(() -> endpoint.release(null, -1, "report"), "token");
             assertBad(() -> endpoint.release(null, 1, "x".repeat(600)), "");

@@ -79,7 +79,7 @@ class ConnectionDetailsTest {
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("2 beans of the type HoldfastConnectionDetails"));
+                        .contains("2 beans of type HoldfastConnectionDetails"));
     }
 
     @Test

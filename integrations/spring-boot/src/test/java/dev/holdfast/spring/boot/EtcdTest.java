@@ -106,6 +106,6 @@ class EtcdTest {
                 .withPropertyValues("holdfast.startup-policy=retry")
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
-                        .hasMessageContaining("a store on etcd can't be opened later"));
+                        .hasMessageContaining("a store on etcd can't be opened after"));
     }
 }

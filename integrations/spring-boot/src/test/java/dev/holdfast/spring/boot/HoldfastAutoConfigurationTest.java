@@ -180,7 +180,7 @@ class HoldfastAutoConfigurationTest {
                 .withPropertyValues("holdfast.store=postgresql://shop:canary@localhost")
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .noneMatch(text -> text.contains("canary"))
-                        .anyMatch(text -> text.contains("A database has the form"))
+                        .anyMatch(text -> text.contains("A database must have the form"))
                         .anyMatch(text -> text.contains("Correct the properties under 'holdfast'")));
     }
 
@@ -267,7 +267,7 @@ class HoldfastAutoConfigurationTest {
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("there is a pooler in the URI"));
+                        .contains("a pooler is set both in the URI"));
         behindPooler
                 .withPropertyValues("holdfast.store=mysql://localhost/shop")
                 .run(context -> assertAnalysis(context.getStartupFailure())
@@ -303,13 +303,13 @@ class HoldfastAutoConfigurationTest {
                         .noneMatch(text -> text.contains("canary"))
                         .first()
                         .asString()
-                        .contains("There are credentials in the URI"));
+                        .contains("Credentials are set both in the URI"));
         withPassword
                 .withPropertyValues("holdfast.store=memory:")
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("a store that users log in to"));
+                        .contains("has no login"));
     }
 
     @Test
@@ -357,18 +357,18 @@ class HoldfastAutoConfigurationTest {
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("'memory:' takes no SSL bundle"));
+                        .contains("'memory:' doesn't support SSL bundles"));
         withBundle
                 .withPropertyValues("holdfast.store=postgresql://localhost/shop")
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("drivers of databases take no SSL bundle"));
+                        .contains("database drivers don't support SSL bundles"));
         withBundle
                 .withPropertyValues("holdfast.store=redis://localhost")
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("begin with 'rediss'"));
+                        .contains("begins with 'rediss'"));
     }
 }

@@ -167,7 +167,7 @@ class StoreBeansTest {
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("LettuceConnectionFactory 'redisConnectionFactory'", "a master and replicas"));
+                        .contains("LettuceConnectionFactory 'redisConnectionFactory'", "a master and its replicas"));
         runner.withBean(
                         LettuceConnectionFactory.class,
                         () -> new LettuceConnectionFactory(new RedisSocketConfiguration("/run/redis.sock")))
@@ -179,7 +179,7 @@ class StoreBeansTest {
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("and a lock store needs one of Spring Data's"));
+                        .contains("but a lock store needs Spring Data's configuration"));
     }
 
     private void expectAsked(String name, UnaryOperator<ApplicationContextRunner> with) {
@@ -300,7 +300,7 @@ class StoreBeansTest {
                 .withClassLoader(new FilteredClassLoader("dev.holdfast.store.jdbc"))
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .satisfiesExactly(
-                                what -> assertThat(what).contains("not the module of the store"),
+                                what -> assertThat(what).contains("the store's module is missing"),
                                 action -> assertThat(action).contains("dev.holdfast:holdfast-jdbc")));
     }
 

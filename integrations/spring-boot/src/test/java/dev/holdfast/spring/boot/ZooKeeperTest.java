@@ -115,6 +115,6 @@ class ZooKeeperTest {
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("a store on ZooKeeper takes no SSL bundle"));
+                        .contains("a store on ZooKeeper doesn't support SSL bundles"));
     }
 }

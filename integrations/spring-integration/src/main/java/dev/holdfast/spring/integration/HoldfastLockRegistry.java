@@ -74,7 +74,7 @@ public final class HoldfastLockRegistry
 
     private RegistryLock lockOf(Object lockKey) {
         if (!(lockKey instanceof String key)) {
-            throw new IllegalArgumentException("The key of a lock must be a String, but was a "
+            throw new IllegalArgumentException("A lock key must be a String, but was a "
                     + lockKey.getClass().getName());
         }
         return locks.get(key, name -> new RegistryLock(name, holdfast.lock(prefix + name)));

@@ -125,7 +125,8 @@ final class RegistryLock implements DistributedLock {
 
     /** A re-entrant acquisition. */
     private boolean reacquire(Duration ttl) {
-        Hold again = lock.tryAcquire().orElseThrow(() -> new IllegalStateException("not by its own thread"));
+        Hold again =
+                lock.tryAcquire().orElseThrow(() -> new IllegalStateException("the current thread no longer holds it"));
         try {
             extend(again, ttl);
         } catch (RuntimeException e) {

@@ -50,12 +50,12 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
         String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, TestStore.class, true, false);
         if (names.length > 1) {
             throw new IllegalStateException("@EmbeddedHoldfast needs one TestStore, but there are " + names.length
-                    + " beans of that type: " + Arrays.toString(names) + ". Leave one of them, or none.");
+                    + " beans of that type: " + Arrays.toString(names) + ". Keep one of them, or none.");
         } else if (names.length == 1) {
             if (!names[0].equals(STORE) && !settings.isEmpty()) {
                 throw new IllegalStateException("@EmbeddedHoldfast has settings, " + settings
-                        + ", but the test has a TestStore of its own, the bean '" + names[0]
-                        + "'. Set the client up where that is created, or remove it.");
+                        + ", but the test defines its own TestStore, the bean '" + names[0]
+                        + "'. Configure the client where that bean is created, or remove the bean.");
             }
             return names[0];
         }
@@ -83,9 +83,10 @@ final class BeanReplacement implements BeanFactoryPostProcessor {
 
     private static RootBeanDefinition original(ConfigurableListableBeanFactory beans, String name) {
         if (!beans.containsBeanDefinition(name)) {
-            throw new IllegalStateException("@EmbeddedHoldfast can't replace the bean '" + name + "' of the type "
-                    + beans.getType(name) + ": it was put into the context ready-made. Have the context make it, or"
-                    + " leave it out of the test.");
+            throw new IllegalStateException(
+                    "@EmbeddedHoldfast can't replace the bean '" + name + "' of type " + beans.getType(name)
+                            + ": it was registered as an existing instance. Let the context create the bean, or "
+                            + "leave it out of the test.");
         }
         return (RootBeanDefinition) beans.getMergedBeanDefinition(name);
     }

@@ -42,7 +42,7 @@ record ClientSettings(
                 .toList();
         if (all.size() > 1) {
             throw new IllegalStateException(declaring.getName() + " has several " + ANNOTATION
-                    + " that contradict each other: " + all + ". Leave one, or let them agree.");
+                    + " that contradict each other: " + all + ". Keep one, or make them agree.");
         }
         return Optional.of(all.get(0));
     }

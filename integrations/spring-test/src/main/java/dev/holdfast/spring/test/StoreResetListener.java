@@ -35,8 +35,8 @@ final class StoreResetListener extends AbstractTestExecutionListener {
             store.reset();
         } catch (IllegalStateException e) {
             log.warn(
-                    "test={}.{} has left something behind, so its application context is closed, and the next test"
-                            + " gets a new one. {}",
+                    "test={}.{} did not clean up, so its application context is closed and the "
+                            + "next test gets a new one. {}",
                     test.getTestClass().getSimpleName(),
                     test.getTestMethod().getName(),
                     e.getMessage());

@@ -58,7 +58,8 @@ interface AcquisitionFailure {
         TimeoutReaction otherwise = isPlain ? where.defaults().onTimeout() : TimeoutReaction.THROW;
         boolean skips = where.single("onTimeout", locked.onTimeout(), otherwise) == TimeoutReaction.SKIP;
         if ((fallback.isEmpty() ? 0 : 1) + (handler.isEmpty() ? 0 : 1) + (skips ? 1 : 0) > 1) {
-            throw where.misuse("onTimeout = SKIP, fallback and failureHandler exclude each other; set one of them");
+            throw where.misuse(
+                    "onTimeout = SKIP, fallback and failureHandler exclude each other; set only one of them");
         }
         if (!fallback.isEmpty()) {
             return new ByUser(fallback(where, fallback));
@@ -78,7 +79,8 @@ interface AcquisitionFailure {
     private static AcquisitionFailure skip(AnnotatedMethod where) {
         Class<?> type = where.method().getReturnType();
         if (type.isPrimitive() && type != void.class) {
-            throw where.misuse("onTimeout = SKIP has no " + type + " to return. Return an Optional or a "
+            throw where.misuse("onTimeout = SKIP has no " + type
+                    + " to return when the method is skipped. Return an Optional or a "
                     + ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName() + ", or name a fallback");
         }
         return (call, failure) -> {
@@ -106,12 +108,12 @@ interface AcquisitionFailure {
         Method withFailure = ReflectionUtils.findMethod(where.targetClass(), name, withException);
         Method found = withFailure != null ? withFailure : ReflectionUtils.findMethod(where.targetClass(), name, plain);
         if (found == null) {
-            throw where.misuse("there is no method " + name + " with the same parameters, nor with a"
-                    + " LockWaitTimeoutException after them, for fallback");
+            throw where.misuse("there is no fallback method " + name
+                    + " with the same parameters, or with the same parameters and a LockWaitTimeoutException");
         }
         if (!ClassUtils.isAssignable(where.method().getReturnType(), found.getReturnType())) {
             throw where.misuse("the fallback " + name + " returns a "
-                    + found.getReturnType().getSimpleName() + ", and not a "
+                    + found.getReturnType().getSimpleName() + " instead of a "
                     + where.method().getReturnType().getSimpleName());
         }
         ReflectionUtils.makeAccessible(found);

@@ -75,7 +75,7 @@ final class AnnotatedMethod {
             throw misuse(attribute + " = \"" + text + "\" can't be evaluated", e);
         }
         if (result == null || result.toString().isBlank()) {
-            throw misuse(attribute + " = \"" + text + "\" is evaluated to nothing");
+            throw misuse(attribute + " = \"" + text + "\" evaluates to null");
         }
         return result.toString();
     }
@@ -96,7 +96,8 @@ final class AnnotatedMethod {
             throw misuse(attribute + " = \"" + value + "\" has a placeholder without a value");
         }
         if (resolved == null || resolved.isBlank()) {
-            throw misuse(attribute + " = \"" + value + "\" is blank" + (value.isBlank() ? "" : " once it is resolved"));
+            throw misuse(attribute + " = \"" + value + "\" is blank"
+                    + (value.isBlank() ? "" : " after its placeholders are resolved"));
         }
         return resolved;
     }
@@ -104,7 +105,7 @@ final class AnnotatedMethod {
     /** An attribute that may be set at most once; the default if it is not set. */
     <T> T single(String attribute, T[] values, T otherwise) {
         if (values.length > 1) {
-            throw misuse(attribute + " is set to " + values.length + " values; set one of them");
+            throw misuse(attribute + " is set to " + values.length + " values; set only one of them");
         }
         return values.length == 0 ? otherwise : values[0];
     }
@@ -121,7 +122,8 @@ final class AnnotatedMethod {
         try {
             return Optional.of(DurationFormatterUtils.detectAndParse(text, DurationFormat.Unit.MILLIS));
         } catch (IllegalArgumentException e) {
-            throw misuse(attribute + " = \"" + text + "\" is not a time. Write it as 500ms, 10s, 1m30s or PT10S", e);
+            throw misuse(
+                    attribute + " = \"" + text + "\" is not a duration. Write it as 500ms, 10s, 1m30s or PT10S", e);
         }
     }
 }

@@ -126,7 +126,7 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
 
     private ConfigurableListableBeanFactory beans() {
         if (beans == null) {
-            throw new IllegalStateException("This advisor was not made by a bean factory");
+            throw new IllegalStateException("This advisor was not created by a bean factory");
         }
         return beans;
     }
@@ -140,8 +140,9 @@ abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatch
                 .filter(one -> one.getAggregateIndex() == nearest)
                 .count();
         if (count > 1) {
-            throw where.misuse("it is there " + count + " times, on the method or on its annotations. Leave one; a"
-                    + " key that is a collection locks several things");
+            throw where.misuse("it is present " + count
+                    + " times, on the method or on its annotations. Keep one; to lock several resources, use "
+                    + "a key that is a collection");
         }
         return read(where, annotations.get(annotation).synthesize());
     }

@@ -96,8 +96,8 @@ final class CallExpression {
         Integer index = parameters.get(name);
         if (index == null) {
             Set<String> known = new TreeSet<>(parameters.keySet());
-            throw where.misuse(described() + " has the variable #" + name + ", but the parameters are known as " + known
-                    + ". Names of parameters are there if the class is compiled with -parameters");
+            throw where.misuse(described() + " has the variable #" + name + ", but the known parameters are " + known
+                    + ". Parameter names are available only if the class is compiled with -parameters");
         }
         variables.put(name, index);
     }
@@ -105,9 +105,9 @@ final class CallExpression {
     private void checkProperty(String property) {
         String name = property.endsWith("?") ? property.substring(0, property.length() - 1) : property;
         if (!ROOT_PROPERTIES.contains(name)) {
-            throw where.misuse(described() + " has the property " + name + ", but a call has only "
-                    + new TreeSet<>(ROOT_PROPERTIES) + ". A parameter is written #" + name
-                    + ", and what does not change goes into the attribute name");
+            throw where.misuse(described() + " has the property " + name + ", but the properties of a call are "
+                    + new TreeSet<>(ROOT_PROPERTIES) + ". Write #" + name
+                    + " for a parameter, and put constant text into the attribute 'name'");
         }
     }
 

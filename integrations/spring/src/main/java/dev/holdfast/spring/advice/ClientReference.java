@@ -59,7 +59,9 @@ final class ClientReference {
             return bean;
         } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) {
             throw where.misuse(
-                    "there is no Holdfast bean to lock with. Define one, or name one of several with client", e);
+                    "there is no single Holdfast bean to lock with. Define one, or select one of "
+                            + "several with the attribute 'client'",
+                    e);
         }
     }
 
@@ -79,8 +81,7 @@ final class ClientReference {
                 break;
             }
         }
-        String message =
-                where.name() + " was not run, since its client for locks can't be created: " + why.getMessage();
+        String message = where.name() + " was not run, because its lock client can't be created: " + why.getMessage();
         return isUnavailable
                 ? new StoreUnavailableException(message, "", store, failure)
                 : new StoreRefusedException(message, "", store, failure);
@@ -97,7 +98,7 @@ final class ClientReference {
         String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, Holdfast.class, true, false);
         if (names.length == 0 || (!name.isEmpty() && !beans.containsBean(name))) {
             throw where.misuse("there is no Holdfast bean" + (name.isEmpty() ? "" : " named '" + name + "'")
-                    + " to lock with. Define one, as with Holdfast.connect(uri)");
+                    + " to lock with. Define one, for example with Holdfast.connect(uri)");
         }
         boolean isPresent = opens || (name.isEmpty() ? Arrays.stream(names).allMatch(this::isMade) : isMade(name));
         return isPresent ? Optional.of(open()) : Optional.empty();

@@ -37,9 +37,9 @@ final class LockNames {
         }
         if (text.isEmpty()) {
             LOG.warn(
-                    "@Locked on {} has neither a name nor a key, so the lock is named after the method: processes from"
-                            + " before and after a change of its class or signature don't exclude each other."
-                            + " Set a name.",
+                    "@Locked on {} has neither a name nor a key, so the lock is named after the "
+                            + "method: if its class or signature changes, old and new processes don't "
+                            + "exclude each other. Set a name.",
                     where.name());
         }
         String fixed = text.isEmpty() ? where.name() : text;
@@ -77,7 +77,7 @@ final class LockNames {
 
     private List<String> names(CallExpression by, Collection<?> several) {
         if (several.isEmpty()) {
-            throw by.failure("is empty, so that there is nothing to lock", null);
+            throw by.failure("is empty, so there is nothing to lock", null);
         }
         Set<String> names = new LinkedHashSet<>();
         for (Object element : several) {
@@ -96,11 +96,12 @@ final class LockNames {
         if (value instanceof Collection
                 || value instanceof Map
                 || value.getClass().isArray()) {
-            throw by.failure("has a part that is a " + value.getClass().getSimpleName() + ", and not one key", null);
+            throw by.failure("contains a " + value.getClass().getSimpleName() + " instead of a single key", null);
         }
         String text = value.toString();
         if (!(value instanceof CharSequence) && IdentityText.isIn(value, text)) {
-            throw by.failure("is a " + value.getClass().getName() + ", whose text differs from object to object", null);
+            throw by.failure(
+                    "is a " + value.getClass().getName() + ", whose toString() differs from object to object", null);
         }
         if (text == null || text.isBlank()) {
             throw by.failure("is blank", null);

@@ -68,7 +68,7 @@ final class LockedMethod implements GuardedMethod {
                     .map(acquire::withMaxHold)
                     .orElse(acquire);
         } catch (IllegalArgumentException e) {
-            throw where.misuse("a time is out of range", e);
+            throw where.misuse("a duration is out of range", e);
         }
         return new LockSettings(
                 locked.mode(),
@@ -86,7 +86,7 @@ final class LockedMethod implements GuardedMethod {
     private static int capacity(AnnotatedMethod where, Locked locked) {
         String text = where.text("capacityString", locked.capacityString());
         if (!text.isEmpty() && locked.capacity() != 0) {
-            throw where.misuse("capacity and capacityString exclude each other; set one of them");
+            throw where.misuse("capacity and capacityString exclude each other; set only one of them");
         }
         int capacity = locked.capacity();
         try {
@@ -110,7 +110,7 @@ final class LockedMethod implements GuardedMethod {
             try {
                 new LockRequest(holdfast, List.of(names.sample()), settings, where.name()).check();
             } catch (IllegalArgumentException e) {
-                throw where.misuse("the store can't do that", e);
+                throw where.misuse("the store doesn't support this", e);
             }
         });
     }
@@ -170,9 +170,9 @@ final class LockedMethod implements GuardedMethod {
         }
         @Nullable Object result = execution.run(request, locks, invocation::proceed);
         if (result != null && ResultKind.goesOn(result)) {
-            throw where.misuse("it has returned a " + result.getClass().getName() + ", which goes on though the lock is"
-                    + " released. Declare a return type of CompletionStage or Mono, so that the lock is held"
-                    + " until then");
+            throw where.misuse("it returned a " + result.getClass().getName()
+                    + ", whose work continues although the lock is released. Declare CompletionStage or Mono "
+                    + "as the return type, so that the lock is held until the result completes");
         }
         return result;
     }

@@ -35,15 +35,15 @@ final class ProxyChecks {
         if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
             throw use.misuse(
                     type,
-                    "a " + (Modifier.isPrivate(modifiers) ? "private" : "static") + " method is not called through the"
-                            + " proxy, so that nothing would be locked. Make it a method of the bean that others call,"
-                            + " or use LockTemplate in it");
+                    "a " + (Modifier.isPrivate(modifiers) ? "private" : "static")
+                            + " method is not called through the proxy, so nothing would be locked. Make it "
+                            + "an instance method that other beans can call, or use LockTemplate in it");
         }
         if (Modifier.isFinal(type.getModifiers()) && !isOfInterface(use.method(), type)) {
             throw use.misuse(
                     type,
-                    "the class is final, so that there can be no proxy. Make it open, or the method one of an"
-                            + " interface");
+                    "the class is final, so it can't be proxied. Make it non-final, or declare the "
+                            + "method in an interface");
         }
     }
 
@@ -58,14 +58,14 @@ final class ProxyChecks {
             if (AopUtils.isCglibProxy(bean) && Modifier.isFinal(use.method().getModifiers())) {
                 throw use.misuse(
                         type,
-                        "a final method is not called through the proxy, so that nothing would be locked. Make it"
-                                + " open");
+                        "a final method is not called through the proxy, so nothing would be "
+                                + "locked. Make it non-final");
             }
             if (AopUtils.isJdkDynamicProxy(bean) && !isOfInterface(use.method(), type)) {
                 throw use.misuse(
                         type,
-                        "the bean has a proxy of its interfaces, and none of them has this method. Add it to one, or"
-                                + " set proxyTargetClass = true");
+                        "the bean's proxy implements only its interfaces, and none of them "
+                                + "declares this method. Add it to one, or set proxyTargetClass = true");
             }
             if (TRANSACTIONS_PRESENT) {
                 Transactions.check(proxy, type, use);
@@ -84,9 +84,10 @@ final class ProxyChecks {
                         "{}",
                         use.misuse(
                                         type,
-                                        "advice of spring-retry or Resilience4j is inside of the lock, which is held"
-                                                + " during all of its attempts and pauses. Give that advice an order"
-                                                + " smaller than that of @EnableHoldfast, or use @Retryable of Spring")
+                                        "retry advice of spring-retry or Resilience4j runs inside "
+                                                + "the lock, which is held during all attempts and pauses. "
+                                                + "Give that advice a smaller order than @EnableHoldfast, or "
+                                                + "use Spring's @Retryable")
                                 .getMessage()));
     }
 
@@ -112,8 +113,9 @@ final class ProxyChecks {
                 if (advisor.getAdvice() instanceof TransactionInterceptor && matches(advisor, use.method(), type)) {
                     throw use.misuse(
                             type,
-                            "the transaction of the method would begin before the lock is there, and see older data."
-                                    + " Give @EnableHoldfast an order that is smaller than that of the transactions");
+                            "the method's transaction would begin before the lock is acquired, and "
+                                    + "could read stale data. Give @EnableHoldfast a smaller order than that "
+                                    + "of the transactions");
                 }
             }
         }

@@ -32,14 +32,16 @@ enum ResultKind {
     static ResultKind of(AnnotatedMethod method) {
         Class<?> type = method.method().getReturnType();
         if (KotlinDetector.isSuspendingFunction(method.method())) {
-            throw method.misuse("a suspending function is not supported. Return a Mono, or call LockTemplate in it");
+            throw method.misuse(
+                    "suspending functions are not supported. Return a Mono, or call LockTemplate in the " + "function");
         }
         if (type == CompletionStage.class || type == CompletableFuture.class) {
             return STAGE;
         }
         if (goesOn(type)) {
-            throw method.misuse("what it returns, a " + type.getSimpleName() + ", goes on after the method has returned"
-                    + " and the lock is released. Return a value, a CompletionStage, a CompletableFuture or a Mono");
+            throw method.misuse("it returns a " + type.getSimpleName()
+                    + ", whose work continues after the method has returned and the lock is released. Return "
+                    + "a value, a CompletionStage, a CompletableFuture or a Mono");
         }
         return adapter(type) == null ? VALUE : REACTIVE;
     }

@@ -24,7 +24,7 @@ final class ScheduledLockAdvisor extends AnnotationAdvisor<ScheduledLock> {
         String other = methodsByJob.putIfAbsent(task.job(), where.name());
         if (other != null && !other.equals(where.name())) {
             LOG.warn(
-                    "@ScheduledLock on {} and on {} have the name '{}', so that while one runs, the other is skipped",
+                    "@ScheduledLock on {} and on {} have the same name '{}', so one is skipped while the other runs",
                     other,
                     where.name(),
                     task.job());

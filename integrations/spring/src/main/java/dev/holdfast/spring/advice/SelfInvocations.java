@@ -48,10 +48,10 @@ final class SelfInvocations {
         for (SelfCall call : find(type, uses)) {
             IllegalStateException found = call.callee.misuse(
                     type,
-                    "the class calls it itself, in " + call.caller.substring(0, call.caller.indexOf('('))
-                            + ". That goes past the proxy and locks nothing. Move it to"
-                            + " another bean, or use LockTemplate; LockedDefaults.withSelfInvocation turns this check"
-                            + " off");
+                    "its own class calls it, in " + call.caller.substring(0, call.caller.indexOf('('))
+                            + ". This call bypasses the proxy and locks nothing. Move the method to "
+                            + "another bean, or use LockTemplate; LockedDefaults.withSelfInvocation "
+                            + "turns this check off");
             if (reaction == SelfInvocation.REFUSE && !call.isRecursion()) {
                 throw found;
             }
@@ -126,7 +126,7 @@ final class SelfInvocations {
                 }
             } catch (IOException | IllegalArgumentException e) {
                 // Newer than the reader, or not readable: this check is only a convenience.
-                LOG.debug("The class file of {} can't be searched for calls of itself", each.getName(), e);
+                LOG.debug("The class file of {} can't be searched for calls to its own methods", each.getName(), e);
             }
         }
         found.removeIf(SelfCall::isCovered);

@@ -50,7 +50,7 @@ final class StartChecks
 
     private ConfigurableListableBeanFactory beans() {
         if (beans == null) {
-            throw new IllegalStateException("These checks were not made by a bean factory");
+            throw new IllegalStateException("These checks were not created by a bean factory");
         }
         return beans;
     }
@@ -126,9 +126,9 @@ final class StartChecks
         for (AnnotatedMethods.Use use : uses(type)) {
             throw use.misuse(
                     type,
-                    "the bean '" + name + "' has no proxy, so that nothing is locked: it was made before there were"
-                            + " proxies, as a post-processor or as what one depends on. Move the method to another"
-                            + " bean");
+                    "the bean '" + name + "' has no proxy, so nothing is locked: it was created before proxies are "
+                            + "available, because it is a post-processor or a dependency of one. Move the "
+                            + "method to another bean");
         }
     }
 
@@ -154,8 +154,8 @@ final class StartChecks
             for (AnnotatedMethods.Use use : uses(type)) {
                 throw use.misuse(
                         type,
-                        "the bean '" + name + "' is in a child context, where annotations have no effect, so that"
-                                + " nothing is locked. Put @EnableHoldfast there, too, or move the bean to the parent");
+                        "the bean '" + name + "' is in a child context without @EnableHoldfast, so nothing is locked. "
+                                + "Add @EnableHoldfast to the child context, or move the bean to the parent");
             }
         }
     }

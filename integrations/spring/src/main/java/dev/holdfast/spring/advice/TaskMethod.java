@@ -54,14 +54,14 @@ final class TaskMethod implements GuardedMethod {
         this.lossEvents = lossEvents;
         Class<?> type = where.method().getReturnType();
         if (type.isPrimitive() && type != void.class) {
-            throw where.misuse("there is no " + type + " to return when the method is skipped. Return nothing");
+            throw where.misuse("there is no " + type + " to return when the method is skipped. Make the method void");
         }
     }
 
     private static String job(AnnotatedMethod where, ScheduledLock values) {
         String job = where.text("name", values.name());
         if (job.isEmpty()) {
-            throw where.misuse("it has no name. Give the job one that stays when the method is renamed");
+            throw where.misuse("it has no name. Set a job name that stays the same when the method is renamed");
         }
         try {
             new ResourceName(job);
@@ -81,7 +81,7 @@ final class TaskMethod implements GuardedMethod {
                     .map(options::withAtLeast)
                     .orElse(options);
         } catch (IllegalArgumentException e) {
-            throw where.misuse("a time is out of range", e);
+            throw where.misuse("a duration is out of range", e);
         }
     }
 
@@ -95,7 +95,7 @@ final class TaskMethod implements GuardedMethod {
             try {
                 ScheduledTaskLock unused = holdfast.task(job);
             } catch (IllegalArgumentException e) {
-                throw where.misuse("the store can't do that", e);
+                throw where.misuse("the store doesn't support this", e);
             }
         });
     }
@@ -151,7 +151,8 @@ final class TaskMethod implements GuardedMethod {
         if (count == 1) {
             return failure;
         }
-        String message = failure.getMessage() + " This is failure " + count + " in a row; the first has the cause.";
+        String message =
+                failure.getMessage() + " This is failure " + count + " in a row; the first log entry has the cause.";
         HoldfastException repeated = isUnavailable
                 ? new StoreUnavailableException(message, failure.resource(), failure.store(), null)
                 : new StoreRefusedException(message, failure.resource(), failure.store(), null);

@@ -47,7 +47,7 @@ public final class CallingThread implements Executor {
     @Override
     public void execute(Runnable task) {
         if (!work.complete(task)) {
-            throw new RejectedExecutionException("The thread that waited for the lock was interrupted");
+            throw new RejectedExecutionException("The thread was interrupted while it waited for the lock");
         }
     }
 }

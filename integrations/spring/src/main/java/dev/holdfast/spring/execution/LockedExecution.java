@@ -95,9 +95,10 @@ public final class LockedExecution {
     private void warnOnce(String work) {
         if (warnedWork.size() < MAX_WARNINGS && warnedWork.add(work)) {
             LOG.warn(
-                    "{} takes its lock inside a transaction that has begun before: it keeps the lock until that ends,"
-                            + " and may see data from before it had the lock. Take the lock outside, for instance with"
-                            + " @Locked on the method that begins the transaction.",
+                    "{} acquires its lock inside a transaction that has already begun: it keeps "
+                            + "the lock until the transaction ends, and may read data older than the lock. "
+                            + "Acquire the lock outside, for example with @Locked on the method that begins "
+                            + "the transaction.",
                     work);
         }
     }
@@ -126,7 +127,7 @@ public final class LockedExecution {
             }
         } catch (StoreUnavailableException e) {
             // The work has ended and its lock was valid until then: an exception would make callers repeat the work.
-            LOG.warn("resource={} store={} The release was not confirmed; it is repeated", e.resource(), e.store(), e);
+            LOG.warn("resource={} store={} the release was not confirmed; it is retried", e.resource(), e.store(), e);
         }
     }
 }

@@ -24,8 +24,9 @@ final class TransactionBinding implements TransactionSynchronization {
     static void check(LockRequest request) {
         if (request.settings().surroundingTransaction() == SurroundingTransaction.REFUSE && isActive()) {
             throw new IllegalStateException("The lock " + String.join(", ", request.names()) + " of " + request.work()
-                    + " would be taken inside a transaction that has begun before, and released before that commits."
-                    + " Call it outside of the transaction, or set surroundingTransaction to HOLD.");
+                    + " would be acquired inside a transaction that has already begun, and released "
+                    + "before it commits. Call it outside the transaction, or set "
+                    + "surroundingTransaction to HOLD.");
         }
     }
 

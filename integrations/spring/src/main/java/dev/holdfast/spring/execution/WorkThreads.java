@@ -172,9 +172,9 @@ public final class WorkThreads {
     private void warn() {
         if (!hasWarned.getAndSet(true)) {
             LOG.warn(
-                    "Work that holds a lock waited for {} ms in the queue of {}, and now runs on a thread of its own:"
-                            + " all threads of that executor are busy, or wait for such work. Give it more threads."
-                            + " This is logged once.",
+                    "Work that holds a lock waited for {} ms in the queue of {} and now runs on a "
+                            + "separate thread: all threads of that executor are busy or wait for such work. "
+                            + "Give the executor more threads. This is logged once.",
                     PATIENCE_MILLIS,
                     executor);
         }

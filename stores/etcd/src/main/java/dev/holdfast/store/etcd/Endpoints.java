@@ -19,7 +19,7 @@ final class Endpoints {
      */
     static List<Endpoint> read(List<String> places) {
         if (places.isEmpty()) {
-            throw new IllegalArgumentException("An etcd cluster is named by one endpoint at least");
+            throw new IllegalArgumentException("An etcd cluster needs at least one endpoint");
         }
         List<Endpoint> endpoints = new ArrayList<>();
         places.forEach(place -> endpoints.add(read(place)));
@@ -30,8 +30,9 @@ final class Endpoints {
         return UriReader.Server.parse(place, PORT)
                 .filter(server -> server.host().chars().allMatch(Endpoints::isOfHost))
                 .map(server -> new Endpoint(server.host(), server.port()))
-                .orElseThrow(() -> new IllegalArgumentException("An endpoint of etcd has the form host[:port], with an"
-                        + " address of IPv6 in brackets, unlike '" + place + "'"));
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "An etcd endpoint must have the form host[:port], with an IPv6 address in "
+                                + "brackets, but was '" + place + "'"));
     }
 
     /** Whether a character may be in a host name or an address. */

@@ -83,7 +83,7 @@ final class EtcdAdapter implements RegisterAdapter {
     private Watches watches() {
         Watches present = watches;
         if (present == null) {
-            throw new IllegalStateException("Nobody listens yet");
+            throw new IllegalStateException("No listener is registered yet");
         }
         return present;
     }
@@ -248,7 +248,7 @@ final class EtcdAdapter implements RegisterAdapter {
         return new DamagedRecord(
                 keys.name(key.key(), StandardCharsets.UTF_8),
                 "the key '" + ResourceName.printable(key.name())
-                        + "' is not one of Holdfast's: no lock has such a name");
+                        + "' was not written by Holdfast: no lock can have this name");
     }
 
     @Override
@@ -284,7 +284,7 @@ final class EtcdAdapter implements RegisterAdapter {
                 : new StoreException(
                         Reason.CORRUPT,
                         Effect.UNKNOWN,
-                        "what " + client.name() + " has in the place of the locks could not be read: " + failure,
+                        "the lock data at " + client.name() + " could not be read: " + failure,
                         failure);
     }
 

@@ -61,7 +61,8 @@ public final class EtcdFence {
         } catch (IllegalArgumentException e) {
             // Reported below.
         }
-        throw new IllegalArgumentException("The hold '" + holdId + "' on '" + name + "' is not one of a store on etcd");
+        throw new IllegalArgumentException(
+                "The hold '" + holdId + "' on '" + name + "' was not acquired from an etcd store");
     }
 
     /** The key to compare. */

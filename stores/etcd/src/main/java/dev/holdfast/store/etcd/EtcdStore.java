@@ -84,7 +84,7 @@ public final class EtcdStore implements LockStore {
      */
     public static Builder builder(StoreUri uri) {
         if (!new EtcdStoreProvider().schemes().contains(uri.scheme())) {
-            throw new IllegalArgumentException("The URI '" + uri + "' names no etcd");
+            throw new IllegalArgumentException("The URI '" + uri + "' is not an etcd URI");
         }
         return EtcdUris.builder(uri);
     }
@@ -143,7 +143,7 @@ public final class EtcdStore implements LockStore {
         public Builder namespace(String namespace) {
             if (!NAMESPACE.matcher(namespace).matches()) {
                 throw new IllegalArgumentException(
-                        "A namespace is 1 to 64 letters, digits and _ . : / -, not '" + namespace + "'");
+                        "A namespace must be 1 to 64 letters, digits and _ . : / -, not '" + namespace + "'");
             }
             this.namespace = namespace;
             return this;
@@ -157,7 +157,7 @@ public final class EtcdStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder requestTimeout(Duration timeout) {
-            this.requestTimeout = checked("The time-out of a request", timeout);
+            this.requestTimeout = checked("The request time-out", timeout);
             return this;
         }
 
@@ -169,7 +169,7 @@ public final class EtcdStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder connectTimeout(Duration timeout) {
-            this.connectTimeout = checked("The time-out of a connection", timeout);
+            this.connectTimeout = checked("The connect time-out", timeout);
             return this;
         }
 
@@ -274,7 +274,7 @@ public final class EtcdStore implements LockStore {
         private static Duration checked(String what, Duration timeout) {
             if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
                 throw new IllegalArgumentException(
-                        what + " is 10 ms to an hour, not " + DurationFormat.format(timeout));
+                        what + " must be 10 ms to 1 h, not " + DurationFormat.format(timeout));
             }
             return timeout;
         }

@@ -66,11 +66,12 @@ final class EtcdUris {
         String file = reader.parameter("passwordFile");
         if (user == null || user.isEmpty()) {
             if (file != null || password != null) {
-                throw reader.wrong("passwordFile", "and a password belong to a user, whose name stands before the '@'");
+                throw reader.wrong("passwordFile", "and a password need a user name before the '@'");
             }
         } else if ((file == null) == (password == null)) {
-            throw new IllegalArgumentException("A user of etcd has one password: behind its name, with a colon between"
-                    + " them, or in a file that 'passwordFile' names: " + uri);
+            throw new IllegalArgumentException(
+                    "An etcd user needs exactly one password: write it after the user name and a colon, or "
+                            + "name a file in 'passwordFile': " + uri);
         } else if (file != null) {
             builder.user(user, new PasswordFile(Path.of(file)));
         } else {

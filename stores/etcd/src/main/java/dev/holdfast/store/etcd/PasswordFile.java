@@ -19,7 +19,7 @@ record PasswordFile(Path file) implements Supplier<char[]> {
     public char[] get() {
         try {
             if (Files.size(file) > LONGEST) {
-                throw denied("is no password: it has more than 64 KiB");
+                throw denied("is larger than 64 KiB and can't be a password");
             }
             return Files.readString(file, StandardCharsets.UTF_8)
                     .replaceFirst("[\r\n]+$", "")

@@ -127,7 +127,7 @@ final class Sessions {
             return CompletableFuture.completedFuture(present);
         }
         if (attempts == 0) {
-            return CompletableFuture.failedFuture(unavailable("changes its leader again and again"));
+            return CompletableFuture.failedFuture(unavailable("keeps changing its leader"));
         }
         return client.renew(KeyLayout.leaseOf(session))
                 .thenCompose(renewed -> client.range(keys.one(session)).thenCompose(after -> {

@@ -93,8 +93,8 @@ final class StartupProbe {
                         Reason.UNAVAILABLE,
                         Effect.NONE,
                         client.name()
-                                + " closed the connection before it answered. A server that speaks TLS needs a URI"
-                                + " that begins with 'etcds:', one that does not 'etcd:'",
+                                + " closed the connection before it answered. Use 'etcds:' for a "
+                                + "server with TLS, and 'etcd:' for one without",
                         e);
             }
             if (attempts == 1 || e.reason() != Reason.UNAVAILABLE) {
@@ -109,13 +109,13 @@ final class StartupProbe {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    client.name() + " is of version " + version + "; locks need 3.4 at least",
+                    client.name() + " has version " + version + "; Holdfast needs 3.4 or newer",
                     null);
         } else if (endsRenewedLeases(version)) {
             LOG.warn(
-                    "store={} is of version {}: its leader may end sessions after it stood still, which its successor"
-                            + " has renewed, so two may hold a lock for a moment. Upgrade to 3.4.31, 3.5.13 or newer,"
-                            + " or check fencing tokens where you write",
+                    "store={} has version {}: after a pause, a former leader may end sessions that "
+                            + "its successor has renewed, so two clients may briefly hold the same lock. "
+                            + "Upgrade to 3.4.31, 3.5.13 or newer, or check fencing tokens where you write",
                     client.name(),
                     version);
         }

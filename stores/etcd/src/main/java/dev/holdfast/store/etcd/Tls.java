@@ -39,7 +39,7 @@ record Tls(
 
     private static Path readable(Path file) {
         if (!Files.isReadable(file) || Files.isDirectory(file)) {
-            throw new IllegalArgumentException("There is no file in PEM form to be read at '" + file + "'");
+            throw new IllegalArgumentException("There is no readable PEM file at '" + file + "'");
         }
         return file;
     }
@@ -64,7 +64,7 @@ record Tls(
             return GrpcSslContexts.configure(builder, SslProvider.JDK).build();
         } catch (SSLException | IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "The files for TLS are not certificates and a key in PEM form (PKCS #8): " + e.getMessage(), e);
+                    "The TLS files must contain certificates and a PKCS #8 key in PEM format: " + e.getMessage(), e);
         }
     }
 }

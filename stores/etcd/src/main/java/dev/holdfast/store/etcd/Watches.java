@@ -162,7 +162,7 @@ final class Watches implements WatchStream.Listener {
         try {
             news.run();
         } catch (RuntimeException | Error e) {
-            LOG.error("store={} who listens to the server failed", client.name(), e);
+            LOG.error("store={} a listener failed", client.name(), e);
         }
     }
 
@@ -220,7 +220,7 @@ final class Watches implements WatchStream.Listener {
                         isAnswering = true;
                         List.copyOf(watched.values()).forEach(this::begin);
                         if (opened.hasEnded()) {
-                            ended(opened, "it was refused at once");
+                            ended(opened, "it was rejected immediately");
                         }
                     }
                 }));
@@ -231,7 +231,7 @@ final class Watches implements WatchStream.Listener {
             return;
         }
         hasMissed = true;
-        LOG.debug("store={} the watches are to begin anew: {}", client.name(), why);
+        LOG.debug("store={} the watches are restarted: {}", client.name(), why);
         Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures++, MOST_DOUBLINGS));
         var unused = threads.after(
                 pause,
@@ -264,7 +264,7 @@ final class Watches implements WatchStream.Listener {
             }
             if (!client.isCurrent(present)) {
                 endStream();
-                openLater("another member is used");
+                openLater("the client switched to another member");
                 return;
             }
             quiet = client.hasAnswered(present) ? 0 : quiet + 1;
@@ -301,7 +301,7 @@ final class Watches implements WatchStream.Listener {
         if (answer.isCanceled()) {
             client.renewToken(from);
             endStream();
-            openLater("a watch was ended: " + answer.reason());
+            openLater("a watch ended: " + answer.reason());
             return;
         }
         Watched what = watch.what();

@@ -154,7 +154,7 @@ class EtcdFaultsTest {
                 assertThat(locks).containsExactly("lock-1", "lock-2", "lock-3");
                 assertThat(others)
                         .hasSameSizeAs(strange)
-                        .allMatch(reason -> reason.contains("no lock has such a name"));
+                        .allMatch(reason -> reason.contains("no lock can have this name"));
             }
         }
     }

@@ -62,8 +62,8 @@ class EtcdSecurityTest {
             waiting.get(1, TimeUnit.MINUTES).close();
 
             refused("etcd://locks:change-me@" + server.endpoint() + "/other?" + PATIENT, "permission denied");
-            refused("etcd://locks:wrong-canary@" + server.endpoint() + "/shop?" + PATIENT, "user or the password");
-            refused("etcd://" + server.endpoint() + "/shop?" + PATIENT, "user or the password");
+            refused("etcd://locks:wrong-canary@" + server.endpoint() + "/shop?" + PATIENT, "user name or password");
+            refused("etcd://" + server.endpoint() + "/shop?" + PATIENT, "user name or password");
         }
     }
 
@@ -125,7 +125,7 @@ class EtcdSecurityTest {
             assertThatThrownBy(() ->
                             EtcdStore.builder("localhost:" + server.port()).open())
                     .isInstanceOf(StoreException.class)
-                    .hasMessageContaining("A server that speaks TLS needs a URI that begins with 'etcds:'");
+                    .hasMessageContaining("Use 'etcds:' for a server with TLS");
         }
     }
 
@@ -134,7 +134,7 @@ class EtcdSecurityTest {
         String uri = "etcds://" + EtcdUnderTest.server().endpoint() + "?" + PATIENT;
         assertThatThrownBy(() -> EtcdUris.builder(StoreUri.parse(uri)).open())
                 .isInstanceOf(StoreException.class)
-                .hasMessageContaining("one that does not 'etcd:'")
+                .hasMessageContaining("'etcd:' for one without")
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain("Pipeline", "\n"));
     }
 

@@ -89,8 +89,7 @@ final class DatabaseUris {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    "there is no driver for '" + uri.scheme() + ":' on the class path; add "
-                            + DRIVERS.get(uri.scheme()),
+                    "no driver for '" + uri.scheme() + ":' is on the class path; add " + DRIVERS.get(uri.scheme()),
                     null);
         }
     }
@@ -99,7 +98,7 @@ final class DatabaseUris {
     private boolean isPooled() {
         String pooler = reader.parameter(POOLER);
         if (pooler != null && !pooler.equals("transaction")) {
-            throw reader.wrong(POOLER, "is 'transaction', or is left away");
+            throw reader.wrong(POOLER, "must be 'transaction', or be left out");
         }
         return pooler != null;
     }
@@ -111,7 +110,7 @@ final class DatabaseUris {
                 builder.keepIdle(rule.substring(0, Math.max(0, colon)), Duration.parse(rule.substring(colon + 1)));
             } catch (DateTimeParseException e) {
                 throw new IllegalArgumentException(
-                        "The parameter 'keepIdle' of a database is of the form report-*:P7D,*:PT1H, unlike '"
+                        "The parameter 'keepIdle' of a database must have the form report-*:P7D,*:PT1H, not '"
                                 + ResourceName.printable(rule) + "'");
             }
         }
@@ -127,7 +126,7 @@ final class DatabaseUris {
         Properties properties = properties(authority);
         if (passwordFile != null && properties.containsKey("password")) {
             throw new IllegalArgumentException(
-                    "There are two passwords, one before the '@' and one in 'passwordFile': " + uri);
+                    "Two passwords are set, one before the '@' and one in 'passwordFile': " + uri);
         }
         String url = "jdbc:" + uri.scheme() + "://" + place(authority.servers().get(0)) + "/" + database;
         return new DriverDataSource(url, properties, passwordFile == null ? null : Path.of(passwordFile));
@@ -187,7 +186,7 @@ final class DatabaseUris {
         String text = reader.parameter(TIMEOUT);
         Duration timeout = text == null ? DEFAULT_TIMEOUT : reader.duration(TIMEOUT, text);
         if (timeout.compareTo(Duration.ofSeconds(1)) < 0 || timeout.compareTo(Duration.ofHours(1)) > 0) {
-            throw reader.wrong(TIMEOUT, "is one second to an hour, in the form of PT10S");
+            throw reader.wrong(TIMEOUT, "must be 1 second to 1 hour, such as PT10S");
         }
         return timeout;
     }
@@ -198,7 +197,7 @@ final class DatabaseUris {
                 .findFirst()
                 .orElseThrow(() -> reader.wrong(
                         INITIALIZE,
-                        "is one of "
+                        "must be one of "
                                 + Arrays.stream(JdbcStore.Initialize.values())
                                         .map(DatabaseUris::text)
                                         .toList()

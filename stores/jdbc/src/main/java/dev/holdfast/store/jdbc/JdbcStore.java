@@ -116,7 +116,7 @@ public final class JdbcStore implements LockStore {
         }
         connections.rest(Use.LOCKS, new StatementCache(templates));
         this.traits = JdbcTraits.of(product, templates.schema(), listening != null, options.origin.callersRun());
-        LOG.info("store={} is open, with tables {}*", traits.product(), options.prefix);
+        LOG.info("store={} is open; its tables are {}*", traits.product(), options.prefix);
         ServerLane lane = new ServerLane(product, templates, connections, client, this::deliver);
         this.executor = threads.executor("holdfast-jdbc");
         this.lanes = new CommandLanes(
@@ -164,7 +164,7 @@ public final class JdbcStore implements LockStore {
      */
     public static Builder builder(StoreUri uri) {
         if (!new JdbcStoreProvider().schemes().contains(uri.scheme())) {
-            throw new IllegalArgumentException("The URI '" + uri + "' names no database");
+            throw new IllegalArgumentException("The URI '" + uri + "' is not a database URI");
         }
         return DatabaseUris.builder(uri);
     }

@@ -50,7 +50,7 @@ final class Products {
         throw new StoreException(
                 Reason.DENIED,
                 Effect.NONE,
-                "locks know PostgreSQL, MySQL, MariaDB and SQLite, but not " + name + " " + version,
+                "Holdfast supports PostgreSQL, MySQL, MariaDB and SQLite, but not " + name + " " + version,
                 null);
     }
 
@@ -91,7 +91,7 @@ final class Products {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    "the database is " + name + " " + version + ", but locks need " + least + " or newer",
+                    "the database is " + name + " " + version + ", but Holdfast needs " + least + " or newer",
                     null);
         }
     }
@@ -101,10 +101,7 @@ final class Products {
         FailureKind kind = FailureKind.whileConnecting(failure);
         return kind.reason() == Reason.UNAVAILABLE
                 ? new StoreException(
-                        Reason.UNAVAILABLE,
-                        Effect.NONE,
-                        "the database can't be reached or used: " + failure.getMessage(),
-                        failure)
+                        Reason.UNAVAILABLE, Effect.NONE, "the database can't be used: " + failure.getMessage(), failure)
                 : kind.failure(failure, Effect.NONE);
     }
 }

@@ -30,11 +30,10 @@ record ReadTimeout(Duration longest) {
         if (longest.multipliedBy(3).compareTo(ttl) <= 0) {
             return null;
         }
-        return "a connection of this pool that goes silent may cost the holds of a client with a ttl of "
-                + DurationFormat.format(ttl)
-                + ": its driver waits "
-                + (longest.equals(Command.MAX_DURATION) ? "for ever" : "for " + DurationFormat.format(longest))
-                + " for an answer, more than a third of that, and can't be told to stop; set its socketTimeout to a"
-                + " quarter of the ttl";
+        return "an unresponsive connection of this pool may cost a client with a ttl of " + DurationFormat.format(ttl)
+                + " its holds: the driver waits for an answer "
+                + (longest.equals(Command.MAX_DURATION) ? "forever" : "for " + DurationFormat.format(longest))
+                + ", more than a third of the ttl, and can't be interrupted; set the driver's socketTimeout "
+                + "to a quarter of the ttl";
     }
 }

@@ -74,7 +74,7 @@ class JdbcPermissionsTest {
             assertThatThrownBy(() -> open(url))
                     .as(grant.text())
                     .isInstanceOf(StoreException.class)
-                    .hasMessageContaining("may not do what locks need")
+                    .hasMessageContaining("lacks permissions that locks need")
                     .hasMessageContaining(grant.table())
                     .hasMessageMatching("(?s).*\\b(" + grant.what().replaceAll(" .*", "") + "|permission denied)\\b.*")
                     .extracting(e -> ((StoreException) e).reason())
@@ -112,7 +112,7 @@ class JdbcPermissionsTest {
                         .tablePrefix("others_")
                         .open())
                 .isInstanceOf(StoreException.class)
-                .hasMessageContaining("may not do what locks need")
+                .hasMessageContaining("lacks permissions that locks need")
                 .extracting(e -> ((StoreException) e).reason())
                 .isEqualTo(StoreException.Reason.DENIED);
     }

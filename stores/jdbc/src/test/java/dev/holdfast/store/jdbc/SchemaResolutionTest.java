@@ -94,7 +94,7 @@ class SchemaResolutionTest {
         String user = newOwner(url);
         String other = newOwner(url);
         String one = Grants.asUser(url, user);
-        assertDenied(() -> builder(one).open(), "'" + user + "'", "the name of the user", "'schema' in the URI");
+        assertDenied(() -> builder(one).open(), "'" + user + "'", "named after the user", "'schema' in the URI");
         assertThat(tables(url)).isEqualTo("0");
         assertThat(product(builder(one).schema("public"))).endsWith(", schema public");
         new TestSource(url).execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + other);
@@ -224,12 +224,12 @@ class SchemaResolutionTest {
         String url = newDatabase(name);
         try {
             String without = url.replaceFirst("(//[^/]*/)[^?]*", "$1");
-            assertDenied(() -> builder(without).open(), "has no schema or database", "'schema' in the URI");
+            assertDenied(() -> builder(without).open(), "has no current schema or database", "'schema' in the URI");
             assertDenied(
                     () -> builder(without)
                             .initialize(JdbcStore.Initialize.NEVER)
                             .open(),
-                    "has no schema or database");
+                    "has no current schema or database");
             assertThat(product(builder(without).schema(name))).endsWith(", schema " + name);
         } finally {
             new TestSource(url).execute("DROP DATABASE " + name);

@@ -79,7 +79,7 @@ class SchemaVersionsTest {
         assertThatThrownBy(
                         () -> newer(url).initialize(JdbcStore.Initialize.NEVER).open())
                 .isInstanceOf(StoreException.class)
-                .hasMessageContainingAll("have the version 1.0", "-leases-1.1.sql", "initialize=never");
+                .hasMessageContainingAll("have version 1.0", "-leases-1.1.sql", "initialize=never");
         assertThat(version(url)).isEqualTo("1000");
         newer(url).open().close();
         newer(url).initialize(JdbcStore.Initialize.NEVER).open().close();
@@ -122,7 +122,7 @@ class SchemaVersionsTest {
         assertThatThrownBy(() ->
                         builder(url).initialize(JdbcStore.Initialize.NEVER).open())
                 .isInstanceOf(StoreException.class)
-                .hasMessageContainingAll("not complete", "-leases-1.0.sql");
+                .hasMessageContainingAll("incomplete", "-leases-1.0.sql");
         builder(url).open().close();
         assertThat(source.text("SELECT count(*) FROM holdfast_latch")).isEqualTo("0");
         source.execute("DROP TABLE holdfast_latch");

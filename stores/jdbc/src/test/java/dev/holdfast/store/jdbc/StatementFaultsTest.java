@@ -113,7 +113,7 @@ class StatementFaultsTest {
                 faulty.failFrom(number, FaultySource.Fault.DISK_FULL);
                 assertThatThrownBy(() -> one.lock(name).acquire())
                         .isInstanceOf(StoreRefusedException.class)
-                        .hasMessageContaining("has no room left");
+                        .hasMessageContaining("has no space left");
                 assertThat(kept.isHeld()).isTrue();
                 faulty.heal();
                 try (Hold hold = one.lock(name).acquire()) {

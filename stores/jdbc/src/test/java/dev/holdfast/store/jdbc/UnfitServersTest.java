@@ -56,7 +56,7 @@ class UnfitServersTest {
         assertThatThrownBy(() -> JdbcStore.builder(new DriverDataSource(url)).open())
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
-                .hasMessageContaining("there is no such database")
+                .hasMessageContaining("the database does not exist")
                 .hasMessageContaining("none");
     }
 

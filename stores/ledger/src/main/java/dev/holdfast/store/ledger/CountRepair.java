@@ -27,8 +27,9 @@ final class CountRepair {
         }
         transaction.mustWrite();
         LOG.warn(
-                "resource={} counted {} grants of weight {} and has rows of {} of weight {}: rows of claims were"
-                        + " changed by hand, and what was deleted is lost to its holder; the counts are corrected",
+                "resource={} recorded {} grants of weight {}, but has rows for {} of weight {}: "
+                        + "someone changed claim rows by hand, and holders whose rows were deleted have lost "
+                        + "their locks; the counts are corrected",
                 resource.name,
                 resource.grants,
                 resource.shared,
@@ -43,8 +44,8 @@ final class CountRepair {
     void noWaiters(ResourceRow resource) {
         transaction.mustWrite();
         LOG.warn(
-                "resource={} counted {} waiters and has rows of none: rows of claims were deleted by hand, and who"
-                        + " waited by them asks again; the count is corrected",
+                "resource={} recorded {} waiters, but has no rows for them: someone deleted claim "
+                        + "rows by hand, and their waiters will retry; the count is corrected",
                 resource.name,
                 resource.waiters);
         resource.waiters = 0;

@@ -242,7 +242,7 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
         if (grant.endToken == command.blockEnd()) {
             TokenBlock fresh = ledger.tokens().reserve(grant.resource, command.atLeast(), command.tokens());
             if (fresh == null) {
-                return new Reply.Unsupported("its fencing tokens are used up");
+                return new Reply.Unsupported("its fencing tokens are exhausted");
             }
             grant.firstToken = fresh.first();
             grant.endToken = fresh.last();

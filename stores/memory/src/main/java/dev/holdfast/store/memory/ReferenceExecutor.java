@@ -215,7 +215,7 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
         if (tokens.last() == command.blockEnd()) {
             TokenBlock fresh = state.reserve(grant.resource, command.atLeast(), command.tokens());
             if (fresh == null) {
-                return new Reply.Unsupported("its fencing tokens are used up");
+                return new Reply.Unsupported("its fencing tokens are exhausted");
             }
             grant.tokens = fresh;
             tokens = fresh;

@@ -125,7 +125,7 @@ public final class ReferenceStore implements LockStore {
             return CompletableFuture.failedFuture(new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.UNKNOWN,
-                    "the memory store failed at " + command.getClass().getSimpleName(),
+                    "the memory store failed to execute " + command.getClass().getSimpleName(),
                     e));
         }
         return CompletableFuture.completedFuture(reply);

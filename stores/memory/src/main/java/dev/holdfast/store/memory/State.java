@@ -67,7 +67,7 @@ class State {
 
     State(int partitions) {
         if (partitions < 1) {
-            throw new IllegalArgumentException("A store has at least one partition, not " + partitions);
+            throw new IllegalArgumentException("A store must have at least one partition, not " + partitions);
         }
         this.partitions = partitions;
     }
@@ -114,7 +114,7 @@ class State {
     MemorySession open(OpenSession command) {
         if (command.partition() >= partitions) {
             throw new IllegalArgumentException(
-                    "There is no partition " + command.partition() + ": there are " + partitions);
+                    "There is no partition " + command.partition() + ": the store has " + partitions);
         }
         long number = ++numbers;
         // Differs from the ids of every earlier store in this JVM, provided the clock never goes back.
@@ -350,7 +350,7 @@ class State {
     Reply.Granted granted(MemoryClaim claim) {
         TokenBlock tokens = claim.tokens;
         if (tokens == null) {
-            throw new IllegalStateException("It waits: " + claim.ref);
+            throw new IllegalStateException("The claim is waiting: " + claim.ref);
         }
         return new Reply.Granted(tokens, fixedLeaseLeft(claim), !claim.resource.queue.isEmpty());
     }

@@ -59,7 +59,7 @@ final class ClaimEnd {
         } else if (isLate) {
             claim.endListeners.remove(listener);
             future.completeExceptionally(
-                    quorum.unavailable(Effect.UNKNOWN, "'" + claim.ref.resource() + "' was given back", List.of()));
+                    quorum.unavailable(Effect.UNKNOWN, "'" + claim.ref.resource() + "' was released", List.of()));
         }
     }
 

@@ -92,7 +92,7 @@ final class ClaimPoll {
             future.complete(new Reply.Absent());
         } else if (pending == 0) {
             future.completeExceptionally(
-                    quorum.unavailable(Effect.NONE, "'" + claim.ref.resource() + "' is held for certain", failures));
+                    quorum.unavailable(Effect.NONE, "'" + claim.ref.resource() + "' is certainly held", failures));
         }
     }
 
@@ -101,7 +101,7 @@ final class ClaimPoll {
             future.complete(new Reply.Absent());
         } else if (block == null) {
             future.completeExceptionally(quorum.unavailable(
-                    Effect.NONE, "The tokens of '" + claim.ref.resource() + "' are known", failures));
+                    Effect.NONE, "The tokens of '" + claim.ref.resource() + "' were reported", failures));
         } else {
             claim.tokens = block;
             future.complete(granted(quorum, claim, seen, requestedAt));
@@ -126,7 +126,7 @@ final class ClaimPoll {
     private static Reply.Granted granted(Quorum quorum, QuorumClaim claim, List<MemberHold> holds, long requestedAt) {
         TokenBlock tokens = claim.tokens;
         if (tokens == null) {
-            throw new IllegalStateException("It waits: " + claim.ref);
+            throw new IllegalStateException("The claim is waiting: " + claim.ref);
         }
         if (!claim.hasFixedLease()) {
             return new Reply.Granted(tokens, Optional.empty(), true);

@@ -37,7 +37,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
     static void start(Quorum quorum, Repairs repairs, Command command, CompletableFuture<Reply> future) {
         CommandExecution execution = new CommandExecution(quorum, repairs, future);
         var unused = command instanceof Command.OnResource on && on.resource().equals(Markers.NAME)
-                ? execution.answer(new Reply.Refused(Refusal.MISMATCH, "the name belongs to the quorum itself"))
+                ? execution.answer(new Reply.Refused(Refusal.MISMATCH, "the name is reserved for the quorum"))
                 : command.accept(execution);
     }
 
@@ -194,7 +194,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                     future.complete(new Reply.Done());
                 } else if (counts[1] == all.size()) {
                     future.completeExceptionally(quorum.unavailable(
-                            StoreException.Effect.UNKNOWN, "The end of a session was heard", failures));
+                            StoreException.Effect.UNKNOWN, "The end of a session was acknowledged", failures));
                 }
             });
         }
@@ -209,7 +209,8 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         Kind kind = command.spec().kind();
         if (kind == Kind.SEMAPHORE || kind == Kind.LATCH) {
             return answer(new Reply.Unsupported(
-                    "a quorum admits exclusive and shared claims only: counts of members do not add up"));
+                    "a quorum supports only exclusive and shared claims, because permit counts of "
+                            + "members don't add up"));
         } else if (session == null) {
             return answer(new Reply.SessionEnded());
         } else if (session.isRetired || command.epoch() < session.epoch) {
@@ -219,7 +220,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                 var unused = fail(
                         StoreException.Reason.UNAVAILABLE,
                         StoreException.Effect.NONE,
-                        "another connection opened the session, and this one has not kept it alive yet");
+                        "another connection opened the session, and this one has not renewed it yet");
             });
         }
         return make(session, command, false, false);
@@ -331,7 +332,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
         QuorumClaim yielded = session.claim(command.claim());
         if (yielded != null && yielded.state == QuorumClaim.State.HELD && yielded.request != null) {
             if (!yielded.request.spec().equals(command.next().spec())) {
-                return answer(new Reply.Refused(Refusal.MISMATCH, "it is in use as another kind of lock"));
+                return answer(new Reply.Refused(Refusal.MISMATCH, "it is in use as a different kind of lock"));
             }
             quorum.drop(yielded);
         }
@@ -451,7 +452,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
     }
 
     private CompletableFuture<Reply> unsupported() {
-        return answer(new Reply.Unsupported("a quorum has no latches and no permits"));
+        return answer(new Reply.Unsupported("a quorum doesn't support latches or permits"));
     }
 
     private static void pass(@Nullable Reply reply, @Nullable Throwable failure, CompletableFuture<Reply> asked) {

@@ -130,7 +130,7 @@ final class ForeignClaims {
         }
         pending = -1;
         if (answered < quorum.majority()) {
-            done.accept(List.of(), quorum.unavailable(Effect.NONE, "What is held under a session is known", failures));
+            done.accept(List.of(), quorum.unavailable(Effect.NONE, "The holds of a session were reported", failures));
             return;
         }
         for (QuorumClaim claim : found.values()) {

@@ -62,11 +62,11 @@ final class GrantAttempt implements QuorumClaim.Attempt {
         for (Member member : quorum.members) {
             MemberSession there = claim.session.at[member.index];
             if (there == null || claim.session.isRetired) {
-                failures.add(member + ": there is no session there at present");
+                failures.add(member + ": this client has no session there at present");
             } else if (!there.isTrusted(now)) {
                 failures.add(member + ": " + Markers.why(there, now));
             } else if (hasUnsettledHold(member)) {
-                failures.add(member + ": an earlier asking is not settled yet");
+                failures.add(member + ": the outcome of an earlier request is still unknown");
             } else {
                 ask(there, number, now);
             }
@@ -268,7 +268,7 @@ final class GrantAttempt implements QuorumClaim.Attempt {
             return;
         }
         StoreException failure =
-                Quorum.failed(Reason.UNAVAILABLE, Effect.NONE, "the claim was ended while it was asked for");
+                Quorum.failed(Reason.UNAVAILABLE, Effect.NONE, "the claim ended while it was being requested");
         waiters.forEach(waiter -> waiter.future().completeExceptionally(failure));
     }
 

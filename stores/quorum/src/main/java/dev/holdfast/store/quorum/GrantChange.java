@@ -174,8 +174,8 @@ final class GrantChange {
         } else if (present != null && !present.equals(spent)) {
             future.complete(new Reply.Advanced(present, true));
         } else if (block == null) {
-            future.completeExceptionally(quorum.unavailable(
-                    Effect.UNKNOWN, "'" + claim.ref.resource() + "' was given more tokens", List.of()));
+            future.completeExceptionally(
+                    quorum.unavailable(Effect.UNKNOWN, "'" + claim.ref.resource() + "' got more tokens", List.of()));
         } else {
             claim.tokens = block;
             future.complete(new Reply.Advanced(block, true));

@@ -108,9 +108,9 @@ final class Markers {
     /** Why a member does not count at present. */
     static String why(MemberSession there, long now) {
         return there.isVerified
-                ? "it has lost its data, and is kept out for another "
+                ? "it has lost its data and is excluded for another "
                         + DurationFormat.format(Duration.ofNanos(there.trustedFrom - now))
-                : "it is not known whether it has kept its data";
+                : "it is unknown whether it has kept its data";
     }
 
     /**
@@ -147,7 +147,7 @@ final class Markers {
         } else if (lease != leaseSeconds()) {
             return unfit(
                     there,
-                    "other clients use this quorum with a longest lease of "
+                    "other clients use this quorum with the longest lease "
                             + DurationFormat.format(Duration.ofSeconds(lease)));
         }
         for (int i = 0; i < marks.length; i++) {
@@ -174,8 +174,8 @@ final class Markers {
         return Optional.of(Quorum.failed(
                 Reason.DENIED,
                 Effect.NONE,
-                "The member " + there.member + " is no part of this quorum: " + why
-                        + ". All clients must name the same members and the same longest lease."));
+                "The member " + there.member + " does not belong to this quorum: " + why
+                        + ". All clients must set the same members and the same longest lease."));
     }
 
     private void mark(MemberSession there, Round round, Consumer<Optional<StoreException>> done) {
@@ -184,7 +184,7 @@ final class Markers {
             done.accept(Optional.of(Quorum.failed(
                     Reason.UNAVAILABLE,
                     Effect.NONE,
-                    "the quorum was never used, or has lost all data; it begins when all members answer")));
+                    "the quorum was never used, or has lost all data; it starts when all members answer")));
             return;
         }
         boolean isFounding = !isLoss;
@@ -200,8 +200,8 @@ final class Markers {
         there.member.ask(command, (reply, failure) -> {
             if (reply instanceof Reply.Granted && isLoss) {
                 log.warn(
-                        "member={} has come back without its data; it is kept out for {}, and then regains what a"
-                                + " majority has kept",
+                        "member={} has come back without its data; it is excluded for {} and then "
+                                + "regains what a majority has kept",
                         there.member,
                         quorum.rules.keptOut(quorum.longestLease));
             }

@@ -175,6 +175,6 @@ final class Quorum {
         return failed(
                 Reason.UNAVAILABLE,
                 effect,
-                what + " by fewer than the " + majority() + " of " + members.size() + " members that it takes" + why);
+                what + " by fewer than the required " + majority() + " of " + members.size() + " members" + why);
     }
 }

@@ -243,7 +243,7 @@ final class QuorumInspection {
                                     Effect.NONE,
                                     String.join("; ", failures),
                                     unreadable.get(0))
-                            : quorum.unavailable(Effect.NONE, "What is held is known", failures));
+                            : quorum.unavailable(Effect.NONE, "The holds were reported", failures));
         } else {
             done.accept(heldByMajority(), null);
         }
@@ -270,7 +270,7 @@ final class QuorumInspection {
             Party marker = markers.get(member.index);
             String problem = problems.get(member.index);
             if (problem == null && marker == null) {
-                problem = "it is empty, and no client has noticed that yet";
+                problem = "it is empty, which no client has noticed yet";
             }
             int there = 0;
             for (Holder holder : heldByMajority) {

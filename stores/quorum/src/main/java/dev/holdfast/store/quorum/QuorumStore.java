@@ -110,7 +110,7 @@ public final class QuorumStore implements LockStore {
                 future.completeExceptionally(new StoreException(
                         Reason.CORRUPT,
                         Effect.UNKNOWN,
-                        "the quorum failed at " + command.getClass().getSimpleName(),
+                        "the quorum failed to execute " + command.getClass().getSimpleName(),
                         e));
             }
         });
@@ -254,7 +254,7 @@ public final class QuorumStore implements LockStore {
 
         private static Duration positive(String what, Duration duration) {
             if (duration.isNegative() || duration.isZero() || duration.compareTo(Command.MAX_DURATION) > 0) {
-                throw new IllegalArgumentException(what + " is longer than zero and at most "
+                throw new IllegalArgumentException(what + " must be longer than zero and at most "
                         + DurationFormat.format(Command.MAX_DURATION) + ", but was " + DurationFormat.format(duration));
             }
             return duration;
@@ -283,14 +283,15 @@ public final class QuorumStore implements LockStore {
         private void check() {
             int count = members.size();
             if (count < MIN_MEMBERS || count > MAX_MEMBERS || count % 2 == 0) {
-                throw new IllegalArgumentException("A quorum has 3, 5, 7 or 9 members, but " + count
-                        + " were named. An even number stands no more failures than one less, and costs more.");
+                throw new IllegalArgumentException("A quorum must have 3, 5, 7 or 9 members, but " + count
+                        + " were named. An even number tolerates no more failures than one member less, and "
+                        + "costs more.");
             }
             for (int i = 0; i < count; i++) {
                 for (int j = 0; j < i; j++) {
                     if (members.get(i).equals(members.get(j))) {
                         throw new IllegalArgumentException(
-                                "The members of a quorum are independent stores, but one is named twice: "
+                                "The members of a quorum must be independent stores, but one is named twice: "
                                         + (members.get(i) instanceof StoreUri uri ? uri : "no. " + (i + 1)));
                     }
                 }

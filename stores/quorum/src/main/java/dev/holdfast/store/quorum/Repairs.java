@@ -62,7 +62,7 @@ final class Repairs {
             }
         }
         if (there.repairing == 0 && there.repaired > 0) {
-            log.info("member={} claims={} regained: a majority had kept them", there.member, there.repaired);
+            log.info("member={} claims={} regained from a majority", there.member, there.repaired);
             there.repaired = 0;
         }
     }
@@ -74,7 +74,7 @@ final class Repairs {
                 "resource={} member={} {}",
                 claim.ref.resource(),
                 there.member,
-                success ? "regained" : "not regained; it is tried again after the next keep-alive");
+                success ? "regained" : "not regained; it is retried after the next keep-alive");
         repairNext(there);
     }
 

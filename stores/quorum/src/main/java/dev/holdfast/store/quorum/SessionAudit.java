@@ -127,7 +127,7 @@ final class SessionAudit {
         pending = -1;
         if (answered < quorum.majority()) {
             future.completeExceptionally(
-                    quorum.unavailable(Effect.NONE, "What is held under a session is known", failures));
+                    quorum.unavailable(Effect.NONE, "The holds of a session were reported", failures));
         } else {
             list(List.copyOf(session.claims.values()));
         }

@@ -56,7 +56,7 @@ final class SessionOpening {
                     Effect.NONE,
                     "A session of " + DurationFormat.format(ttl) + " is longer than the longest lease of this quorum, "
                             + DurationFormat.format(quorum.longestLease)
-                            + "; make that longer for all clients, or the session shorter"));
+                            + "; raise longestLease for all clients, or shorten the session"));
             return;
         }
         Markers.Round round = new Markers.Round(quorum.members.size());
@@ -94,7 +94,7 @@ final class SessionOpening {
         } else if (fit >= quorum.majority()) {
             succeed();
         } else if (pending == 0) {
-            fail(quorum.unavailable(Effect.NONE, "A session could be opened", failures));
+            fail(quorum.unavailable(Effect.NONE, "A session was opened", failures));
         }
     }
 

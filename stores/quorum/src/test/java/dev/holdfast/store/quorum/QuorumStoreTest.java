@@ -104,7 +104,7 @@ class QuorumStoreTest {
             late.kill();
             String uri = "quorum:(memory:begins-a,memory:begins-b," + late.uri() + "?connectTimeout=PT1S)";
             try (QuorumStore store = (QuorumStore) new QuorumStoreProvider().open(StoreUri.parse(uri))) {
-                assertThatThrownBy(() -> open(store)).hasMessageContaining("begins when all members answer");
+                assertThatThrownBy(() -> open(store)).hasMessageContaining("starts when all members answer");
                 late.restart();
                 Awaiting.until("the member that was late is there", () -> {
                     try {

@@ -183,7 +183,7 @@ final class Buckets {
         } catch (NumberFormatException e) {
             // Reported below.
         }
-        return CompletableFuture.failedFuture(new IllegalArgumentException("Not a cursor: '" + cursor + "'"));
+        return CompletableFuture.failedFuture(new IllegalArgumentException("Not a valid cursor: '" + cursor + "'"));
     }
 
     /** Continues with the next bucket until the page is full. */
@@ -255,7 +255,7 @@ final class Buckets {
                     }
                 } catch (RuntimeException | Error e) {
                     // If thrown, it would stop the periodic task.
-                    LOG.error("bucket={} could not be looked after; it is tried again", bucket, e);
+                    LOG.error("bucket={} maintenance failed; it is retried", bucket, e);
                 }
             }
         }

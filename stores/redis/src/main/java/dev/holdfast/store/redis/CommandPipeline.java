@@ -135,7 +135,7 @@ final class CommandPipeline {
                 try {
                     route.giveUp(batch.connection);
                 } catch (RuntimeException | Error e) {
-                    LOG.error("server={} a connection that does not answer could not be given up", route.server(), e);
+                    LOG.error("server={} an unresponsive connection could not be abandoned", route.server(), e);
                 }
                 batch.fail(RedisFailures.timedOut(route.server()));
             }
@@ -150,7 +150,7 @@ final class CommandPipeline {
                 try {
                     route.replace(batch.connection, () -> !batch.ended.get());
                 } catch (RuntimeException | Error e) {
-                    LOG.error("server={} no other connection could be asked for", route.server(), e);
+                    LOG.error("server={} another connection could not be requested", route.server(), e);
                 }
             }
         }
@@ -194,7 +194,7 @@ final class CommandPipeline {
                 try {
                     each.run();
                 } catch (RuntimeException | Error e) {
-                    LOG.error("server={} what followed a refusal failed", route.server(), e);
+                    LOG.error("server={} an action that followed an error reply failed", route.server(), e);
                 }
             });
         }
@@ -298,7 +298,7 @@ final class CommandPipeline {
         /** The driver throws some failures instead of completing with them; it shouldn't throw anything else. */
         private void notStarted(Throwable thrown) {
             if (!(thrown instanceof RedisException)) {
-                LOG.error("server={} a trip could not be begun; its commands fail", route.server(), thrown);
+                LOG.error("server={} a batch could not be sent; its commands fail", route.server(), thrown);
             }
             orFail(() -> end(null, 0, thrown));
         }
@@ -308,7 +308,7 @@ final class CommandPipeline {
             try {
                 step.run();
             } catch (RuntimeException | Error e) {
-                LOG.error("server={} an answer could not be taken; its commands fail", route.server(), e);
+                LOG.error("server={} a reply could not be processed; its commands fail", route.server(), e);
                 fail(RedisFailures.ofRequest(e, route.server()));
             }
         }
@@ -405,7 +405,7 @@ final class CommandPipeline {
             try {
                 settle(call, answer);
             } catch (RuntimeException | Error e) {
-                LOG.error("server={} an answer could not be taken; its command fails", route.server(), e);
+                LOG.error("server={} a reply could not be processed; its command fails", route.server(), e);
                 call.answer.completeExceptionally(RedisFailures.ofRequest(e, route.server()));
             }
         }
@@ -430,7 +430,10 @@ final class CommandPipeline {
             try {
                 route.refused(connection, why);
             } catch (RuntimeException | Error e) {
-                LOG.error("server={} what a refusal says of the way was not heard", route.server(), e);
+                LOG.error(
+                        "server={} the routing information of an error reply could not be processed",
+                        route.server(),
+                        e);
             }
             call.answer.completeExceptionally(why);
         }

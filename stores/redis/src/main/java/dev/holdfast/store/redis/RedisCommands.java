@@ -78,12 +78,12 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
         StoreException known = RedisFailures.ofRequest(failure, topology.name());
         Throwable cause = Stages.causeOf(failure);
         if (!(cause instanceof StoreException || cause instanceof RedisException)) {
-            LOG.error("store={} what the server answered could not be taken", topology.name(), cause);
+            LOG.error("store={} a reply of the server could not be processed", topology.name(), cause);
         }
         try {
             monitor.refused(topology.route(buckets.of(command)), known);
         } catch (RuntimeException | Error e) {
-            LOG.error("store={} could not be looked after", topology.name(), e);
+            LOG.error("store={} maintenance failed", topology.name(), e);
         }
         return known;
     }

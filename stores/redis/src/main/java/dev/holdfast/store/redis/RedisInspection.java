@@ -75,7 +75,7 @@ final class RedisInspection {
     CompletionStage<Reply.Inspected> run() {
         int space = cursor.indexOf(' ');
         if (space < 0) {
-            return CompletableFuture.failedFuture(new IllegalArgumentException("Not a cursor: '" + cursor + "'"));
+            return CompletableFuture.failedFuture(new IllegalArgumentException("Not a valid cursor: '" + cursor + "'"));
         }
         String last = cursor.substring(space + 1);
         return scan(cursor.substring(0, space), last.isEmpty() ? null : new ResourceName(last));

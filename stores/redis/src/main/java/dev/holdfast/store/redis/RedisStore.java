@@ -191,7 +191,7 @@ public final class RedisStore implements LockStore {
      */
     public static Builder builder(StoreUri uri) {
         if (!new RedisStoreProvider().schemes().contains(uri.scheme())) {
-            throw new IllegalArgumentException("The URI '" + uri + "' names no Redis");
+            throw new IllegalArgumentException("The URI '" + uri + "' is not a Redis URI");
         }
         return RedisUris.builder(uri);
     }
@@ -205,8 +205,7 @@ public final class RedisStore implements LockStore {
      */
     public static Builder clusterBuilder(Collection<RedisURI> nodes) {
         if (nodes.isEmpty() || nodes.stream().anyMatch(node -> node.getDatabase() != 0)) {
-            throw new IllegalArgumentException(
-                    "A Redis Cluster is named by one node at least, and has no databases but the first");
+            throw new IllegalArgumentException("A Redis Cluster needs at least one node, and has only database 0");
         }
         return new Builder(List.copyOf(nodes), true);
     }
@@ -325,7 +324,7 @@ public final class RedisStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder commandTimeout(Duration timeout) {
-            this.commandTimeout = checked("The time-out of a command", timeout);
+            this.commandTimeout = checked("The command time-out", timeout);
             return this;
         }
 
@@ -336,7 +335,7 @@ public final class RedisStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder connectTimeout(Duration timeout) {
-            this.connectTimeout = checked("The time-out of a connection", timeout);
+            this.connectTimeout = checked("The connect time-out", timeout);
             return this;
         }
 
@@ -401,9 +400,9 @@ public final class RedisStore implements LockStore {
         /** The servers to connect to, with all settings. */
         List<RedisURI> servers() {
             if (replicas.areAsked() && replicas.timeout().compareTo(commandTimeout) >= 0) {
-                throw new IllegalArgumentException("The time to wait for replicas, "
-                        + DurationFormat.format(replicas.timeout()) + ", must be less than the time-out of a command, "
-                        + DurationFormat.format(commandTimeout));
+                throw new IllegalArgumentException("The wait for replicas (" + DurationFormat.format(replicas.timeout())
+                        + ") must be shorter than the command time-out (" + DurationFormat.format(commandTimeout)
+                        + ")");
             }
             RedisCredentialsProvider provider = credentials;
             return provider == null
@@ -483,7 +482,7 @@ public final class RedisStore implements LockStore {
         private static Duration checked(String what, Duration timeout) {
             if (timeout.compareTo(Duration.ofMillis(10)) < 0 || timeout.compareTo(Duration.ofHours(1)) > 0) {
                 throw new IllegalArgumentException(
-                        what + " is 10 ms to an hour, not " + DurationFormat.format(timeout));
+                        what + " must be 10 ms to 1 h, not " + DurationFormat.format(timeout));
             }
             return timeout;
         }

@@ -94,11 +94,12 @@ final class RedisUris {
             builder.tls(tls());
             if (verification() != SslVerifyMode.FULL) {
                 LOG.warn(
-                        "store={} {}: whoever can get in between may read and change everything, the password too",
+                        "store={} {}: an attacker in the network can read and change everything, "
+                                + "including the password",
                         uri,
                         verification() == SslVerifyMode.CA
-                                ? "does not check that the certificate is that of the host"
-                                : "does not check the certificate of the server");
+                                ? "does not check that the certificate matches the host"
+                                : "does not check the server's certificate");
             }
         }
         return builder;
@@ -109,22 +110,19 @@ final class RedisUris {
         String timeout = reader.parameter("replicaTimeout");
         if (replicas != null) {
             int number = UriReader.number(replicas, Integer.MIN_VALUE, Integer.MAX_VALUE)
-                    .orElseThrow(() -> reader.wrong("waitForReplicas", "is a number"));
+                    .orElseThrow(() -> reader.wrong("waitForReplicas", "must be a number"));
             builder.waitForReplicas(
                     number, timeout == null ? RedisStore.REPLICA_TIMEOUT : reader.duration("replicaTimeout", timeout));
         } else if (timeout != null) {
-            throw reader.wrong(
-                    "replicaTimeout",
-                    "says how long to wait for the replicas of 'waitForReplicas', which is not there");
+            throw reader.wrong("replicaTimeout", "needs 'waitForReplicas' as well");
         }
     }
 
     private RedisURI server() {
         UriReader.Authority authority = reader.authority();
         if (authority.servers().size() > 1) {
-            throw new IllegalArgumentException("A Redis store at '" + uri.scheme()
-                    + "' has one server; several are named by '" + SENTINEL + "' for Sentinels, and by '" + CLUSTER
-                    + "' for the nodes of a cluster: " + uri);
+            throw new IllegalArgumentException("The scheme '" + uri.scheme() + "' takes one server; use '" + SENTINEL
+                    + "' for several Sentinels, and '" + CLUSTER + "' for the nodes of a cluster: " + uri);
         }
         return servers(authority, PORT).get(0);
     }
@@ -132,8 +130,8 @@ final class RedisUris {
     private List<RedisURI> nodes() {
         UriReader.Authority authority = reader.authority();
         if (database() != 0) {
-            throw new IllegalArgumentException("A Redis Cluster has no databases but the first; the form is "
-                    + uri.scheme() + ":" + CLUSTER_FORM + ", unlike " + uri);
+            throw new IllegalArgumentException("A Redis Cluster has only database 0; the form is " + uri.scheme() + ":"
+                    + CLUSTER_FORM + ", not " + uri);
         }
         return servers(authority, PORT);
     }
@@ -142,7 +140,7 @@ final class RedisUris {
         UriReader.Authority authority = reader.authority();
         String master = reader.parameter("master");
         if (master == null || master.isBlank()) {
-            throw reader.wrong("master", "must say what the Sentinels call the primary");
+            throw reader.wrong("master", "must be the name of the primary at the Sentinels");
         }
         RedisURI all = new RedisURI();
         all.setSentinelMasterId(master);
@@ -202,14 +200,15 @@ final class RedisUris {
             RedisURI server, @Nullable String user, @Nullable String password, String word, String fileParameter) {
         String file = reader.parameter(fileParameter);
         if (file != null && password != null) {
-            throw reader.wrong(fileParameter, "and " + word + " are one too many");
+            throw reader.wrong(fileParameter, "and " + word + " are two passwords; set one");
         } else if (file != null) {
             server.setCredentialsProvider(Passwords.from(user, Passwords.ofFile(Path.of(file))));
         } else if (password != null) {
             server.setCredentialsProvider(new StaticCredentialsProvider(user, password.toCharArray()));
         } else if (user != null) {
-            throw new IllegalArgumentException("A user of a Redis store needs a password: behind its name, with a colon"
-                    + " between them, or by '" + fileParameter + "': " + uri);
+            throw new IllegalArgumentException(
+                    "A Redis user needs a password: write it after the user name and a colon, or set '" + fileParameter
+                            + "': " + uri);
         }
     }
 
@@ -219,7 +218,7 @@ final class RedisUris {
             case "full" -> SslVerifyMode.FULL;
             case "ca" -> SslVerifyMode.CA;
             case "none" -> SslVerifyMode.NONE;
-            default -> throw reader.wrong("verify", "is 'full', 'ca' (without the name of the host) or 'none'");
+            default -> throw reader.wrong("verify", "must be 'full', 'ca' (the host name is not checked) or 'none'");
         };
     }
 
@@ -237,7 +236,7 @@ final class RedisUris {
     private File file(String name, String text) {
         Path file = Path.of(text);
         if (!Files.isReadable(file) || Files.isDirectory(file)) {
-            throw reader.wrong(name, "is a file in PEM form, and there is none to be read at " + file);
+            throw reader.wrong(name, "must be a readable PEM file, but there is none at " + file);
         }
         return file.toFile();
     }

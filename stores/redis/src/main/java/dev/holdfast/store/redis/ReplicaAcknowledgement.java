@@ -129,7 +129,7 @@ final class ReplicaAcknowledgement {
         return new StoreException(
                 StoreException.Reason.UNAVAILABLE,
                 StoreException.Effect.UNKNOWN,
-                "too few replicas acknowledged a grant, and to withdraw it failed: "
+                "too few replicas acknowledged a grant, and withdrawing it failed: "
                         + Stages.causeOf(failure).getMessage(),
                 failure);
     }

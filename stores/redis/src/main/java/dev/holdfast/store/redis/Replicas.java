@@ -21,11 +21,12 @@ record Replicas(int count, Duration timeout) {
     /** Rejects values out of range. */
     Replicas {
         if (count < 0 || count > MOST) {
-            throw new IllegalArgumentException("The number of replicas to wait for is 0 to " + MOST + ", not " + count);
+            throw new IllegalArgumentException(
+                    "The number of replicas to wait for must be 0 to " + MOST + ", not " + count);
         }
         if (count > 0 && (timeout.toMillis() < 1 || timeout.compareTo(Duration.ofMinutes(1)) > 0)) {
             throw new IllegalArgumentException(
-                    "The time to wait for replicas is 1 ms to a minute, not " + DurationFormat.format(timeout));
+                    "The wait for replicas must be 1 ms to 1 min, not " + DurationFormat.format(timeout));
         }
     }
 
@@ -48,9 +49,9 @@ record Replicas(int count, Duration timeout) {
         return new StoreException(
                 Reason.DENIED,
                 effect,
-                acknowledged + " of the " + count + " replicas that are waited for acknowledged the grant of " + server
+                "only " + acknowledged + " of the required " + count + " replicas acknowledged the grant of " + server
                         + " within " + DurationFormat.format(timeout)
-                        + ", so it does not count and was withdrawn; look at the replicas, or wait for fewer",
+                        + ", so the grant was withdrawn; check the replicas, or lower waitForReplicas",
                 null);
     }
 
@@ -59,8 +60,8 @@ record Replicas(int count, Duration timeout) {
         return RedisFailures.denied(
                 "this store waits for replicas for up to " + DurationFormat.format(timeout)
                         + ", which is more than a quarter of the session ttl of " + DurationFormat.format(ttl)
-                        + ": a keep-alive that waits behind that would be taken as lost; make replicaTimeout shorter,"
-                        + " or sessionTtl longer",
+                        + ": a keep-alive queued behind such a wait would count as lost; shorten "
+                        + "replicaTimeout, or lengthen sessionTtl",
                 null);
     }
 }

@@ -93,7 +93,7 @@ final class ServerMonitor {
     void refused(Route route, StoreException why) {
         long now = ticks.getAsLong();
         if (why.reason() == Reason.DENIED && server(route, now).isFirst(REFUSALS)) {
-            ask(route, server(route, now), Map.of(REFUSALS, "refuses what locks need: " + why.getMessage()));
+            ask(route, server(route, now), Map.of(REFUSALS, "rejects commands that locks need: " + why.getMessage()));
         }
     }
 
@@ -114,10 +114,10 @@ final class ServerMonitor {
                 report(server, monitored, present);
             });
         } catch (RuntimeException e) {
-            log.debug("server={} could not be asked how it is", server, e);
+            log.debug("server={} its health could not be queried", server, e);
         } catch (Error e) {
             // The command that is being sent must not fail because of this.
-            log.error("server={} could not be asked how it is", server, e);
+            log.error("server={} its health could not be queried", server, e);
         }
     }
 
@@ -130,6 +130,6 @@ final class ServerMonitor {
         });
         before.keySet().stream()
                 .filter(name -> !present.containsKey(name))
-                .forEach(name -> log.info("server={} is well again: {}", server, name));
+                .forEach(name -> log.info("server={} has recovered: {}", server, name));
     }
 }

@@ -130,7 +130,7 @@ class RedisOpeningTest {
             refused(
                     Reason.DENIED,
                     () -> TestServer.patient(RedisStore.builder(uri)).open(),
-                    "does not accept the user or the password");
+                    "rejects the user name or password");
             listener.close();
             serving.join();
         }

@@ -64,8 +64,8 @@ final class DefaultFile {
         }
         Path known = Path.of(userHome);
         if (userHome.isEmpty() || !known.isAbsolute()) {
-            throw denied("there is no place for the default file: $" + variable
-                    + " is not set, and the system knows no home directory of this user. Set it, or name a file");
+            throw denied("there is no location for the default file: $" + variable
+                    + " is not set, and this user has no home directory. Set the variable, or name a file");
         }
         return known;
     }
@@ -82,10 +82,11 @@ final class DefaultFile {
                 return path;
             }
         } catch (InvalidPathException e) {
-            throw denied("$" + variable + " is no path: " + e.getMessage());
+            throw denied("$" + variable + " is not a valid path: " + e.getMessage());
         }
         throw denied("$" + variable + " is '" + value
-                + "', which is another place in each directory: set it to an absolute path, or name a file");
+                + "', a relative path, which depends on the working directory: set it to an absolute "
+                + "path, or name a file");
     }
 
     private static StoreException denied(String message) {

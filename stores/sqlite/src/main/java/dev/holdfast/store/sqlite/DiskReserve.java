@@ -95,7 +95,7 @@ final class DiskReserve {
                 run("ROLLBACK");
             }
         } catch (SQLException | IOException e) {
-            LOG.debug("file={} the log can't be extended: {}", file.path(), e.toString());
+            LOG.debug("file={} the write-ahead log can't be extended: {}", file.path(), e.toString());
         }
     }
 
@@ -118,7 +118,7 @@ final class DiskReserve {
             warn();
             return reuseLog();
         } catch (SQLException e) {
-            LOG.debug("file={} no room can be made: {}", file.path(), e.toString());
+            LOG.debug("file={} no space can be freed: {}", file.path(), e.toString());
             return false;
         }
     }
@@ -129,8 +129,9 @@ final class DiskReserve {
         if (failures == 1 || now - warnedAtNanos >= WARN_NANOS) {
             warnedAtNanos = now;
             LOG.warn(
-                    "file={} there is no room on the disk ({} times since the file was opened): what is held is renewed"
-                            + " and released in reserved space, but new locks may be refused; make room",
+                    "file={} the disk is full ({} times since the file was opened): held locks are "
+                            + "renewed and released in reserved space, but new locks may be rejected; free "
+                            + "some space",
                     file.path(),
                     failures);
         }
@@ -169,7 +170,7 @@ final class DiskReserve {
             write(DELETE_FILLER, "INSERT INTO holdfast_count (name, id) VALUES (x'', " + filler + ")");
             write(DELETE_FILLER);
             boolean isOnDisk = reuseLog();
-            LOG.trace("file={} has grown, and the new pages are on the disk: {}", file.path(), isOnDisk);
+            LOG.trace("file={} has grown; the new pages are written to the disk: {}", file.path(), isOnDisk);
             limitPages(0);
         } catch (SQLException e) {
             if (!SqliteErrorCodes.isBusy(e)) {

@@ -64,8 +64,8 @@ final class LogSizeMonitor {
             return Optional.empty();
         }
         String text = "file=" + file.path() + " the write-ahead log has grown to " + megabytes(bytes)
-                + " and goes on growing, because " + describe(readers)
-                + "; end that transaction, such as that of an open sqlite3 shell";
+                + " and keeps growing, because " + describe(readers)
+                + "; end that transaction (for example, close an open sqlite3 shell)";
         if (reportAtBytes == MAX_BYTES) {
             sinceNanos = SystemClock.nanoTime();
         }
@@ -83,8 +83,8 @@ final class LogSizeMonitor {
         }
         reportAtBytes = MAX_BYTES;
         Duration since = Duration.ofNanos(SystemClock.nanoTime() - sinceNanos);
-        return Optional.of("file=" + file.path() + " the write-ahead log is down to " + megabytes(bytes)
-                + " again, after " + since.toSeconds() + " s");
+        return Optional.of("file=" + file.path() + " the write-ahead log has shrunk to " + megabytes(bytes) + " after "
+                + since.toSeconds() + " s");
     }
 
     private static String megabytes(long bytes) {

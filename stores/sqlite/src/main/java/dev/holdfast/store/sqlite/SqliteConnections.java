@@ -49,9 +49,9 @@ final class SqliteConnections {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    "SQLite's native code can't be loaded: its driver unpacks it into " + place
-                            + ", where it must be possible to write and to execute files; the system property"
-                            + " org.sqlite.tmpdir names another directory (" + e.getMessage() + ")",
+                    "SQLite's native code can't be loaded: the driver unpacks it into " + place
+                            + ", which must allow writing and executing files; set the system property "
+                            + "org.sqlite.tmpdir to use another directory (" + e.getMessage() + ")",
                     e);
         }
     }
@@ -147,7 +147,7 @@ final class SqliteConnections {
                     Reason.DENIED,
                     Effect.NONE,
                     "the file system of " + file.path()
-                            + " can't share memory between processes, which SQLite needs here; use a local disk",
+                            + " does not support shared memory between processes, which SQLite needs; use a local disk",
                     null);
         }
         return isOld;

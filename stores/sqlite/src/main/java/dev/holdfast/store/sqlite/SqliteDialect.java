@@ -146,7 +146,7 @@ final class SqliteDialect implements Dialect {
                         Reason.DENIED,
                         Effect.NONE,
                         "another machine uses the file " + database.file().path()
-                                + " too, and locks can't hold between the two; use a store on a server",
+                                + " too, and SQLite can't lock between machines; use a store on a server",
                         null));
             }
         } catch (SQLException e) {
@@ -225,7 +225,7 @@ final class SqliteDialect implements Dialect {
                 // After some failures SQLite has already rolled back. The next BEGIN reports any other problem.
                 statements.forget();
             } catch (RuntimeException | Error e) {
-                LOG.error("a transaction could not be undone; that is tried again before anything else", e);
+                LOG.error("a transaction could not be rolled back; the rollback is retried before the next command", e);
                 statements.forget();
                 isLeft = true;
             }
@@ -241,7 +241,7 @@ final class SqliteDialect implements Dialect {
         }
         if (isLeft) {
             throw new StoreException(
-                    Reason.UNAVAILABLE, Effect.NONE, "a transaction that failed could not be undone yet", null);
+                    Reason.UNAVAILABLE, Effect.NONE, "a failed transaction could not be rolled back yet", null);
         }
     }
 
@@ -348,7 +348,7 @@ final class SqliteDialect implements Dialect {
 
     @Override
     public boolean expire(SessionRow session) {
-        throw new IllegalStateException("What is alone with its database ends sessions wholly");
+        throw new IllegalStateException("A single-process database has no partially ended sessions");
     }
 
     @Override

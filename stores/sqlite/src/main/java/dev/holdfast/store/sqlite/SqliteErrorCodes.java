@@ -99,9 +99,9 @@ final class SqliteErrorCodes {
         return new StoreException(
                 Reason.UNAVAILABLE,
                 effect,
-                "the file " + file + " or one beside it can't be opened, because this process, or the machine, has no"
-                        + " free file descriptor; find out what keeps files or connections open, or raise the limit"
-                        + " (ulimit -n)",
+                "the file " + file + " or one next to it can't be opened, because this process or the machine has no "
+                        + "free file descriptor; find out what keeps files or connections open, or raise the "
+                        + "limit (ulimit -n)",
                 failure);
     }
 
@@ -111,12 +111,15 @@ final class SqliteErrorCodes {
                 new StoreException(
                         Reason.UNAVAILABLE,
                         effect,
-                        "others kept the file " + file
-                                + " busy for too long; look for a program that has a transaction open on it",
+                        "other programs kept the file " + file
+                                + " busy for too long; look for a program with an open transaction on it",
                         failure);
             case FULL ->
                 new StoreException(
-                        Reason.DENIED, effect, "there is no room left for the file " + file + "; make some", failure);
+                        Reason.DENIED,
+                        effect,
+                        "the disk has no space left for the file " + file + "; free some",
+                        failure);
             case READONLY, PERM, AUTH ->
                 new StoreException(
                         Reason.DENIED,
@@ -129,7 +132,7 @@ final class SqliteErrorCodes {
                         : new StoreException(
                                 Reason.DENIED,
                                 effect,
-                                "the file " + file + " or one beside it can't be opened by this user",
+                                "the file " + file + " or one next to it can't be opened by this user",
                                 failure);
             case NOTADB ->
                 new StoreException(
@@ -141,7 +144,7 @@ final class SqliteErrorCodes {
                 new StoreException(
                         Reason.CORRUPT,
                         effect,
-                        "the database file " + file + " is damaged; a person must look",
+                        "the database file " + file + " is damaged and must be repaired by hand",
                         failure);
             case IOERR ->
                 new StoreException(

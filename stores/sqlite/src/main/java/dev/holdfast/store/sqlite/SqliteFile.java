@@ -88,7 +88,7 @@ final class SqliteFile {
             if (makesDirectory) {
                 Files.createDirectories(directory, permissions(directory, "rwx------"));
             } else if (!Files.isDirectory(directory)) {
-                throw denied("the directory " + directory + " isn't there; make it, or name another file", null);
+                throw denied("the directory " + directory + " does not exist; create it, or name another file", null);
             }
             Path realDirectory = directory.toRealPath();
             Path real = realDirectory.resolve(absolute.getFileName());
@@ -107,7 +107,7 @@ final class SqliteFile {
             if (SqliteErrorCodes.lacksDescriptors()) {
                 throw SqliteErrorCodes.noDescriptors(absolute, Effect.NONE, e);
             }
-            throw denied("the file " + absolute + " can't be made or reached: " + e.getMessage(), e);
+            throw denied("the file " + absolute + " can't be created or opened: " + e.getMessage(), e);
         }
     }
 
@@ -115,9 +115,9 @@ final class SqliteFile {
         Optional<String> type = mounts.sharedFileSystem(real);
         if (type.isPresent()) {
             throw denied(
-                    "the file " + real + " is on a file system of the type " + type.get()
-                            + ", which several machines may share; SQLite keeps its promises on a"
-                            + " local disk only. Use a local file, or a store on a server",
+                    "the file " + real + " is on a file system of type " + type.get()
+                            + ", which several machines may share; SQLite locks reliably only on a local "
+                            + "disk. Use a local file, or a store on a server",
                     null);
         }
     }
@@ -128,8 +128,8 @@ final class SqliteFile {
     private static void refuseMounted(Path file, MountTable mounts) {
         if (mounts.isMountPoint(file)) {
             throw denied(
-                    "the file " + file + " is mounted by itself, so what SQLite writes beside it is not seen where it"
-                            + " comes from, and two would have one lock; mount its directory",
+                    "the file " + file + " is mounted as a single file, so other programs can't see the files that "
+                            + "SQLite keeps next to it, and two could hold the same lock; mount its directory",
                     null);
         }
     }
@@ -138,8 +138,9 @@ final class SqliteFile {
         boolean counts = file.getFileSystem().supportedFileAttributeViews().contains("unix");
         if (counts && Files.getAttribute(file, "unix:nlink") instanceof Integer names && names > 1) {
             throw denied(
-                    "the file " + file + " has " + names + " names (hard links), and who uses different ones does not"
-                            + " see the locks of the others; delete the other names, or use symbolic links",
+                    "the file " + file + " has " + names
+                            + " names (hard links), and programs that use different names don't see each "
+                            + "other's locks; delete the other names, or use symbolic links",
                     null);
         }
     }
@@ -153,8 +154,9 @@ final class SqliteFile {
         // In this order, because with a database others may create and delete the shared memory at any time.
         if (Files.exists(sharedMemory) && Files.notExists(file, LinkOption.NOFOLLOW_LINKS) && isInUse(file)) {
             throw denied(
-                    "the file " + file + " was deleted while programs use it, and they may still hold its locks; stop"
-                            + " all of them" + named(sharedMemory, USERS_BYTE, USERS_BYTE) + ", and start them again",
+                    "the file " + file + " was deleted while programs use it, and they may still hold its locks; stop "
+                            + "all of these programs" + named(sharedMemory, USERS_BYTE, USERS_BYTE)
+                            + ", then start them again",
                     null);
         }
     }
@@ -192,7 +194,7 @@ final class SqliteFile {
         }
         if (!Files.isWritable(file) || !Files.isReadable(file) || !Files.isWritable(directory)) {
             throw denied(
-                    "this user may not read and write " + file + " and make files beside it, as SQLite must", null);
+                    "this user may not read and write " + file + " and create files next to it, as SQLite must", null);
         }
     }
 
@@ -214,9 +216,11 @@ final class SqliteFile {
         }
         if (!DriverCopies.THIS.enter(key)) {
             throw denied(
-                    "the file " + path + " is open in another application of this JVM, which has loaded SQLite's driver"
-                            + " for itself, and two copies of it in one process damage a file. Put the driver where both"
-                            + " applications load it from, or give each its own file",
+                    "the file " + path
+                            + " is open in another application of this JVM, which has loaded its own copy of "
+                            + "SQLite's driver, and two copies of the driver in one process damage a file. "
+                            + "Put the driver where both applications load it from, or give each application "
+                            + "its own file",
                     null);
         }
         // By its name too, which may outlast it. Another copy may have entered an earlier file with that name.
@@ -273,8 +277,8 @@ final class SqliteFile {
     StoreException lacksSharedMemoryInUse() {
         return denied(
                 "the file " + path + " is in use, and its shared memory, " + sharedMemory
-                        + ", which has the locks of those who use it, was deleted; stop all programs that use the file"
-                        + named(path, FIRST_SHARED_BYTE, LAST_SHARED_BYTE) + ", and start them again",
+                        + ", which coordinates the programs that use it, was deleted; stop all programs that "
+                        + "use the file" + named(path, FIRST_SHARED_BYTE, LAST_SHARED_BYTE) + ", then start them again",
                 null);
     }
 
@@ -343,8 +347,8 @@ final class SqliteFile {
     private DatabaseReplacedException lost(String what) {
         return new DatabaseReplacedException(denied(
                 "the file " + path + " " + what
-                        + " while it was in use, so what is recorded here says nothing about who holds a lock; stop all"
-                        + " programs that use it, and start them again",
+                        + " while it was in use, so its records don't show who holds a lock; stop "
+                        + "all programs that use the file, then start them again",
                 null));
     }
 
@@ -363,7 +367,7 @@ final class SqliteFile {
 
     static void touch(Path path, long unixMillis) {
         if (!path.toFile().setLastModified(unixMillis)) {
-            LOG.debug("file={} its time can't be set", path);
+            LOG.debug("file={} its modification time can't be set", path);
         }
     }
 

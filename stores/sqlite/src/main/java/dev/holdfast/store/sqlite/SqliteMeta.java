@@ -71,8 +71,8 @@ final class SqliteMeta {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    "the clock of this process is behind that of others that use the same file, so it can't tell which"
-                            + " leases are over",
+                    "the clock of this process is behind the clocks of other processes that use "
+                            + "the same file, so it can't tell which leases have expired",
                     null);
         }
         return false;
@@ -144,8 +144,9 @@ final class SqliteMeta {
                 throw new StoreException(
                         Reason.DENIED,
                         Effect.NONE,
-                        "programs that count time differently have used this file, and may do so still: some could tell"
-                                + " since when the machine runs, and some could not. Stop them, and delete the file",
+                        "programs with different clocks have used this file, and may still use it: "
+                                + "some could read when the machine was booted, and others could not. Stop "
+                                + "these programs, and delete the file",
                         null);
             }
         }

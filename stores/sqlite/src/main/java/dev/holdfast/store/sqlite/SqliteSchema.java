@@ -51,13 +51,13 @@ final class SqliteSchema {
             return true;
         }
         if (application != APPLICATION) {
-            throw denied("the file " + file + " is a database of another program; it was not touched");
+            throw denied("the file " + file + " is a database of another program; it was not changed");
         }
         if (version / MAJOR != present() / MAJOR) {
-            throw denied("the file " + file + " has the version " + text(version)
-                    + " of the tables, and this program knows " + text(present())
-                    + "; stop all programs that use it, and use " + (version > present() ? "a newer" : "an older")
-                    + " program, or another file");
+            throw denied(
+                    "the tables in the file " + file + " have version " + text(version) + ", but this program supports "
+                            + text(present()) + "; stop all programs that use the file, and use "
+                            + (version > present() ? "a newer" : "an older") + " program, or another file");
         }
         return version < present();
     }

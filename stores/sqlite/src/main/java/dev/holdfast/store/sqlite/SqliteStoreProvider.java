@@ -63,7 +63,7 @@ public final class SqliteStoreProvider implements StoreProvider {
         String rest = uri.rest();
         if (rest.startsWith("//") && !rest.startsWith("///")) {
             throw new IllegalArgumentException(
-                    "A SQLite store is a file of this machine: write sqlite:/path or sqlite:///path, not " + uri);
+                    "A SQLite store is a local file: write sqlite:/path or sqlite:///path, not " + uri);
         }
         return Path.of(rest.startsWith("///") ? rest.substring(2) : rest);
     }
@@ -73,7 +73,7 @@ public final class SqliteStoreProvider implements StoreProvider {
             return Synchronous.valueOf(value.toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "The parameter 'synchronous' of a SQLite store is one of "
+                    "The parameter 'synchronous' of a SQLite store must be one of "
                             + Arrays.toString(Synchronous.values()).toLowerCase(Locale.ROOT) + ", not '" + value + "'",
                     e);
         }

@@ -116,9 +116,9 @@ final class WakeupFiles implements AutoCloseable {
             watchService = newWatchService();
         } catch (IOException e) {
             // Too many watches, or the directory is not writable: waiters poll, and the next keep-alive retries.
-            LOG.debug("file={} hints of other processes can't be received: {}", file.path(), e.toString());
+            LOG.debug("file={} wake-ups from other processes can't be received: {}", file.path(), e.toString());
         } catch (RuntimeException | Error e) {
-            LOG.error("file={} nobody listens for hints of other processes", file.path(), e);
+            LOG.error("file={} the listener for wake-ups from other processes failed", file.path(), e);
         }
     }
 
@@ -189,7 +189,7 @@ final class WakeupFiles implements AutoCloseable {
         } catch (IOException notListening) {
             LOG.trace("client={} does not listen: {}", client, notListening.toString());
         } catch (RuntimeException | Error e) {
-            LOG.error("client={} could not be given a hint; it finds out for itself", client, e);
+            LOG.error("client={} could not be woken; it will find the change by polling", client, e);
         }
     }
 
@@ -213,7 +213,7 @@ final class WakeupFiles implements AutoCloseable {
                 }
                 lose(service);
             } catch (ClosedWatchServiceException | InterruptedException ended) {
-                LOG.trace("file={} no more hints", file.path());
+                LOG.trace("file={} wake-ups end", file.path());
             }
         }
 
@@ -223,7 +223,7 @@ final class WakeupFiles implements AutoCloseable {
                     SignalCodec.signal(line).ifPresent(receiving);
                 }
             } catch (RuntimeException | Error e) {
-                LOG.error("file={} a hint of another process was lost", file.path(), e);
+                LOG.error("file={} a wake-up from another process was lost", file.path(), e);
             }
         }
 
@@ -250,7 +250,7 @@ final class WakeupFiles implements AutoCloseable {
                     truncate();
                 }
             } catch (IOException e) {
-                LOG.debug("file={} hints of other processes can't be read: {}", file.path(), e.toString());
+                LOG.debug("file={} wake-ups from other processes can't be read: {}", file.path(), e.toString());
             }
             return lines;
         }
@@ -289,7 +289,7 @@ final class WakeupFiles implements AutoCloseable {
                 }
             }
         } catch (IOException | DirectoryIteratorException | NumberFormatException e) {
-            LOG.debug("file={} what other processes have left can't be removed: {}", file.path(), e.toString());
+            LOG.debug("file={} files left by other processes can't be removed: {}", file.path(), e.toString());
         }
     }
 
@@ -322,7 +322,7 @@ final class WakeupFiles implements AutoCloseable {
         try {
             delete(own);
         } catch (IOException e) {
-            LOG.debug("file={} hints of other processes leave a directory behind: {}", file.path(), e.toString());
+            LOG.debug("file={} the directory for wake-ups can't be removed: {}", file.path(), e.toString());
         }
     }
 }

@@ -64,7 +64,7 @@ class DriverCopiesTest {
                     Hold hold = client.lock("nightly").acquire()) {
                 assertThatThrownBy(() -> connect(application, uri))
                         .hasMessageContaining("is open in another application of this JVM")
-                        .hasMessageContaining("or give each its own file");
+                        .hasMessageContaining("or give each application its own file");
                 assertThat(hold.isHeld()).isTrue();
                 assertThat(directory.resolve("locks.db-wal")).exists();
                 try (Holdfast second = Holdfast.connect(uri)) {

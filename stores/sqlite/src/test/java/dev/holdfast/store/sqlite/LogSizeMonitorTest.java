@@ -52,7 +52,7 @@ class LogSizeMonitorTest {
 
             reader.kill();
             shrink(client);
-            assertThat(text(monitor)).contains("the write-ahead log is down to 4 MB again");
+            assertThat(text(monitor)).contains("the write-ahead log has shrunk to 4 MB");
             assertThat(monitor.sample()).isEmpty();
         }
     }

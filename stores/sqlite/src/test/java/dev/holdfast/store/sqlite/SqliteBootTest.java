@@ -232,7 +232,7 @@ class SqliteBootTest {
             TestClient client = new TestClient(here);
             assertThatThrownBy(() -> open(HostIdentity.WALL))
                     .isInstanceOf(StoreException.class)
-                    .hasMessageContaining("count time differently");
+                    .hasMessageContaining("with different clocks");
             client.close();
         }
         open(HostIdentity.WALL).close();

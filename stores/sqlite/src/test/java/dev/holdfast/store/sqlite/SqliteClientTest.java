@@ -171,8 +171,8 @@ class SqliteClientTest {
 
             assertThat(refused)
                     .isInstanceOf(StoreRefusedException.class)
-                    .hasMessageContainingAll(name(fill.size()), file().toString(), "no room left", "make some");
-            refused(() -> holdfast.lock(name(fill.size())).tryLock(), "no room left");
+                    .hasMessageContainingAll(name(fill.size()), file().toString(), "no space left", "free some");
+            refused(() -> holdfast.lock(name(fill.size())).tryLock(), "no space left");
             assertThat(hold.isHeld()).isTrue();
             hold.ensureHeld();
             for (Hold each : fill) {
@@ -203,13 +203,13 @@ class SqliteClientTest {
             assertThat(child.ask("acquire")).isEqualTo("acquired");
             assertThat(child.ask("acquire many"))
                     .startsWith("StoreRefusedException Lock 'xxx")
-                    .contains("no room left");
+                    .contains("no space left");
             assertThat(child.ask("keepAlive")).isEqualTo("alive");
             assertThat(child.ask("renewed")).isEqualTo("held after 5 renewals");
             assertThat(child.ask("acquire")).isEqualTo("acquired");
             assertThat(child.ask("close")).isEqualTo("closed");
             assertThat(child.ask("again")).isEqualTo("held with a greater token");
-            assertThat(child.ask("acquire many")).contains("no room left");
+            assertThat(child.ask("acquire many")).contains("no space left");
             assertThat(child.ask("empty")).isEqualTo("room");
             assertThat(child.ask("acquire new")).isEqualTo("acquired");
         }
@@ -297,8 +297,8 @@ class SqliteClientTest {
             holdfast.lock("worn").acquire().close();
             Database.run(file(), "UPDATE holdfast_resource SET last_token = " + last);
 
-            refused(() -> holdfast.lock("worn").acquire(), "'worn'", "fencing tokens are used up");
-            refused(() -> holdfast.lock("worn").tryLock(), "'worn'", "fencing tokens are used up");
+            refused(() -> holdfast.lock("worn").acquire(), "'worn'", "fencing tokens are exhausted");
+            refused(() -> holdfast.lock("worn").tryLock(), "'worn'", "fencing tokens are exhausted");
 
             holdfast.lock("fresh").acquire().close();
         }

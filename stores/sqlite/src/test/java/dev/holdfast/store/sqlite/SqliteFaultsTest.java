@@ -119,7 +119,8 @@ class SqliteFaultsTest {
             assertThat(found).containsExactly("orders/42");
             assertThat(damaged)
                     .singleElement()
-                    .satisfies(record -> assertThat(record.reason()).contains("a name that is none", "in hexadecimal"));
+                    .satisfies(record ->
+                            assertThat(record.reason()).contains("name is not valid UTF-8", "in hexadecimal"));
         }
 
         assertThat(client.granted("orders/43").tokens().first()).isPositive();

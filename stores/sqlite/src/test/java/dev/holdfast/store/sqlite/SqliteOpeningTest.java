@@ -138,8 +138,8 @@ class SqliteOpeningTest {
         Path missing = directory.resolve("missing");
         try (Programs programs = new Programs()) {
             programs.start(UnpackingMain.class, missing.toString(), file().toString());
-            programs.awaitLine("DENIED: SQLite's native code can't be loaded: its driver unpacks it into "
-                    + Pattern.quote(missing.toString()) + ", .*org.sqlite.tmpdir names another directory.*");
+            programs.awaitLine("DENIED: SQLite's native code can't be loaded: the driver unpacks it into "
+                    + Pattern.quote(missing.toString()) + ", .*org.sqlite.tmpdir to use another directory.*");
         }
         assertThat(file()).doesNotExist();
     }
@@ -188,7 +188,7 @@ class SqliteOpeningTest {
         String mounts =
                 "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n28 27 254:0 /locks.db %s rw - ext4 /dev/vda rw\n";
         Files.writeString(proc.resolve("self/mountinfo"), mounts.formatted(file().toRealPath()));
-        denied(() -> SqliteFile.prepare(file(), false, proc), "is mounted by itself", "mount its directory");
+        denied(() -> SqliteFile.prepare(file(), false, proc), "is mounted as a single file", "mount its directory");
 
         Files.writeString(proc.resolve("self/mountinfo"), mounts.formatted(directory.toRealPath()));
         assertThat(SqliteFile.prepare(file(), false, proc).path()).isEqualTo(file().toRealPath());

@@ -15,10 +15,10 @@ public final class StaleNodeTokenException extends HoldfastException {
 
     StaleNodeTokenException(String path, long token, String hold, long newest, String newestHold) {
         super(
-                "A write that the node '" + path + "' guards with token " + token + " (hold " + hold + ") is refused: "
+                "A write guarded by the node '" + path + "' with token " + token + " (hold " + hold + ") is rejected: "
                         + (token == newest
-                                ? "hold " + newestHold + " has shown the same token"
-                                : "token " + newest + " was shown before (hold " + newestHold + ")")
+                                ? "hold " + newestHold + " has used the same token"
+                                : "token " + newest + " was used before (hold " + newestHold + ")")
                         + ". Stop writing under this hold.",
                 path,
                 "ZooKeeper",

@@ -106,10 +106,10 @@ public final class ZooKeeperFence {
 
     private static void requireHold(long token, String holdId) {
         if (token <= 0) {
-            throw new IllegalArgumentException("A token is positive, but this one is " + token);
+            throw new IllegalArgumentException("A token must be positive, but was " + token);
         }
         if (holdId.isEmpty() || holdId.length() > 300 || !holdId.chars().allMatch(c -> c >= ' ' && c < 0x7f)) {
-            throw new IllegalArgumentException("The id of a hold has 1 to 300 printable ASCII characters, unlike '"
+            throw new IllegalArgumentException("The id of a hold must have 1 to 300 printable ASCII characters, not '"
                     + ResourceName.printable(holdId) + "'");
         }
     }
@@ -134,6 +134,6 @@ public final class ZooKeeperFence {
     }
 
     private IllegalStateException noGuard() {
-        return new IllegalStateException("The node '" + path + "' is not the guard of a fence: use another path");
+        return new IllegalStateException("The node '" + path + "' does not belong to a fence: use another path");
     }
 }

@@ -97,7 +97,7 @@ public final class ZooKeeperStore implements LockStore {
         int slash = servers.indexOf('/');
         String hosts = slash < 0 ? servers : servers.substring(0, slash);
         if (hosts.isBlank()) {
-            throw new IllegalArgumentException("A ZooKeeper ensemble is named by one server at least, as host:port");
+            throw new IllegalArgumentException("A ZooKeeper ensemble needs at least one server, as host:port");
         }
         return new Builder(hosts, slash < 0 ? "" : checkedChroot(servers.substring(slash)), null);
     }
@@ -191,7 +191,7 @@ public final class ZooKeeperStore implements LockStore {
         public Builder root(String path) {
             PathUtils.validatePath(path);
             if (path.equals("/")) {
-                throw new IllegalArgumentException("The root of the locks is a node of its own, unlike '/'");
+                throw new IllegalArgumentException("The root of the locks must be a separate node, not '/'");
             }
             this.root = path;
             return this;
@@ -206,7 +206,7 @@ public final class ZooKeeperStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder sessionTimeout(Duration timeout) {
-            this.sessionTimeout = checked("The time-out of a session", timeout, Duration.ofDays(1));
+            this.sessionTimeout = checked("The session time-out", timeout, Duration.ofDays(1));
             this.isConfigured = true;
             return this;
         }
@@ -221,7 +221,7 @@ public final class ZooKeeperStore implements LockStore {
         @CanIgnoreReturnValue
         public Builder tickTime(Duration tick) {
             if (tick.compareTo(Duration.ofMillis(1)) < 0 || tick.compareTo(Duration.ofMinutes(1)) > 0) {
-                throw new IllegalArgumentException("A tick is 1 ms to a minute, not " + DurationFormat.format(tick));
+                throw new IllegalArgumentException("A tick must be 1 ms to 1 min, not " + DurationFormat.format(tick));
             }
             this.tickTime = Optional.of(tick);
             return this;
@@ -234,7 +234,7 @@ public final class ZooKeeperStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder connectTimeout(Duration timeout) {
-            this.connectTimeout = checked("The time-out of a connection", timeout, Duration.ofHours(1));
+            this.connectTimeout = checked("The connect time-out", timeout, Duration.ofHours(1));
             return this;
         }
 
@@ -245,7 +245,7 @@ public final class ZooKeeperStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder requestTimeout(Duration timeout) {
-            this.requestTimeout = checked("The time-out of a request", timeout, Duration.ofHours(1));
+            this.requestTimeout = checked("The request time-out", timeout, Duration.ofHours(1));
             return this;
         }
 
@@ -338,8 +338,7 @@ public final class ZooKeeperStore implements LockStore {
             }
             if (isConfigured) {
                 throw new IllegalStateException(
-                        "The session time-out, the credentials and the properties of a client that is lent are set"
-                                + " there");
+                        "Set the session time-out, the credentials and the properties on the client that you lend");
             }
             return given;
         }
@@ -357,7 +356,7 @@ public final class ZooKeeperStore implements LockStore {
 
         private static Duration checked(String what, Duration timeout, Duration most) {
             if (timeout.compareTo(Duration.ofMillis(100)) < 0 || timeout.compareTo(most) > 0) {
-                throw new IllegalArgumentException(what + " is 100 ms to " + DurationFormat.format(most) + ", not "
+                throw new IllegalArgumentException(what + " must be 100 ms to " + DurationFormat.format(most) + ", not "
                         + DurationFormat.format(timeout));
             }
             return timeout;

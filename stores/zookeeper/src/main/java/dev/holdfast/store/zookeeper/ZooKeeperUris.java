@@ -76,7 +76,7 @@ final class ZooKeeperUris {
         try {
             builder = ZooKeeperStore.builder(String.join(",", authority.servers()) + chroot);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("The chroot of " + uri + " is no path: " + e.getMessage(), e);
+            throw new IllegalArgumentException("The chroot of " + uri + " is not a valid path: " + e.getMessage(), e);
         }
         String user = authority.user();
         String password = authority.password();
@@ -92,7 +92,7 @@ final class ZooKeeperUris {
         try {
             use.accept(value);
         } catch (IllegalArgumentException e) {
-            throw reader.wrong(name, "is refused, " + e.getMessage());
+            throw reader.wrong(name, "is invalid: " + e.getMessage());
         }
     }
 
@@ -104,7 +104,7 @@ final class ZooKeeperUris {
         return switch (text) {
             case "open" -> ZooKeeperStore.Access.OPEN;
             case "creator" -> ZooKeeperStore.Access.CREATOR;
-            default -> throw reader.wrong("acl", "is 'open' or 'creator'");
+            default -> throw reader.wrong("acl", "must be 'open' or 'creator'");
         };
     }
 }

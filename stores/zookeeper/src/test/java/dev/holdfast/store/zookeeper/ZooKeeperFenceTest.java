@@ -75,7 +75,7 @@ class ZooKeeperFenceTest {
                     assertThat(stale.token()).isEqualTo(7);
                     assertThat(stale.newest()).isEqualTo(9);
                 })
-                .hasMessageContaining("token 9 was shown before (hold late)");
+                .hasMessageContaining("token 9 was used before (hold late)");
         assertThatThrownBy(() -> fence.check(zooKeeper, 9, "another")).isInstanceOf(StaleNodeTokenException.class);
         assertThat(text()).isEqualTo("late");
     }

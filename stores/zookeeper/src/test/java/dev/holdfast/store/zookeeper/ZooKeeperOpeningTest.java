@@ -83,21 +83,21 @@ class ZooKeeperOpeningTest {
         try (EtcdServer server = EtcdServer.start()) {
             String endpoint = server.endpoint();
             int port = Integer.parseInt(endpoint.substring(endpoint.lastIndexOf(':') + 1));
-            expectForeign(port, "an etcd server does, whose scheme is etcd://");
+            expectForeign(port, "an etcd server does (its scheme is etcd://)");
         }
     }
 
     @Test
     void saysThatARedisServerAnswers() {
         try (RedisServer server = RedisServer.start()) {
-            expectForeign(server.port(), "a Redis server does, whose scheme is redis://");
+            expectForeign(server.port(), "a Redis server does (its scheme is redis://)");
         }
     }
 
     @Test
     void saysThatAPostgresServerAnswers() {
         try (PostgresServer server = PostgresServer.start()) {
-            expectForeign(server.port(), "a PostgreSQL server does, whose scheme is postgresql://");
+            expectForeign(server.port(), "a PostgreSQL server does (its scheme is postgresql://)");
         }
     }
 

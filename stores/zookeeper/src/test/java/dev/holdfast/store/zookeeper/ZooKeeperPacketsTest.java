@@ -133,7 +133,7 @@ class ZooKeeperPacketsTest {
         try (SystemTime time = new SystemTime("small-records");
                 Holdfast client = client(smallRecords(time))) {
             Hold hold = client.lock("other").acquire(Duration.ofMinutes(1));
-            List<Permits> granted = crowd(client, "a record on this store has room for");
+            List<Permits> granted = crowd(client, "has no room for more holders and waiters");
             assertThat(granted.size()).isBetween(100, CROWD - 1);
             works(client, "another");
             assertThat(hold.isHeld()).isTrue();

@@ -70,7 +70,8 @@ final class Call extends ClientCall.Listener<byte[]> {
         if (status.isOk() && present != null) {
             answered.complete(present);
         } else {
-            Status failure = status.isOk() ? Status.UNAVAILABLE.withDescription("no answer at the end") : status;
+            Status failure =
+                    status.isOk() ? Status.UNAVAILABLE.withDescription("the call ended without an answer") : status;
             answered.completeExceptionally(new CallFailure(failure, tracer.wasSent));
         }
     }

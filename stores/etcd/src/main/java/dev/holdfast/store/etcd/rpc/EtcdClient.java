@@ -315,7 +315,10 @@ public final class EtcdClient implements AutoCloseable {
             return Failures.of(known, name());
         }
         return new StoreException(
-                StoreException.Reason.UNAVAILABLE, Effect.UNKNOWN, name() + " could not be asked: " + cause, cause);
+                StoreException.Reason.UNAVAILABLE,
+                Effect.UNKNOWN,
+                "a request to " + name() + " failed: " + cause,
+                cause);
     }
 
     @Override

@@ -48,16 +48,16 @@ public final class Failures {
     /** The answer is none that etcd gives. */
     static StoreException nonsense(String server, RuntimeException why) {
         return new StoreException(
-                Reason.CORRUPT, Effect.UNKNOWN, server + " answered something that is no answer of etcd", why);
+                Reason.CORRUPT, Effect.UNKNOWN, server + " sent a reply that is not a valid etcd message", why);
     }
 
     static StoreException replaced(String server, Effect effect) {
         return new StoreException(
                 Reason.CORRUPT,
                 effect,
-                server + " is another cluster than it was, has lost its data, or was restored from a backup: its tokens"
-                        + " may be lower than those that were given out. Open the store anew when the guarded resources"
-                        + " are prepared; the manual says how, in docs/stores/etcd.md",
+                server + " is a different cluster than before, has lost its data, or was restored from a "
+                        + "backup: its tokens may be lower than those already issued. Prepare the guarded "
+                        + "resources, then open the store again; see docs/stores/etcd.md",
                 null);
     }
 
@@ -103,26 +103,26 @@ public final class Failures {
             return new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    server + " has used up its space quota; compact and defragment it, then disarm the alarm",
+                    server + " has exceeded its space quota; compact and defragment it, then disarm the alarm",
                     failure);
         } else if (failure.code() == Status.Code.PERMISSION_DENIED) {
             return new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    server + " does not permit this user what locks need (" + words + "); the manual lists the"
-                            + " permissions, in docs/stores/etcd.md",
+                    server + " denies this user a permission that locks need (" + words
+                            + "); docs/stores/etcd.md lists the permissions",
                     failure);
         } else if (isOfToken(failure) || WRONG_USER.stream().anyMatch(words::contains)) {
             return new StoreException(
-                    Reason.DENIED, Effect.NONE, server + " does not accept the user or the password", failure);
+                    Reason.DENIED, Effect.NONE, server + " rejects the user name or password", failure);
         }
         Throwable tlsProblem = tlsProblem(failure);
         if (tlsProblem != null) {
             return new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    "no TLS connection to " + server + " could be made: "
-                            + (tlsProblem instanceof NotSslRecordException ? "it speaks no TLS" : words),
+                    "no TLS connection to " + server + " could be established: "
+                            + (tlsProblem instanceof NotSslRecordException ? "the server does not use TLS" : words),
                     failure);
         }
         boolean hadNoEffect = !failure.wasSent()
@@ -131,8 +131,7 @@ public final class Failures {
         return new StoreException(
                 Reason.UNAVAILABLE,
                 hadNoEffect ? Effect.NONE : Effect.UNKNOWN,
-                (failure.wasSent() ? server + " did not answer as it should: " : server + " can't be reached: ")
-                        + words,
+                (failure.wasSent() ? server + " did not answer as expected: " : server + " can't be reached: ") + words,
                 failure);
     }
 

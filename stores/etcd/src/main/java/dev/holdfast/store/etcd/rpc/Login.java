@@ -102,7 +102,7 @@ public final class Login {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    "whoever was asked for the password threw " + e.getClass().getName(),
+                    "the password supplier threw " + e.getClass().getName(),
                     null);
         }
         return new MessageWriter()

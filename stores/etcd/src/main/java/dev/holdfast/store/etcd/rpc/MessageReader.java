@@ -109,7 +109,7 @@ final class MessageReader {
     }
 
     private IllegalArgumentException malformed() {
-        return new IllegalArgumentException("Not a message of etcd: field " + field + ", type " + type + ", at byte "
+        return new IllegalArgumentException("Not a valid etcd message: field " + field + ", type " + type + ", at byte "
                 + in.position() + " of " + in.limit());
     }
 }

@@ -97,7 +97,7 @@ public final class WatchStream {
     public void end() {
         if (!isCanceled) {
             isCanceled = true;
-            call.cancel("not needed any more", null);
+            call.cancel("no longer needed", null);
         }
     }
 

@@ -61,7 +61,7 @@ final class MysqlBatchExchange {
     static long key(Statement update) throws SQLException {
         try (ResultSet key = update.getGeneratedKeys()) {
             if (!key.next()) {
-                throw new SQLException("The driver does not tell what LAST_INSERT_ID was set to");
+                throw new SQLException("The driver does not report the value of LAST_INSERT_ID");
             }
             return key.getLong(1);
         }

@@ -173,7 +173,7 @@ public final class MysqlNotificationListener implements NotificationListener {
             }
         } catch (RuntimeException | Error e) {
             // Waiters poll anyway, and the next queued claim retries.
-            LOG.error("no thread could be had to hear of grants", e);
+            LOG.error("no thread could be started to listen for grants", e);
         } finally {
             lock.unlock();
         }
@@ -195,7 +195,7 @@ public final class MysqlNotificationListener implements NotificationListener {
                 } else {
                     if (isStale) {
                         isStale = false;
-                        throw new SQLException("The server takes no writes");
+                        throw new SQLException("The server is read-only");
                     }
                     if (!isConnected) {
                         connect();
@@ -205,12 +205,12 @@ public final class MysqlNotificationListener implements NotificationListener {
                     pause = SHORTEST_PAUSE_NANOS;
                 }
             } catch (SQLException e) {
-                LOG.debug("the connection on which this client hears of grants is lost", e);
+                LOG.debug("the connection that listens for grants was lost", e);
                 StatementCache.logSuppressed(e);
                 isConnected = false;
                 pause = loseAndPause(pause);
             } catch (RuntimeException | Error e) {
-                LOG.error("the connection on which this client hears of grants failed; it is made anew", e);
+                LOG.error("the connection that listens for grants failed; a new one is opened", e);
                 isConnected = false;
                 pause = loseAndPause(pause);
             }

@@ -68,7 +68,7 @@ final class MysqlSchema extends ServerSchema {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT DATABASE(), @@lower_case_table_names = 0")) {
             if (!row.next()) {
-                throw new SQLException("There is no name of a database");
+                throw new SQLException("The connection has no current database");
             }
             database = Optional.ofNullable(row.getString(1));
             isCaseSensitive = row.getBoolean(2);
@@ -123,7 +123,7 @@ final class MysqlSchema extends ServerSchema {
         String schema = templates().schema();
         String table = templates().bare("holdfast_meta");
         if (!isTrue(connection, "SELECT GET_LOCK(" + name + ", " + SECONDS + ")", schema, table)) {
-            throw denied("somebody else has been making the tables for locks for " + SECONDS + " s");
+            throw denied("another program has been creating the lock tables for more than " + SECONDS + " s");
         }
         try {
             making.run();

@@ -81,7 +81,7 @@ final class PostgresLocking {
     private static ResultSet answer(boolean isThere, PreparedStatement statement) throws SQLException {
         ResultSet answer = isThere ? statement.getResultSet() : null;
         if (answer == null) {
-            throw new SQLException("The driver gave fewer answers than there were statements");
+            throw new SQLException("The driver returned fewer results than there were statements");
         }
         return answer;
     }
@@ -94,7 +94,7 @@ final class PostgresLocking {
         while (row.next()) {
             @Nullable ResourceRow resource = byName.get(StatementCache.name(row.getBytes(10)));
             if (resource == null) {
-                throw new SQLException("The database told of a queue that was not asked for");
+                throw new SQLException("The database returned a queue that was not requested");
             }
             claims.add(ClaimRows.claim(resource, row));
             long id = row.getLong(1);

@@ -140,7 +140,7 @@ final class PostgresNotificationListener implements NotificationListener {
         } catch (SQLException e) {
             Connection made =
                     LentConnection.forStatements(source, UnfitIsolation.OTHER).connection();
-            LOG.debug("the connection on which PostgreSQL tells of grants tells them a millisecond later", e);
+            LOG.debug("the connection that listens for grants reads them up to a millisecond late", e);
             promptFailures++;
             return made;
         }
@@ -186,10 +186,10 @@ final class PostgresNotificationListener implements NotificationListener {
                     receive(present);
                 }
             } catch (SQLException e) {
-                LOG.debug("the connection on which PostgreSQL tells of grants is lost", e);
+                LOG.debug("the connection that listens for grants was lost", e);
                 pause = loseAndPause(present, random, pause);
             } catch (RuntimeException | Error e) {
-                LOG.error("the connection on which PostgreSQL tells of grants failed; it is made anew", e);
+                LOG.error("the connection that listens for grants failed; a new one is opened", e);
                 pause = loseAndPause(present, random, pause);
             }
         }
@@ -230,7 +230,7 @@ final class PostgresNotificationListener implements NotificationListener {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SHOW transaction_read_only")) {
             if (row.next() && row.getString(1).equals("on")) {
-                throw new SQLException("The server takes no writes, so that nobody tells of grants there", READ_ONLY);
+                throw new SQLException("The server is read-only, so it sends no notifications of grants", READ_ONLY);
             }
         }
     }
@@ -252,10 +252,10 @@ final class PostgresNotificationListener implements NotificationListener {
     private void pause(long millis) {
         try {
             if (closing.await(millis, TimeUnit.MILLISECONDS)) {
-                LOG.debug("there is nothing to connect for any more");
+                LOG.debug("no connection is needed any more");
             }
         } catch (InterruptedException e) {
-            LOG.debug("nobody interrupts this thread; it goes on", e);
+            LOG.debug("unexpected interrupt ignored", e);
         }
     }
 

@@ -99,7 +99,7 @@ final class PostgresQueueStatement {
         second.setBytes(1, name.utf8());
         values.set(second, 1);
         if (!second.execute() || !second.getMoreResults()) {
-            throw new SQLException("The driver gave fewer answers than there were statements");
+            throw new SQLException("The driver returned fewer results than there were statements");
         }
         try (ResultSet row = second.getResultSet()) {
             return isDone(row) ? answer.of(row) : null;
@@ -108,7 +108,7 @@ final class PostgresQueueStatement {
 
     private static boolean isDone(ResultSet row) throws SQLException {
         if (!row.next()) {
-            throw new SQLException("A statement in a queue gave no row");
+            throw new SQLException("A queue statement returned no row");
         }
         return row.getObject(1) == null;
     }

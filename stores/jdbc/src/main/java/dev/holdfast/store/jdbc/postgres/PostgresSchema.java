@@ -75,7 +75,7 @@ final class PostgresSchema extends ServerSchema {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(SETTING)) {
             if (!row.next()) {
-                throw new SQLException("There is no search path");
+                throw new SQLException("The connection has no search path");
             }
             user = row.getString(4);
             present = new SearchPath.Lookup(found(connection, table), Optional.ofNullable(row.getString(1)));
@@ -175,10 +175,10 @@ final class PostgresSchema extends ServerSchema {
                 if (lacking != null) {
                     throw denied(
                             row.getBoolean(2)
-                                    ? "some of the tables for locks are not there (" + lacking
-                                            + "): say initialize=always, or run the file that makes them again"
-                                    : "the user may not do what locks need, and lacks " + lacking
-                                            + "; the manual lists the permissions");
+                                    ? "some of the lock tables are missing (" + lacking
+                                            + "): set initialize=always, or run the script that creates them " + "again"
+                                    : "the user lacks permissions that locks need: " + lacking
+                                            + "; docs/stores/postgresql.md lists them");
                 }
             }
         }

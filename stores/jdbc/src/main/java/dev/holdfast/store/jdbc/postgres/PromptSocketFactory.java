@@ -92,7 +92,7 @@ public final class PromptSocketFactory extends SocketFactory {
 
                 private void requireSome() throws IOException {
                     if (isBriefRead && available() == 0) {
-                        throw new SocketTimeoutException("Nothing has arrived");
+                        throw new SocketTimeoutException("No data has arrived");
                     }
                 }
             };

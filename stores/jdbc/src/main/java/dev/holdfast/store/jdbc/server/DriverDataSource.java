@@ -61,7 +61,7 @@ public final class DriverDataSource implements DataSource {
     }
 
     private static SQLException noDriver() {
-        return new SQLException("there is no driver for it", "08001");
+        return new SQLException("no driver accepts the URL", "08001");
     }
 
     /** The same database, with one more property for the driver. */
@@ -127,13 +127,13 @@ public final class DriverDataSource implements DataSource {
                     FailureKind.NO_PASSWORD_STATE);
         }
         throw new SQLException(
-                "the password file " + file + " has more than 64 KiB, which is no password",
+                "the password file " + file + " is larger than 64 KiB and can't be a password",
                 FailureKind.NO_PASSWORD_STATE);
     }
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-        throw new SQLFeatureNotSupportedException("The user is part of the settings");
+        throw new SQLFeatureNotSupportedException("Set the user in the settings of the data source");
     }
 
     @Override
@@ -143,12 +143,12 @@ public final class DriverDataSource implements DataSource {
 
     @Override
     public void setLogWriter(PrintWriter out) throws SQLException {
-        throw new SQLFeatureNotSupportedException("Nothing is logged here");
+        throw new SQLFeatureNotSupportedException("This data source has no log writer");
     }
 
     @Override
     public void setLoginTimeout(int seconds) throws SQLException {
-        throw new SQLFeatureNotSupportedException("The time-out is part of the settings");
+        throw new SQLFeatureNotSupportedException("Set the time-out in the settings of the data source");
     }
 
     @Override
@@ -158,7 +158,7 @@ public final class DriverDataSource implements DataSource {
 
     @Override
     public Logger getParentLogger() throws SQLFeatureNotSupportedException {
-        throw new SQLFeatureNotSupportedException("Nothing is logged here");
+        throw new SQLFeatureNotSupportedException("This data source has no log writer");
     }
 
     @Override

@@ -57,14 +57,14 @@ public final class FailoverDetector {
             if (product.isConnectionLost(e)) {
                 throw e;
             }
-            LOG.debug("the server does not say what it is; a fail-over is noticed by the next audit", e);
+            LOG.debug("the server does not identify itself; the next audit will detect a fail-over", e);
             isSilent = true;
             return;
         }
         String before = known.getAndSet(present);
         if (before != null && !before.equals(present)) {
             LOG.info(
-                    "store={} another server answers, {} instead of {}; holds are audited",
+                    "store={} another server now answers, {} instead of {}; holds are audited",
                     product.title(),
                     present,
                     before);

@@ -51,11 +51,11 @@ public final class IdlePolicy {
      */
     public IdlePolicy with(String pattern, Duration time) {
         if (pattern.isEmpty()) {
-            throw new IllegalArgumentException("A pattern of names is not empty; '*' fits all of them");
+            throw new IllegalArgumentException("A name pattern must not be empty; '*' matches all names");
         }
         if (time.compareTo(SHORTEST) < 0) {
-            throw new IllegalArgumentException("Names that nobody uses are kept for " + DurationFormat.format(SHORTEST)
-                    + " at least, so that what is still on its way to them finds them, but for '"
+            throw new IllegalArgumentException("Unused names must be kept for at least "
+                    + DurationFormat.format(SHORTEST) + ", so that delayed commands still find them, but for '"
                     + ResourceName.printable(pattern) + "' it was " + DurationFormat.format(time));
         }
         List<Rule> longer = new ArrayList<>(rules);

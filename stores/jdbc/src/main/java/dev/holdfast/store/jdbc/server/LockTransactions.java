@@ -128,7 +128,7 @@ final class LockTransactions {
         Connection connection =
                 until == null ? connections.get(use) : connections.getWithin(use, until - SystemClock.nanoTime());
         if (connection == null) {
-            throw new SQLException("No connection can be had at once");
+            throw new SQLException("No connection is available");
         }
         statements.attach(connection);
         return statements;
@@ -295,8 +295,8 @@ final class LockTransactions {
             throw new StoreException(
                     StoreException.Reason.UNAVAILABLE,
                     Effect.NONE,
-                    "the row of '" + missing.get(0) + "' is gone again each time that it is made; no token above "
-                            + floor + " was given",
+                    "the row of '" + missing.get(0) + "' disappears each time it is created; no token above " + floor
+                            + " was issued",
                     null);
         }
     }
@@ -348,7 +348,7 @@ final class LockTransactions {
         try {
             product.wake(statements, others);
         } catch (SQLException e) {
-            LOG.debug("other clients could not be told of their grants, and find out for themselves", e);
+            LOG.debug("other clients could not be notified of their grants; they will find them by polling", e);
             StatementCache.logSuppressed(e);
             if (product.isConnectionLost(e)) {
                 lose();
@@ -359,7 +359,7 @@ final class LockTransactions {
     private long now() throws SQLException {
         try (ResultSet row = statements.prepare(clock).executeQuery()) {
             if (!row.next()) {
-                throw new SQLException("The database did not tell its time");
+                throw new SQLException("The database did not return its time");
             }
             return row.getLong(1);
         }
@@ -388,7 +388,7 @@ final class LockTransactions {
             // Ending the connection rolls back too.
             lose();
         } catch (RuntimeException | Error e) {
-            LOG.error("a transaction could not be undone; its connection ends", e);
+            LOG.error("a transaction could not be rolled back; its connection is discarded", e);
             abandon();
         }
     }

@@ -39,8 +39,9 @@ public final class RowsBusyException extends Exception {
                 (names.isEmpty()
                                 ? "rows of locks"
                                 : "the row of '" + names.iterator().next() + "'")
-                        + " in the database can't be had: a transaction that is no step of a lock keeps it locked;"
-                        + " look for one that was left open",
+                        + " in the database can't be locked: a transaction that Holdfast did "
+                        + "not begin keeps it locked; look for a transaction that was left "
+                        + "open",
                 this);
     }
 }

@@ -19,7 +19,7 @@ public final class SearchPath {
 
     private static final Logger LOG = LoggerFactory.getLogger(SearchPath.class);
 
-    private static final String NAME_IT = "name it: 'schema' in the URI, or JdbcStore.Builder.schema";
+    private static final String NAME_IT = "set 'schema' in the URI, or call JdbcStore.Builder.schema";
 
     private final Lookup present;
     private final Lookup initial;
@@ -70,18 +70,20 @@ public final class SearchPath {
         }
         Optional<String> first = initial.first.isPresent() || mayCreate ? initial.first : present.first;
         if (mayCreate && !present.first.equals(first)) {
-            throw ServerSchema.denied("there are no tables for locks yet, and where they belong is not known:"
-                    + " the connection was opened with " + text(first) + ", and is set to " + text(present.first)
-                    + " now; " + NAME_IT);
+            throw ServerSchema.denied(
+                    "there are no lock tables yet, and it is unclear where to create them: the connection "
+                            + "was opened with " + text(first) + ", but is now set to " + text(present.first) + "; "
+                            + NAME_IT);
         }
         if (first.isEmpty()) {
             throw ServerSchema.denied(
-                    "the connection has no schema or database to look for the tables of locks in; " + NAME_IT);
+                    "the connection has no current schema or database for the lock tables; " + NAME_IT);
         }
         if (mayCreate && first.get().equals(user)) {
-            throw ServerSchema.denied("there are no tables for locks yet, and without a schema they would be made in "
-                    + text(first) + ", which has the name of the user: another user would not find them, and hold the"
-                    + " same locks. If that is where they belong, " + NAME_IT);
+            throw ServerSchema.denied(
+                    "there are no lock tables yet, and by default they would be created in " + text(first)
+                            + ", which is named after the user: other users would not find them there and could hold "
+                            + "the same locks. If that is the right schema, " + NAME_IT);
         }
         return first.get();
     }
@@ -90,20 +92,21 @@ public final class SearchPath {
         Optional<String> here = present.existing();
         Optional<String> before = initial.existing();
         if (here.isPresent() && before.isPresent() && !here.equals(before)) {
-            throw ServerSchema.denied("there are tables for locks in two schemas: the connection was opened with "
-                    + text(before) + ", and is set to " + text(here) + " now; " + NAME_IT);
+            throw ServerSchema.denied("there are lock tables in two schemas: the connection was opened with "
+                    + text(before) + ", but is now set to " + text(here) + "; " + NAME_IT);
         }
         Lookup lookup = before.isPresent() ? initial : present;
         if (!here.equals(before)) {
             LOG.warn(
-                    "the schema of the tables for locks depends on a setting that was changed after the connection was"
-                            + " opened; {} is used. To be sure of it, {}",
+                    "the schema of the lock tables depends on a setting that was changed after the "
+                            + "connection was opened; {} is used. To make it explicit, {}",
                     text(lookup.existing()),
                     NAME_IT);
         } else if (lookup.found.size() > 1) {
             LOG.warn(
-                    "there are tables for locks in several schemas of the search path, {}; {} is used. Clients that"
-                            + " use another one hold the same locks. To be sure of it, {}",
+                    "there are lock tables in several schemas of the search path, {}; {} is used. "
+                            + "Clients that use another schema can hold the same locks. To make it explicit, "
+                            + "{}",
                     lookup.found,
                     text(lookup.existing()),
                     NAME_IT);

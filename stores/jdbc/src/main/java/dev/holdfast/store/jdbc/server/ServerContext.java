@@ -60,7 +60,7 @@ final class ServerContext implements StoreContext {
 
     @Override
     public SessionRow newcomer(OpenSession command, long now) {
-        throw new IllegalStateException("Sessions are opened elsewhere: " + command);
+        throw new IllegalStateException("Not a command on an open session: " + command);
     }
 
     @Override

@@ -106,7 +106,7 @@ public final class ServerHousekeeping {
                 throw e;
             }
             // The session has ended all the same, and the next run drops its remaining claims.
-            LOG.debug("housekeeping passes over what somebody keeps locked", e);
+            LOG.debug("housekeeping skips locked rows", e);
         }
     }
 

@@ -132,7 +132,7 @@ public final class ServerLane implements Batcher.Trip {
                 tried = runFastPath(List.of(call), null, notifications).isEmpty() ? null : call;
             }
         } catch (StoreException e) {
-            LOG.debug("a caller leaves a command to another thread", e);
+            LOG.debug("the caller passes a command to another thread", e);
         } finally {
             transactions.endForCaller();
             lock.unlock();

@@ -111,8 +111,8 @@ public abstract class ServerSchema {
     public final void prepare(Connection connection, Creation creation, List<String> versions) throws SQLException {
         requireServer(connection);
         if (!isSchema(connection, templates.schema())) {
-            throw denied("there is no schema '" + name()
-                    + "' that this user may see; it is not made here, so that nobody makes one by mistake");
+            throw denied(
+                    "there is no schema '" + name() + "' that this user can see; Holdfast does not create schemas");
         }
         int present = number(versions.get(versions.size() - 1));
         int found = version(connection);
@@ -148,7 +148,7 @@ public abstract class ServerSchema {
                 });
             }
         } catch (SQLException | StoreException e) {
-            LOG.debug("the view {} can't be made; locks don't need it", templates.of(VIEW), e);
+            LOG.debug("the view {} can't be created; locks don't need it", templates.of(VIEW), e);
         }
     }
 
@@ -168,8 +168,8 @@ public abstract class ServerSchema {
 
     private static void requireOurs(int found, int present) {
         if (found != 0 && found / MAJOR != present / MAJOR) {
-            throw denied("the tables for locks have the version " + text(found) + ", and this program knows "
-                    + text(present) + "; nothing was changed. Use " + (found > present ? "a newer" : "an older")
+            throw denied("the lock tables have version " + text(found) + ", but this program supports " + text(present)
+                    + "; nothing was changed. Use " + (found > present ? "a newer" : "an older")
                     + " program, or another prefix");
         }
     }
@@ -180,11 +180,12 @@ public abstract class ServerSchema {
                 .map(this::file)
                 .toList();
         if (!missing.isEmpty()) {
-            throw denied("the tables for locks "
+            throw denied("the lock tables "
                     + (found == 0
-                            ? "are not there or not complete in the schema '" + name() + "'"
-                            : "have the version " + text(found))
-                    + ", and are not to be made (initialize=never). Run " + String.join(", then ", missing) + " first");
+                            ? "are missing or incomplete in the schema '" + name() + "'"
+                            : "have version " + text(found))
+                    + ", and initialize=never forbids creating them. Run " + String.join(", then ", missing)
+                    + " first");
         }
     }
 

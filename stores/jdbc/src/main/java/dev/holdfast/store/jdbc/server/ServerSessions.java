@@ -64,7 +64,7 @@ public final class ServerSessions {
             retire(SessionRow.numberOf(retire.session()));
             call.answer(new Reply.Done());
         } else {
-            throw new IllegalArgumentException("Not about sessions alone: " + call.command());
+            throw new IllegalArgumentException("Not a session command: " + call.command());
         }
     }
 
@@ -101,7 +101,7 @@ public final class ServerSessions {
     private long number(String query) throws SQLException {
         try (ResultSet row = statements.prepare(query).executeQuery()) {
             if (!row.next()) {
-                throw new SQLException("No answer to " + query);
+                throw new SQLException("No result of " + query);
             }
             return row.getLong(1);
         }

@@ -127,7 +127,7 @@ public final class SessionLanes implements AutoCloseable {
 
     private void leave(Lane silent, Trip oldest) {
         if (oldest.isLeft.compareAndSet(false, true)) {
-            LOG.debug("a connection to the database does not answer; it is ended");
+            LOG.debug("a connection to the database does not respond; it is closed");
             if (!execute(() -> end(silent, oldest))) {
                 oldest.isLeft.set(false);
             }
@@ -150,9 +150,9 @@ public final class SessionLanes implements AutoCloseable {
             executor.execute(task);
             return true;
         } catch (RejectedExecutionException closed) {
-            LOG.debug("the store is closed, and with it all connections are");
+            LOG.debug("the store is closed, and all its connections with it");
         } catch (RuntimeException | Error e) {
-            LOG.error("a connection to the database that does not answer can't be ended now", e);
+            LOG.error("an unresponsive connection to the database can't be closed at present", e);
         }
         return false;
     }

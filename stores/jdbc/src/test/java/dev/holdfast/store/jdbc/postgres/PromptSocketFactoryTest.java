@@ -50,10 +50,10 @@ class PromptSocketFactoryTest {
     void aLookEndsWhereNothingHasArrivedAndReadsWhatHas() throws Exception {
         InputStream in = client.getInputStream();
         client.setSoTimeout(1);
-        assertThatThrownBy(in::read).isInstanceOf(SocketTimeoutException.class).hasMessage("Nothing has arrived");
+        assertThatThrownBy(in::read).isInstanceOf(SocketTimeoutException.class).hasMessage("No data has arrived");
         assertThatThrownBy(() -> in.read(new byte[8]))
                 .isInstanceOf(SocketTimeoutException.class)
-                .hasMessage("Nothing has arrived");
+                .hasMessage("No data has arrived");
 
         peer.getOutputStream().write(new byte[] {7, 8, 9});
         client.setSoTimeout(0);

@@ -47,7 +47,7 @@ public final class Housekeeper {
         } catch (RejectedExecutionException closing) {
             running.set(false);
         } catch (RuntimeException | Error e) {
-            LOG.error("housekeeping could not be begun; it is tried again later", e);
+            LOG.error("housekeeping could not start; it is retried later", e);
             if (isBegun) {
                 running.set(false);
             }
@@ -59,9 +59,9 @@ public final class Housekeeper {
             work.run();
         } catch (StoreException e) {
             // The next command reports what is wrong to a caller who can act on it.
-            LOG.debug("housekeeping was given up", e);
+            LOG.debug("housekeeping was abandoned", e);
         } catch (RuntimeException | Error e) {
-            LOG.error("housekeeping failed; it is tried again later", e);
+            LOG.error("housekeeping failed; it is retried later", e);
         } finally {
             running.set(false);
         }

@@ -32,7 +32,7 @@ public class ClaimRows {
 
     /** Adds the rows that a transaction read with its locks. */
     public void putHeads(Collection<ResourceRow> resources, List<ClaimRow> heads) {
-        throw new IllegalStateException("Nothing is kept here");
+        throw new IllegalStateException("This is not a buffer of rows");
     }
 
     /** Writes the pending changes. */
@@ -186,7 +186,7 @@ public class ClaimRows {
         try {
             binding = ColumnCodes.binding(row.getInt(3));
         } catch (IllegalArgumentException e) {
-            throw StatementCache.damaged(resource.name, "its claim " + number + " has a binding that is none");
+            throw StatementCache.damaged(resource.name, "its claim " + number + " has an unknown binding");
         }
         ClaimRow claim = new ClaimRow(resource, row.getLong(1), number, binding, row.getInt(4));
         claim.weight = row.getInt(5);
@@ -208,8 +208,8 @@ public class ClaimRows {
                 || hasLease == (claim.binding == Binding.SESSION)) {
             throw StatementCache.damaged(
                     resource.name,
-                    "its claim " + number + " weighs " + claim.weight + ", stands at " + claim.place
-                            + " and has the tokens " + claim.firstToken + " to " + claim.endToken);
+                    "its claim " + number + " has weight " + claim.weight + ", place " + claim.place + " and tokens "
+                            + claim.firstToken + " to " + claim.endToken);
         }
         return claim;
     }

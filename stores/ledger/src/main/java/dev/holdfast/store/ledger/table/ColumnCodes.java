@@ -33,12 +33,12 @@ public final class ColumnCodes {
     public static ResourceSpec spec(long code) {
         long capacity = code >> CAPACITY_SHIFT;
         if (capacity < 1 || capacity > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("Not a capacity: " + capacity);
+            throw new IllegalArgumentException("Not a valid capacity: " + capacity);
         }
         Order order = switch ((int) (code >> ORDER_SHIFT & BYTE)) {
             case 0 -> Order.FAIR;
             case 1 -> Order.BARGING;
-            default -> throw new IllegalArgumentException("No order has the code of " + code);
+            default -> throw new IllegalArgumentException("No order has the code " + code);
         };
         return new ResourceSpec(Kind.ofCode((char) (code & BYTE)), (int) capacity, order);
     }

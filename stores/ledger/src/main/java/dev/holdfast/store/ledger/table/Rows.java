@@ -88,8 +88,8 @@ public final class Rows {
                         || into.endToken > into.lastToken)) {
             throw StatementCache.damaged(
                     into.name,
-                    "its grant is claim " + into.claim + " of weight " + into.weight + " with the tokens "
-                            + into.firstToken + " to " + into.endToken);
+                    "its grant is claim " + into.claim + " of weight " + into.weight + " with tokens " + into.firstToken
+                            + " to " + into.endToken);
         }
         return into;
     }
@@ -181,7 +181,7 @@ public final class Rows {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.NONE,
-                    "the table holdfast_meta has no row any more; " + StatementCache.WHAT_TO_DO,
+                    "the table holdfast_meta has lost its row; " + StatementCache.WHAT_TO_DO,
                     null);
         }
         return floor;
@@ -256,7 +256,7 @@ public final class Rows {
                     StoreException.Effect.NONE,
                     "the row of session " + SessionRow.idOf(id) + " is damaged: its ttl is " + session.ttl
                             + ", its epoch " + session.epoch + " and its deadline " + session.deadline
-                            + "; nothing was changed, and a person must act: " + StatementCache.WHAT_TO_DO,
+                            + "; nothing was changed. Repair it by hand: " + StatementCache.WHAT_TO_DO,
                     null);
         }
         return session;

@@ -27,8 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class StatementCache {
 
     /** The end of messages on which a person has to act. */
-    public static final String WHAT_TO_DO =
-            "\"A database says that something is damaged\" in docs/operations.md tells how";
+    public static final String WHAT_TO_DO = "see \"A database says that something is damaged\" in docs/operations.md";
 
     private static final Logger LOG = LoggerFactory.getLogger(StatementCache.class);
 
@@ -63,7 +62,7 @@ public final class StatementCache {
     /** The current connection. */
     public Connection connection() {
         if (connection == null) {
-            throw new IllegalStateException("There is no connection to prepare a statement on");
+            throw new IllegalStateException("There is no connection to prepare a statement with");
         }
         return connection;
     }
@@ -165,7 +164,7 @@ public final class StatementCache {
         private static final long serialVersionUID = 1L;
 
         RowGone() {
-            super("The row of a claim or a resource is not there any more", null, false, false);
+            super("The row of a claim or a resource has disappeared", null, false, false);
         }
     }
 
@@ -179,9 +178,9 @@ public final class StatementCache {
         return new StoreException(
                 StoreException.Reason.CORRUPT,
                 StoreException.Effect.NONE,
-                "a statement that changes one row changed " + rows
-                        + ", so somebody deletes rows by hand, or an index of the database is damaged; the step was"
-                        + " undone, and " + WHAT_TO_DO,
+                "a statement that should change one row changed " + rows
+                        + ": someone is deleting rows by hand, or an index of the database is damaged; the "
+                        + "transaction was rolled back. Repair it by hand: " + WHAT_TO_DO,
                 rows == 0 ? new RowGone() : null);
     }
 
@@ -196,9 +195,9 @@ public final class StatementCache {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.NONE,
-                    "a row has a name that is none: it has " + bytes.length + " bytes and begins with '"
+                    "a row's name is not valid UTF-8: it has " + bytes.length + " bytes and begins with '"
                             + HexFormat.of().formatHex(bytes, 0, Math.min(BYTES_SHOWN, bytes.length))
-                            + "' in hexadecimal; nothing was changed, and a person must act: "
+                            + "' in hexadecimal; nothing was changed. Repair it by hand: "
                             + WHAT_TO_DO,
                     e);
         }
@@ -208,8 +207,8 @@ public final class StatementCache {
         return new StoreException(
                 StoreException.Reason.CORRUPT,
                 StoreException.Effect.NONE,
-                "what is recorded for '" + name + "' is damaged: " + what
-                        + "; nothing was changed, and a person must act: " + WHAT_TO_DO,
+                "the record of '" + name + "' is damaged: " + what + "; nothing was changed. Repair it by hand: "
+                        + WHAT_TO_DO,
                 null);
     }
 

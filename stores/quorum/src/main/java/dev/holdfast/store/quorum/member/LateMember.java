@@ -96,7 +96,7 @@ final class LateMember implements LockStore {
             }
         } catch (StoreException e) {
             problem = e.getMessage();
-            log.debug("member={} can't be opened; it is tried again", uri, e);
+            log.debug("member={} can't be opened; the attempt is repeated", uri, e);
             tried.complete(null);
         } catch (RuntimeException e) {
             problem = e.getMessage();
@@ -140,7 +140,7 @@ final class LateMember implements LockStore {
         return CompletableFuture.failedFuture(new StoreException(
                 isClosed ? Reason.CLOSED : Reason.UNAVAILABLE,
                 Effect.NONE,
-                "it was not reached yet" + (why == null ? "" : ": " + why),
+                "it has not been reached yet" + (why == null ? "" : ": " + why),
                 null));
     }
 

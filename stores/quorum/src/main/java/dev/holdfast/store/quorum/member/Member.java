@@ -134,7 +134,8 @@ public final class Member {
                 : failure;
         return cause instanceof StoreException known
                 ? known
-                : new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "it failed unexpectedly: " + cause, cause);
+                : new StoreException(
+                        Reason.UNAVAILABLE, Effect.UNKNOWN, "an unexpected error occurred: " + cause, cause);
     }
 
     @Override

@@ -48,7 +48,7 @@ public final class MemberOpening {
             throw new StoreException(
                     Reason.UNAVAILABLE,
                     Effect.NONE,
-                    "Of " + members.size() + " members of the quorum too few can be reached: "
+                    "Too few of the " + members.size() + " members of the quorum can be reached: "
                             + String.join("; ", missing),
                     null);
         }

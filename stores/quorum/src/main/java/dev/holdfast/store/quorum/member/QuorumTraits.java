@@ -40,16 +40,17 @@ public final class QuorumTraits {
             if (LateMember.isMissing(member)) {
                 continue;
             }
-            need(traits.has(Feature.ADVANCE), product, "its tokens can't be raised to those of other members");
+            need(traits.has(Feature.ADVANCE), product, "its tokens can't be raised to the level of other members");
             need(
                     traits.has(Feature.DETACHED_GRANTS) && traits.fixedLease() == FixedLease.NATIVE,
                     product,
-                    "it has no leases that outlive a session, by which it would be noticed that it has lost its data");
-            need(member.partitions() == 1, product, "its sessions have parts, of which one may end without the others");
+                    "it doesn't support leases that outlive a session, which the quorum needs to "
+                            + "detect a loss of data");
+            need(member.partitions() == 1, product, "its sessions have several partitions, which may end separately");
             need(
                     traits.tokenSource() == TokenSource.CLOCKED,
                     product,
-                    "its tokens do not come from a counter that follows its clock");
+                    "its tokens don't come from a counter that follows its clock");
             admissions.retainAll(traits.admissions());
             products.add(product);
             minTtl = longer(minTtl, traits.minSessionTtl());

@@ -129,7 +129,7 @@ public final class ConnectionFactory {
             Object builder = option.get();
             assert builder != null;
         } catch (LinkageError older) {
-            LOG.debug("the driver has no such option", older);
+            LOG.debug("this version of the driver lacks the option", older);
         }
     }
 

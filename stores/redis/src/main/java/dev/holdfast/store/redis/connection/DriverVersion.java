@@ -19,7 +19,7 @@ public final class DriverVersion {
     private static final int NEW_NETTY = 4_002;
 
     private static final String NEEDED =
-            "locks need Lettuce 6.4 or newer, with Netty 4.1 or 4.2, and from Lettuce 7 on with Netty 4.2";
+            "Holdfast needs Lettuce 6.4 or newer with Netty 4.1 or 4.2, or Lettuce 7 with Netty 4.2";
 
     private DriverVersion() {}
 
@@ -47,7 +47,7 @@ public final class DriverVersion {
 
     private static StoreException unfit(String lettuce, String netty, @Nullable LinkageError failure) {
         return RedisFailures.denied(
-                "the driver of this program is Lettuce " + lettuce + " with Netty " + netty + ", but " + NEEDED
+                "this program uses Lettuce " + lettuce + " with Netty " + netty + ", but " + NEEDED
                         + (failure == null ? "" : " (" + failure + ")"),
                 failure);
     }

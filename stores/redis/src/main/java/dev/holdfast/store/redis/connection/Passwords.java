@@ -35,7 +35,7 @@ public final class Passwords {
         } catch (RuntimeException e) {
             // Its message may contain anything, even a secret.
             throw RedisFailures.denied(
-                    "whoever was asked for the password threw " + e.getClass().getName(), null);
+                    "the password supplier threw " + e.getClass().getName(), null);
         }
         return RedisCredentials.just(user, answer);
     }
@@ -46,7 +46,7 @@ public final class Passwords {
             try {
                 if (Files.size(file) > LONGEST) {
                     throw RedisFailures.denied(
-                            "the password file " + file + " is no password: it has more than 64 KiB", null);
+                            "the password file " + file + " is larger than 64 KiB and can't be a password", null);
                 }
                 String text = Files.readString(file, StandardCharsets.UTF_8);
                 int end = text.length();

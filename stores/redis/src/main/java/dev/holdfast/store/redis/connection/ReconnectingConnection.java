@@ -173,14 +173,14 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
             replacements++;
             present = round;
         }
-        LOG.debug("server={} does not answer on a connection; another is made", server);
+        LOG.debug("server={} does not respond on a connection; another one is opened", server);
         connected(connected -> takePlace(connected, silent, isSilent, present, whenReplaced))
                 .whenComplete((connected, failed) -> {
                     synchronized (this) {
                         replacements--;
                     }
                     if (failed != null) {
-                        LOG.debug("server={} another connection can't be made", server, failed);
+                        LOG.debug("server={} another connection can't be opened", server, failed);
                     }
                 });
     }
@@ -267,7 +267,7 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
 
     private void noteUnexpected(Throwable thrown) {
         if (!(thrown instanceof RedisException || thrown instanceof StoreException)) {
-            LOG.error("server={} can't be connected to; it is tried again", server, thrown);
+            LOG.error("server={} can't be connected to; the attempt is repeated", server, thrown);
         }
     }
 
@@ -309,7 +309,7 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
             connectionFactory.scheduler().schedule(attempt, jittered, TimeUnit.MILLISECONDS);
         } catch (RuntimeException | Error e) {
             if (closed) {
-                LOG.debug("server={} is not connected to again: the client is shutting down", server, e);
+                LOG.debug("server={} is not reconnected: the client is shutting down", server, e);
                 return;
             }
             // Nothing else would ever retry.
@@ -325,7 +325,7 @@ public final class ReconnectingConnection<T extends StatefulConnection<byte[], b
         connect(attempted).whenComplete((connected, failed) -> {
             if (failed != null && !closed && attempted == currentRound()) {
                 failure = Stages.causeOf(failed);
-                LOG.debug("server={} can't be connected to again yet", server, failed);
+                LOG.debug("server={} can't be reconnected yet", server, failed);
                 retryLater(Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2), attempted);
             }
         });

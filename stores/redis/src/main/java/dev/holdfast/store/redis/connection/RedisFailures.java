@@ -71,7 +71,7 @@ public final class RedisFailures {
         Throwable innermost = innermost(cause);
         // A time-out of the future has no message.
         String why = innermost instanceof TimeoutException && innermost.getMessage() == null
-                ? "no answer in time"
+                ? "it did not answer in time"
                 : String.valueOf(innermost.getMessage());
         return unavailable(server + " can't be reached: " + why, cause);
     }
@@ -129,7 +129,7 @@ public final class RedisFailures {
 
     public static StoreException nonsense(String server) {
         return new StoreException(
-                Reason.CORRUPT, Effect.UNKNOWN, server + " answered something else than the script does", null);
+                Reason.CORRUPT, Effect.UNKNOWN, server + " returned a reply that Holdfast's script never gives", null);
     }
 
     public static StoreException closed(Effect effect) {
@@ -145,32 +145,32 @@ public final class RedisFailures {
             return new StoreException(
                     Reason.CORRUPT,
                     effect,
-                    "what " + server
-                            + " has in the place of the locks is not theirs or is damaged, and was left as it is ("
-                            + words + "); what to do is in the manual, in docs/operations.md",
+                    "the lock data at " + server + " was not written by Holdfast or is damaged; it was left unchanged ("
+                            + words + "). See docs/operations.md for what to do",
                     cause);
         } else if (hasAny(words, "NOPERM", "no permissions", "can't run this command")) {
             return new StoreException(
                     Reason.DENIED,
                     effect,
-                    server + " does not permit this user what locks need (" + words
-                            + "); the manual lists the permissions",
+                    server + " denies this user a permission that locks need (" + words
+                            + "); docs/stores/redis.md lists the permissions",
                     cause);
         } else if (hasAny(words, "WRONGPASS", "NOAUTH", "invalid password", "invalid username-password")) {
-            return denied(server + " does not accept the user or the password", cause);
+            return denied(server + " rejects the user name or password", cause);
         } else if (hasAny(words, "DB index")) {
-            String hint = "): by default they are 0 to 15, and 'databases' in its configuration says how many";
-            return denied(server + " has no database of that number (" + words + hint, cause);
+            String hint = "): by default the numbers are 0 to 15; 'databases' in the server's configuration sets "
+                    + "how many";
+            return denied(server + " has no database with this number (" + words + hint, cause);
         } else if (hasAny(words, "OOM ")) {
-            return denied(server + " has reached its maxmemory; give it room", cause);
+            return denied(server + " has reached its maxmemory; give it more memory", cause);
         } else if (hasAny(words, "MISCONF", "NOREPLICAS")) {
-            return denied(server + " takes no writes at present: " + words, cause);
+            return denied(server + " accepts no writes at present: " + words, cause);
         } else if (isRedirection(words)) {
-            return unavailable(server + " does not serve this at present: " + words, cause);
+            return unavailable(server + " does not serve this key at present: " + words, cause);
         } else if (hasAny(words, "HFREPAIR")) {
-            return unavailable(server + " has lost a key, which is being made again", cause);
+            return unavailable(server + " has lost a key, which is being recreated", cause);
         } else if (hasAny(words, "READONLY", "LOADING", "BUSY", "MASTERDOWN", "NOSCRIPT")) {
-            return unavailable(server + " can't serve at present: " + words, cause);
+            return unavailable(server + " can't serve requests at present: " + words, cause);
         }
         return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, server + " failed: " + words, cause);
     }

@@ -33,19 +33,20 @@ final class RedisTlsDiagnosis {
             return isHangUp(deepest)
                     ? explanation(
                             Reason.UNAVAILABLE,
-                            place + " hung up when it was greeted; if it speaks TLS, the scheme is rediss://",
+                            place + " closed the connection during the handshake; if the server uses TLS, "
+                                    + "the scheme is rediss://",
                             failure)
                     : failure;
         }
         if (has(causes, NotSslRecordException.class) || has(causes, SslHandshakeTimeoutException.class)) {
             return explanation(
                     Reason.UNAVAILABLE,
-                    place + " does not speak TLS; if it is to be used without, the scheme is redis://",
+                    place + " does not use TLS; to connect without it, use the scheme redis://",
                     failure);
         } else if (has(causes, GeneralSecurityException.class) || has(causes, SSLException.class)) {
             return explanation(
                     Reason.DENIED,
-                    "a TLS connection to " + place + " was refused because of a certificate: " + words(causes),
+                    "the TLS connection to " + place + " was rejected because of a certificate: " + words(causes),
                     failure);
         }
         return failure;

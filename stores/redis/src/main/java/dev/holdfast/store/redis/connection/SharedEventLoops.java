@@ -73,7 +73,7 @@ final class SharedEventLoops {
         synchronized (LOCK) {
             users--;
             if (users > 0) {
-                return CompletableFuture.completedFuture("others use them");
+                return CompletableFuture.completedFuture("still in use by other stores");
             }
             present = null;
         }

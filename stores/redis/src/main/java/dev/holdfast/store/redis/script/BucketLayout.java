@@ -40,11 +40,11 @@ public final class BucketLayout {
     public BucketLayout(String namespace, int buckets) {
         if (!NAMESPACE.matcher(namespace).matches()) {
             throw new IllegalArgumentException(
-                    "A namespace in Redis has 1 to 64 letters, digits and '_', '.', ':' or '-', unlike '"
+                    "A namespace in Redis must have 1 to 64 letters, digits and '_', '.', ':' or '-', not '"
                             + ResourceName.printable(namespace) + "'");
         }
         if (Integer.bitCount(buckets) != 1 || buckets > SlotHash.SLOT_COUNT) {
-            throw new IllegalArgumentException("Not a possible number of buckets: " + buckets);
+            throw new IllegalArgumentException("Not a valid number of buckets: " + buckets);
         }
         this.keys = new byte[buckets][LETTERS.length()][];
         this.channels = new String[buckets];

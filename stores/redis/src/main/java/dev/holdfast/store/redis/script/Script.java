@@ -34,7 +34,7 @@ public record Script(String text, String digest) {
         String resource = part + ".lua";
         try (InputStream in = Script.class.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new IllegalStateException("The resource " + resource + " is missing beside " + Script.class);
+                throw new IllegalStateException("The resource " + resource + " is missing next to " + Script.class);
             }
             String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
             return PARTS.matcher(text).replaceAll(found -> Matcher.quoteReplacement(readAll(found.group(1))));

@@ -145,9 +145,9 @@ public final class ScriptReply {
             case 'A' -> new Reply.Absent();
             case 'X' -> new Reply.SessionEnded();
             case 'S' -> new Reply.Stale();
-            case 'U' -> new Reply.Unsupported("its fencing tokens are used up");
+            case 'U' -> new Reply.Unsupported("its fencing tokens are exhausted");
             case 'F' -> refused();
-            default -> throw new IllegalStateException("The script gave the unknown answer '" + letter() + "'");
+            default -> throw new IllegalStateException("The script returned the unknown reply '" + letter() + "'");
         };
     }
 

@@ -139,7 +139,7 @@ final class ClusterSubscriptions {
                     subscribed.complete(null);
                 }
             } else {
-                LOG.debug("bucket={} can't be listened to yet", bucket, failure);
+                LOG.debug("bucket={} can't be subscribed to yet", bucket, failure);
                 resubscribeLater(at, bucket);
             }
             pending.complete(null);
@@ -165,10 +165,10 @@ final class ClusterSubscriptions {
                         ? at.async().sunsubscribe(channel)
                         : at.async().unsubscribe(channel);
             } catch (RuntimeException e) {
-                LOG.debug("bucket={} was listened to on a connection that is gone", bucket, e);
+                LOG.debug("bucket={} was subscribed to on a closed connection", bucket, e);
             } catch (Error e) {
                 // If thrown, it would prevent the subscription at the slot's new node.
-                LOG.error("bucket={} could not be left; it is listened to where it was, too", bucket, e);
+                LOG.error("bucket={} could not be unsubscribed; the old subscription remains", bucket, e);
             }
         }
     }

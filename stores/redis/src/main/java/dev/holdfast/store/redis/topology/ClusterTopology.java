@@ -329,10 +329,10 @@ public final class ClusterTopology implements Topology {
             var unused = scheduler().schedule(what, pause.toNanos(), TimeUnit.NANOSECONDS);
         } catch (RuntimeException | Error e) {
             if (closed) {
-                LOG.debug("store={} nothing more is looked at: the client is shutting down", name(), e);
+                LOG.debug("store={} the topology is no longer refreshed: the client is shutting down", name(), e);
                 return;
             }
-            LOG.error("store={} the driver's timer failed; the JDK's is used for the next look", name(), e);
+            LOG.error("store={} the driver's timer failed; the JDK's is used for the next refresh", name(), e);
             CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS)
                     .execute(what);
         }
@@ -386,11 +386,14 @@ public final class ClusterTopology implements Topology {
         try {
             adopt(Slots.read(answer, node.place()));
         } catch (IllegalArgumentException | StoreException e) {
-            LOG.warn("server={} tells what can't be understood of its cluster", nameOf(node), e);
+            LOG.warn("server={} described its cluster in an unknown form", nameOf(node), e);
             return false;
         } catch (RuntimeException | Error e) {
             // If thrown, it would stop all refreshes for as long as this store is open.
-            LOG.error("server={} what it tells of its cluster could not be taken; another is asked", nameOf(node), e);
+            LOG.error(
+                    "server={} its description of the cluster could not be processed; another node is " + "queried",
+                    nameOf(node),
+                    e);
             return false;
         }
         refreshing.set(false);
@@ -400,7 +403,7 @@ public final class ClusterTopology implements Topology {
     /** Slots that no node serves at present keep their last node. */
     private void adopt(Slots slots) {
         if (slots.ranges().isEmpty()) {
-            throw RedisFailures.unavailable(name() + " serves no slots yet: it is not set up", null);
+            throw RedisFailures.unavailable(name() + " serves no slots yet: the cluster is not set up", null);
         }
         for (int bucket = 0; bucket < owners.length(); bucket++) {
             Slots.Place place = slots.primaryOf(SlotHash.getSlot(layout.keys(bucket)[0]));

@@ -50,7 +50,7 @@ public interface PrimaryLocator {
             @Override
             public StoreException replica() {
                 return RedisFailures.denied(
-                        name() + " is a replica, which takes no writes: connect to the primary", null);
+                        name() + " is a replica, which accepts no writes: connect to the primary", null);
             }
 
             @Override

@@ -63,11 +63,11 @@ public final class RedisSignals {
             signal = read(new String(message, StandardCharsets.UTF_8));
         } catch (IllegalArgumentException e) {
             // Anyone allowed to publish may publish anything, and signals are only hints.
-            LOG.debug("not a signal of ours was ignored", e);
+            LOG.debug("a foreign message was ignored", e);
             return;
         } catch (RuntimeException | Error e) {
             // If thrown, it would end the connection.
-            LOG.error("a signal was lost; whom it concerns finds out by asking", e);
+            LOG.error("a signal was lost; its receiver will find the change by polling", e);
             return;
         }
         signal.ifPresent(listeners);
@@ -76,7 +76,7 @@ public final class RedisSignals {
     /** Reads a signal; empty if its kind is unknown, as that of a newer version. */
     static Optional<Signal> read(String message) {
         if (message.length() < 3) {
-            throw new IllegalArgumentException("Too short for a signal: '" + message + "'");
+            throw new IllegalArgumentException("The signal is too short: '" + message + "'");
         }
         char kind = message.charAt(0);
         String rest = message.substring(2);
@@ -98,7 +98,7 @@ public final class RedisSignals {
     /** Session, claim, and last the name, which may contain anything. */
     private static ClaimRef claim(String[] words, int name) {
         if (words.length != name + 1) {
-            throw new IllegalArgumentException("Not the words of a signal: " + words.length);
+            throw new IllegalArgumentException("Not a valid number of words in a signal: " + words.length);
         }
         return new ClaimRef(new ResourceName(words[name]), new SessionId(words[0]), Long.parseLong(words[1]));
     }

@@ -67,7 +67,8 @@ final class Sentinels implements PrimaryLocator {
 
     @Override
     public StoreException replica() {
-        return RedisFailures.unavailable("whom the Sentinels call " + name() + " is a replica at present", null);
+        return RedisFailures.unavailable(
+                "the server that the Sentinels report as " + name() + " is a replica at present", null);
     }
 
     @Override
@@ -103,9 +104,9 @@ final class Sentinels implements PrimaryLocator {
     }
 
     private StoreException unknown(@Nullable Throwable failure) {
-        Throwable why = failure == null ? new IllegalStateException("The search ended without a word") : failure;
+        Throwable why = failure == null ? new IllegalStateException("The search ended without a result") : failure;
         if (String.valueOf(Stages.causeOf(why).getMessage()).contains("No such master")) {
-            return RedisFailures.denied("the Sentinels know no primary that is called '" + master + "'", why);
+            return RedisFailures.denied("the Sentinels know no primary named '" + master + "'", why);
         }
         return RedisFailures.ofOpening(why, "every Redis Sentinel that knows " + name());
     }

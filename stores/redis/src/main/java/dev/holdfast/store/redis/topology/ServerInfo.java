@@ -40,8 +40,7 @@ public final class ServerInfo {
     void check(String server) {
         checkVersion(server);
         if ("1".equals(fields.get("cluster_enabled"))) {
-            throw RedisFailures.denied(
-                    server + " is a node of a Redis Cluster: connect to it by redis-cluster://", null);
+            throw RedisFailures.denied(server + " is a node of a Redis Cluster: use the scheme redis-cluster://", null);
         }
         checkEviction(server);
     }
@@ -54,7 +53,7 @@ public final class ServerInfo {
     void checkOfCluster(String server) {
         checkVersion(server);
         if ("0".equals(fields.get("cluster_enabled"))) {
-            throw RedisFailures.denied(server + " is not a node of a Redis Cluster: connect to it by redis://", null);
+            throw RedisFailures.denied(server + " is not a node of a Redis Cluster: use the scheme redis://", null);
         }
         checkEviction(server);
     }
@@ -72,7 +71,7 @@ public final class ServerInfo {
     private void checkVersion(String server) {
         if (!isAtLeast(6, 2)) {
             throw RedisFailures.denied(
-                    server + " is " + product() + ", but locks need Redis 6.2 or newer, or Valkey", null);
+                    server + " is " + product() + ", but Holdfast needs Redis 6.2 or newer, or Valkey", null);
         }
     }
 
@@ -80,20 +79,20 @@ public final class ServerInfo {
         String policy = fields.get("maxmemory_policy");
         if (policy == null) {
             LOG.warn(
-                    "server={} does not tell its maxmemory-policy to this user: make sure that it is noeviction,"
-                            + " or locks may vanish",
+                    "server={} does not let this user read its maxmemory-policy: make sure that it "
+                            + "is noeviction, otherwise locks may be evicted",
                     server);
         } else if (policy.startsWith("allkeys-")) {
             // The store's keys never expire, so the policies that evict only expiring keys are harmless.
             if (!"0".equals(fields.get("maxmemory"))) {
                 throw RedisFailures.denied(
-                        server + " may throw locks away when its memory is full: its maxmemory-policy is " + policy
-                                + ". Set it to noeviction, or keep locks on a server of their own",
+                        server + " may evict locks when its memory is full: its maxmemory-policy is " + policy
+                                + ". Set it to noeviction, or use a separate server for locks",
                         null);
             }
             LOG.warn(
-                    "server={} has the maxmemory-policy {}: with a limit to its memory it would throw locks away;"
-                            + " set it to noeviction",
+                    "server={} has the maxmemory-policy {}: once maxmemory is set, it may evict "
+                            + "locks; set the policy to noeviction",
                     server,
                     policy);
         }
@@ -110,27 +109,28 @@ public final class ServerInfo {
         if (isLimited && policy.startsWith("allkeys-")) {
             troubles.put(
                     "maxmemory-policy",
-                    "may throw locks away when its memory is full: its maxmemory-policy is " + policy
-                            + ". Set it to noeviction, or keep locks on a server of their own");
+                    "may evict locks when its memory is full: its maxmemory-policy is " + policy
+                            + ". Set it to noeviction, or use a separate server for locks");
         }
         if (isLimited && number("used_memory") > number("maxmemory")) {
             troubles.put(
                     "maxmemory",
-                    "has reached its maxmemory: it takes no new claims and sessions; what is there goes on."
-                            + " Give it room");
+                    "has reached its maxmemory: it accepts no new claims or sessions, and existing "
+                            + "ones continue. Give it more memory");
         }
         if ("0".equals(fields.get("min_slaves_good_slaves"))) {
             troubles.put(
                     "min-replicas-to-write",
-                    "has no replica that is good, and a min-replicas-to-write: it takes no writes, so no keep-alives"
-                            + " either, and locks are lost when their leases end. Bring the replicas back");
+                    "has too few healthy replicas for its min-replicas-to-write: it accepts no "
+                            + "writes, including keep-alives, so locks are lost when their leases expire. "
+                            + "Bring the replicas back");
         }
         if ("err".equals(fields.get("rdb_last_bgsave_status")) || "err".equals(fields.get("aof_last_write_status"))) {
             troubles.put(
                     "persistence",
-                    "could not save its data: it takes no writes (MISCONF), so no keep-alives either, unless"
-                            + " stop-writes-on-bgsave-error is no, and locks are lost when their leases end."
-                            + " Look at its disk");
+                    "could not save its data: unless stop-writes-on-bgsave-error is 'no', it "
+                            + "accepts no writes (MISCONF), including keep-alives, so locks are lost when "
+                            + "their leases expire. Check its disk");
         }
         return troubles;
     }

@@ -40,7 +40,7 @@ record Slots(List<Range> ranges, Set<Place> nodes) {
                     || parts.size() < 3
                     || !(parts.get(0) instanceof Long first)
                     || !(parts.get(1) instanceof Long last)) {
-                throw new IllegalArgumentException("Not what a cluster tells of its slots: " + entry);
+                throw new IllegalArgumentException("Not a valid description of slots: " + entry);
             }
             for (int i = 2; i < parts.size(); i++) {
                 Place place = place(parts.get(i), asked);
@@ -57,7 +57,7 @@ record Slots(List<Range> ranges, Set<Place> nodes) {
 
     private static @Nullable Place place(Object node, Place asked) {
         if (!(node instanceof List<?> parts) || parts.size() < 2 || !(parts.get(1) instanceof Long port)) {
-            throw new IllegalArgumentException("Not what a cluster tells of a node: " + node);
+            throw new IllegalArgumentException("Not a valid description of a node: " + node);
         }
         String host = parts.get(0) instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : asked.host();
         // The answering node reports '?' for a node whose address it doesn't know.

@@ -38,7 +38,7 @@ class DriverVersionTest {
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
                 .hasMessageContaining("Lettuce " + lettuce + " with Netty " + netty)
-                .hasMessageContaining("need Lettuce 6.4 or newer");
+                .hasMessageContaining("needs Lettuce 6.4 or newer");
     }
 
     @ParameterizedTest

@@ -18,7 +18,7 @@ class RedisFailuresTest {
             new CompletionException(new TimeoutException())
         }) {
             assertThat(RedisFailures.ofOpening(failure, "the server"))
-                    .hasMessage("the server can't be reached: no answer in time");
+                    .hasMessage("the server can't be reached: it did not answer in time");
         }
     }
 

@@ -21,7 +21,7 @@ final class RegisterFailures {
             return known;
         }
         return new StoreException(
-                Reason.CORRUPT, Effect.UNKNOWN, "the store failed in a way that it does not know: " + cause, cause);
+                Reason.CORRUPT, Effect.UNKNOWN, "the store failed with an unexpected error: " + cause, cause);
     }
 
     /** The failure of a request that follows others whose effect is unknown. */

@@ -233,7 +233,7 @@ public final class RegisterStore implements LockStore {
                 context.lanes().mailed(news.resource());
             } catch (RuntimeException e) {
                 // The claim is polled later anyway.
-                LOG.warn("mail of session {} was thrown away", session, e);
+                LOG.warn("mail of session {} was discarded", session, e);
             }
         }
 

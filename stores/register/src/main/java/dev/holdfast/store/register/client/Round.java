@@ -345,8 +345,8 @@ final class Round {
             fail(new StoreException(
                     StoreException.Reason.UNAVAILABLE,
                     StoreException.Effect.NONE,
-                    "other clients have changed the record of lock '" + lane.resource() + "' each time, "
-                            + (conflicts + 1) + " times, before this one could",
+                    "other clients changed the record of lock '" + lane.resource() + "' before each of the "
+                            + (conflicts + 1) + " attempts of this client",
                     null));
             return;
         }

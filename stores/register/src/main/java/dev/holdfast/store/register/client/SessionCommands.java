@@ -29,9 +29,9 @@ final class SessionCommands {
                     StoreException.Reason.DENIED,
                     StoreException.Effect.NONE,
                     "a session of " + DurationFormat.format(command.ttl())
-                            + " was asked for, but this store keeps none for longer than "
+                            + " was requested, but the longest session of this store is "
                             + DurationFormat.format(longest)
-                            + ": ask for a shorter one, or raise the limit of the server",
+                            + ": request a shorter one, or raise the limit of the server",
                     null));
         }
         return context.adapter().openSession(command.ttl(), command.label()).thenApply(opened -> {

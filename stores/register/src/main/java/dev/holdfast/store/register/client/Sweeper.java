@@ -81,7 +81,7 @@ final class Sweeper implements AutoCloseable {
 
     private synchronized void again(@Nullable Throwable failure) {
         if (failure != null) {
-            LOG.debug("records were not cleaned up, which is tried again later", failure);
+            LOG.debug("records were not cleaned up; the clean-up is retried later", failure);
         }
         if (!isClosed) {
             // A random delay separates clients that were started together.

@@ -119,8 +119,8 @@ final class Answers {
     static Answer full() {
         return Answer.of(new Reply.Refused(
                 Refusal.EXHAUSTED,
-                "as many hold it or wait for it as a record on this store has room for; fewer processes, or another"
-                        + " store, are needed"));
+                "its record on this store has no room for more holders and waiters; use fewer "
+                        + "processes, or another store"));
     }
 
     /** Refuses a try, with the holder in the words of the user's message. */

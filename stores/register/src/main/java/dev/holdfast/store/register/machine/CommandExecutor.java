@@ -184,7 +184,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         }
         boolean isNewest = moves.base() + grant.last == command.blockEnd();
         if (isNewest && !moves.reserve(grant, command.atLeast() - moves.base(), command.tokens())) {
-            return Answer.of(new Reply.Unsupported("its fencing tokens are used up"));
+            return Answer.of(new Reply.Unsupported("its fencing tokens are exhausted"));
         }
         return Answers.advanced(moves, grant);
     }
@@ -325,6 +325,6 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
     }
 
     private static IllegalArgumentException notOnResource(Command command) {
-        return new IllegalArgumentException("This is no step on one resource: " + command);
+        return new IllegalArgumentException("Not a command on one resource: " + command);
     }
 }

@@ -71,7 +71,7 @@ final class Input {
 
     void end() throws Malformed {
         if (at != bytes.length) {
-            throw new Malformed(bytes.length - at + " bytes are left over");
+            throw new Malformed(bytes.length - at + " bytes remain after the end");
         }
     }
 }

@@ -142,11 +142,11 @@ final class StateCodec {
         try {
             Input in = new Input(bytes);
             if (in.octet() != MAGIC_1 || in.octet() != MAGIC_2) {
-                throw new Malformed("it does not begin as one");
+                throw new Malformed("it does not begin like a record");
             }
             int version = in.octet();
             if (version != VERSION) {
-                throw new Malformed("it has version " + version + ", and this Holdfast knows " + VERSION);
+                throw new Malformed("it has version " + version + ", but this program supports " + VERSION);
             }
             ResourceState state = decode(name, in);
             in.end();
@@ -155,7 +155,7 @@ final class StateCodec {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.NONE,
-                    "the record of lock '" + name + "' is not one of Holdfast's, or damaged: " + e.getMessage(),
+                    "the record of lock '" + name + "' was not written by Holdfast or is damaged: " + e.getMessage(),
                     e);
         }
     }

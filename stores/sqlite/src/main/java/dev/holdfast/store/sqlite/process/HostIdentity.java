@@ -97,8 +97,7 @@ public record HostIdentity(
             throw new StoreException(
                     StoreException.Reason.UNAVAILABLE,
                     StoreException.Effect.NONE,
-                    proc.resolve(file) + " can't be read; perhaps this process, or the machine, has no free file"
-                            + " descriptor",
+                    proc.resolve(file) + " can't be read; this process or the machine may have no free file descriptor",
                     null);
         }
         return line;

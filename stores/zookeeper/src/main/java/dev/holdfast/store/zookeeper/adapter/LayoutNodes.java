@@ -46,7 +46,8 @@ final class LayoutNodes {
                                 Reason.CORRUPT,
                                 Effect.NONE,
                                 "the node '" + layout.root()
-                                        + "' is not the root of a store, or of a newer version: use another root",
+                                        + "' is not the root of a store, or was written by a newer "
+                                        + "version: use another root",
                                 null);
                     }
                     return areAllThere()

@@ -165,7 +165,7 @@ final class Mailboxes {
             try {
                 mail = NodeData.mail(layout.mailbox(id), data);
             } catch (StoreException e) {
-                LOG.warn("mail of session {} was thrown away", id, e);
+                LOG.warn("mail of session {} was discarded", id, e);
                 return;
             }
             delivered.delivered(id, mail.content(), mail.record());

@@ -109,7 +109,7 @@ final class NodeData {
         throw new StoreException(
                 Reason.CORRUPT,
                 Effect.NONE,
-                "the node '" + path + "' is not of this store, or of a newer version: use another root",
+                "the node '" + path + "' was not written by this store, or by a newer version: use another root",
                 null);
     }
 

@@ -55,15 +55,15 @@ final class PacketLimit {
     /** The refusal of a write that is too large; empty if it may be sent. */
     synchronized Optional<StoreException> refusal(int size) {
         if (size > own) {
-            return Optional.of(refused("a write of " + size + " bytes is more than the " + own
-                    + " that a packet of ZooKeeper may have: raise 'jute.maxbuffer' on servers and clients"));
+            return Optional.of(refused("a write of " + size + " bytes exceeds the " + own
+                    + " bytes that a ZooKeeper packet may have: raise 'jute.maxbuffer' on servers and clients"));
         }
         boolean isSuspected = losses >= SUSPICIOUS_LOSSES && size >= Math.min(lostLast, lostBefore);
         if (isSuspected && ticks.getAsLong() - lastLoss < SUSPICION.toNanos()) {
-            return Optional.of(refused("a write of " + size + " bytes seems to be more than the servers of ZooKeeper"
-                    + " take, since the connection broke " + losses + " times when as much was sent, and nothing larger"
-                    + " than " + acknowledged
-                    + " bytes was taken: raise their 'jute.maxbuffer' to that of the clients"));
+            return Optional.of(refused("a write of " + size
+                    + " bytes seems to exceed the limit of the ZooKeeper servers, because the connection " + "broke "
+                    + losses + " times when writes of this size were sent, and no write larger than " + acknowledged
+                    + " bytes was accepted: raise their 'jute.maxbuffer' to that of the clients"));
         }
         return Optional.empty();
     }

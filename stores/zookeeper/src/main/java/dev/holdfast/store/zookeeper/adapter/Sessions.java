@@ -227,8 +227,9 @@ final class Sessions {
                 .toList();
         for (OwnSession session : ended) {
             LOG.warn(
-                    "session {} of {} has ended: a server with a lower maxSessionTimeout keeps this client for {} now,"
-                            + " which has room for {}. Raise it on all servers, or use a shorter sessionTtl",
+                    "session {} of {} has ended: a server with a lower maxSessionTimeout now keeps "
+                            + "this client for only {}, enough for sessions of {}. Raise maxSessionTimeout "
+                            + "on all servers, or use a shorter sessionTtl",
                     session.id(),
                     DurationFormat.format(session.ttl()),
                     DurationFormat.format(contact.timeout()),
@@ -288,7 +289,8 @@ final class Sessions {
                     : CompletableFuture.failedFuture(new StoreException(
                             Reason.UNAVAILABLE,
                             Effect.UNKNOWN,
-                            "ZooKeeper was reached through so many connections that its leader may have heard of none",
+                            "the connection to ZooKeeper changed on every attempt, so its leader "
+                                    + "may not have received the keep-alive",
                             null));
         });
     }
@@ -405,7 +407,7 @@ final class Sessions {
 
     static StoreException contended(String what) {
         return new StoreException(
-                Reason.UNAVAILABLE, Effect.NONE, what + " was changed by others " + ATTEMPTS + " times", null);
+                Reason.UNAVAILABLE, Effect.NONE, what + " was changed by other clients " + ATTEMPTS + " times", null);
     }
 
     CompletableFuture<Void> close(SessionId id) {

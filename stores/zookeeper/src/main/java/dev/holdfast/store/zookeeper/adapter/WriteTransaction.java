@@ -129,7 +129,7 @@ final class WriteTransaction {
                 return CompletableFuture.completedFuture(new WriteResult.Written(after));
             }
             if (number == ATTEMPTS) {
-                return CompletableFuture.failedFuture(Sessions.contended("what a write compares with"));
+                return CompletableFuture.failedFuture(Sessions.contended("a record that a write compares with"));
             }
             return diagnose(number + 1);
         });
@@ -219,7 +219,7 @@ final class WriteTransaction {
             return Optional.empty();
         }
         Records.Floor present = records.knownFloor(write.resource())
-                .orElseThrow(() -> new IllegalStateException("A floor is read before it is replaced"));
+                .orElseThrow(() -> new IllegalStateException("A floor must be read before it is replaced"));
         Records.Floor raised = new Records.Floor(present.version() + 1, Math.max(present.token(), write.floor()));
         String shard = sized(layout.shard(write.resource()));
         operations.add(Op.setData(shard, NodeData.floor(raised.token()), present.version()));

@@ -206,7 +206,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
                     e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "interrupted while opening", e);
+            throw new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "interrupted while opening the store", e);
         }
     }
 
@@ -319,10 +319,10 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
                     Reason.DENIED,
                     Effect.NONE,
                     "a session of " + DurationFormat.format(ttl)
-                            + " was asked for, but the server keeps this client for "
-                            + DurationFormat.format(contact.timeout()) + ", which has room for "
+                            + " was requested, but the server keeps this client for only "
+                            + DurationFormat.format(contact.timeout()) + ", enough for sessions of "
                             + DurationFormat.format(longest)
-                            + ": raise the maxSessionTimeout of all servers, or ask for a shorter session",
+                            + ": raise maxSessionTimeout on all servers, or request a shorter session",
                     null));
         }
         Duration least = ttl.compareTo(MIN_TTL) < 0 ? MIN_TTL : ttl;
@@ -332,7 +332,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<OpenedSession> openLease(Duration length) {
-        throw new UnsupportedOperationException("ZooKeeper has a clock, and no leases");
+        throw new UnsupportedOperationException("ZooKeeper has a clock, but no leases");
     }
 
     @Override
@@ -471,7 +471,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         timer.shutdownNow();
         try {
             if (!timer.awaitTermination(10, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("The timer of a ZooKeeper store does not end");
+                throw new IllegalStateException("The timer of a ZooKeeper store must not end");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -45,7 +45,7 @@ public final class CuratorHandle implements HandleSource {
                 throw new StoreException(
                         Reason.UNAVAILABLE,
                         Effect.NONE,
-                        "the CuratorFramework had no connection within " + DurationFormat.format(connectTimeout),
+                        "the CuratorFramework was not connected within " + DurationFormat.format(connectTimeout),
                         null);
             }
         } catch (InterruptedException e) {

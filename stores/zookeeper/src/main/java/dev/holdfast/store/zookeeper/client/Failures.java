@@ -23,21 +23,24 @@ public final class Failures {
                         Reason.UNAVAILABLE, Effect.NONE, "the session at ZooKeeper has ended: " + code, cause);
             case NOTREADONLY, THROTTLEDOP, NEWCONFIGNOQUORUM, RECONFIGINPROGRESS ->
                 new StoreException(
-                        Reason.UNAVAILABLE, Effect.NONE, "ZooKeeper does not serve this now: " + code, cause);
-            case AUTHFAILED -> denied("ZooKeeper refuses the credentials of this client", cause);
+                        Reason.UNAVAILABLE,
+                        Effect.NONE,
+                        "ZooKeeper does not serve this request at present: " + code,
+                        cause);
+            case AUTHFAILED -> denied("ZooKeeper rejects the credentials of this client", cause);
             case NOAUTH ->
                 denied(
                         "ZooKeeper grants this client no access to the nodes of the locks:"
                                 + " it needs read, write, create and delete on the root and all below it",
                         cause);
-            case QUOTAEXCEEDED -> denied("the quota of the root is used up", cause);
+            case QUOTAEXCEEDED -> denied("the quota of the root node is exceeded", cause);
             case INVALIDACL ->
                 denied(
-                        "ZooKeeper knows no user of this client, to whom alone the nodes are to belong (acl=creator):"
-                                + " name a user and a password, or show a certificate",
+                        "acl=creator needs an authenticated user, and this client has none: set a "
+                                + "user and a password, or a client certificate",
                         cause);
             case BADARGUMENTS, UNIMPLEMENTED, MARSHALLINGERROR, NOCHILDRENFOREPHEMERALS ->
-                denied("ZooKeeper refuses the request: " + code, cause);
+                denied("ZooKeeper rejects the request: " + code, cause);
             default -> new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "ZooKeeper answered " + code, cause);
         };
     }
@@ -47,8 +50,9 @@ public final class Failures {
         return new StoreException(
                 Reason.CORRUPT,
                 Effect.NONE,
-                "the node '" + path + "' is gone, which the store made when it was opened first;"
-                        + " close the store and open it again to have it made anew",
+                "the node '" + path
+                        + "', which the store created when it was first opened, is missing; close the store "
+                        + "and open it again to recreate the node",
                 null);
     }
 

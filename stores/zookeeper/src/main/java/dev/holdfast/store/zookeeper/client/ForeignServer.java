@@ -6,14 +6,14 @@ import java.util.Optional;
 
 /** Kinds of servers that are taken for ZooKeeper's when a port or a scheme is mixed up, by what they answer. */
 enum ForeignServer {
-    REDIS("PING\r\n", "a Redis server does, whose scheme is redis://") {
+    REDIS("PING\r\n", "a Redis server does (its scheme is redis://)") {
         @Override
         boolean answers(String text) {
             return text.startsWith("+PONG") || text.startsWith("-NOAUTH") || text.startsWith("-DENIED");
         }
     },
 
-    ETCD("GET /version HTTP/1.0\r\n\r\n", "an etcd server does, whose scheme is etcd://") {
+    ETCD("GET /version HTTP/1.0\r\n\r\n", "an etcd server does (its scheme is etcd://)") {
         @Override
         boolean answers(String text) {
             return text.startsWith("HTTP/") && text.contains("\"etcdserver\"");
@@ -28,7 +28,7 @@ enum ForeignServer {
     },
 
     /** Asked whether it speaks TLS, in 8 bytes. */
-    POSTGRESQL("\0\0\0\u0008\u0004\u00d2\u0016/", "a PostgreSQL server does, whose scheme is postgresql://") {
+    POSTGRESQL("\0\0\0\u0008\u0004\u00d2\u0016/", "a PostgreSQL server does (its scheme is postgresql://)") {
         @Override
         boolean answers(String text) {
             return text.startsWith("S") || text.startsWith("N");
@@ -36,7 +36,7 @@ enum ForeignServer {
     },
 
     /** It speaks first, after the length and the number of its message. */
-    MYSQL("", "a MySQL or MariaDB server does, whose scheme is mysql:// or mariadb://") {
+    MYSQL("", "a MySQL or MariaDB server does (its scheme is mysql:// or mariadb://)") {
         @Override
         boolean answers(String text) {
             return text.length() > 4 && text.charAt(3) == 0 && text.charAt(4) == 10;

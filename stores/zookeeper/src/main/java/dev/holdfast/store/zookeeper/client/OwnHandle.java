@@ -58,7 +58,7 @@ public final class OwnHandle implements HandleSource {
             getTestable().injectSessionExpiration();
             try {
                 if (!testableWaitForShutdown(END_MILLIS)) {
-                    LOG.warn("the threads of a client of ZooKeeper did not end within {} ms", END_MILLIS);
+                    LOG.warn("the threads of a ZooKeeper client did not end within {} ms", END_MILLIS);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -142,7 +142,9 @@ public final class OwnHandle implements HandleSource {
         } catch (TimeoutException e) {
             return false;
         } catch (ExecutionException e) {
-            throw e.getCause() instanceof StoreException failure ? failure : unavailable("it can't be reached", e);
+            throw e.getCause() instanceof StoreException failure
+                    ? failure
+                    : unavailable("ZooKeeper can't be reached", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw unavailable("interrupted while connecting to '" + servers + "'", e);
@@ -160,7 +162,7 @@ public final class OwnHandle implements HandleSource {
         try {
             handle = new Handle();
         } catch (IOException e) {
-            throw unavailable("a client for '" + servers + "' can't be made", e);
+            throw unavailable("a client for '" + servers + "' can't be created", e);
         }
     }
 
@@ -176,7 +178,7 @@ public final class OwnHandle implements HandleSource {
             }
             case AuthFailed ->
                 firstConnection.completeExceptionally(new StoreException(
-                        Reason.DENIED, Effect.NONE, "ZooKeeper refuses the credentials of this client", null));
+                        Reason.DENIED, Effect.NONE, "ZooKeeper rejects the credentials of this client", null));
             case Expired -> {
                 if (!isClosed()) {
                     listener.expired();
@@ -193,7 +195,8 @@ public final class OwnHandle implements HandleSource {
             isBroken = false;
         } catch (RuntimeException e) {
             isBroken = true;
-            LOG.warn("a client of ZooKeeper for '{}' can't be made, and is tried again: {}", servers, e.toString());
+            LOG.warn(
+                    "a ZooKeeper client for '{}' can't be created; the attempt is repeated: {}", servers, e.toString());
         }
     }
 
@@ -208,7 +211,7 @@ public final class OwnHandle implements HandleSource {
         } else if (connected == null || present.getState() != States.CONNECTING) {
             connected = now;
         } else if (now - connected > sessionTimeout().toNanos()) {
-            LOG.warn("no server of '{}' takes the session of this client, which begins another one", servers);
+            LOG.warn("no server of '{}' accepts the session of this client; a new session is started", servers);
             connected = now;
             present.getTestable().injectSessionExpiration(); // its end is told on its event thread
         }

@@ -24,10 +24,10 @@ public final class PacketBuffer {
     static int of(ZKClientConfig config) {
         int size = Math.min(configured(config), BinaryInputArchive.maxBuffer);
         if (size < DEFAULT) {
-            throw new IllegalArgumentException("The client of ZooKeeper has a '" + ZKConfig.JUTE_MAXBUFFER + "' of "
-                    + size + " bytes, and the store needs the default of " + DEFAULT + " at least: on a larger answer"
-                    + " the client breaks its connection, again and again. Remove the setting, or raise it on clients"
-                    + " and servers");
+            throw new IllegalArgumentException("The ZooKeeper client has a '" + ZKConfig.JUTE_MAXBUFFER + "' of " + size
+                    + " bytes, but the store needs at least the default of " + DEFAULT
+                    + ": the client drops its connection on every larger answer. Remove the setting, or "
+                    + "raise it on clients and servers");
         }
         return size;
     }
@@ -37,7 +37,7 @@ public final class PacketBuffer {
             return config.getInt(ZKConfig.JUTE_MAXBUFFER, DEFAULT);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException(
-                    "'" + ZKConfig.JUTE_MAXBUFFER + "' is a number of bytes, not '"
+                    "'" + ZKConfig.JUTE_MAXBUFFER + "' must be a number of bytes, not '"
                             + config.getProperty(ZKConfig.JUTE_MAXBUFFER) + "'",
                     e);
         }

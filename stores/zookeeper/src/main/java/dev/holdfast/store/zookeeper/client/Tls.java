@@ -58,7 +58,7 @@ public final class Tls {
 
     private static void useFile(ZKClientConfig config, String store, Path file) {
         if (!Files.isReadable(file) || Files.isDirectory(file)) {
-            throw new IllegalArgumentException("There is no file in PEM form to be read at '" + file + "'");
+            throw new IllegalArgumentException("There is no readable PEM file at '" + file + "'");
         }
         config.setProperty(store + "location", file.toString());
         config.setProperty(store + "type", FILE_TYPE);
@@ -89,8 +89,9 @@ public final class Tls {
             return Optional.of(util.createSSLContext(config));
         } catch (X509Exception e) {
             throw new IllegalArgumentException(
-                    "The files for TLS do not have what they should: certificates of authorities in one, a certificate"
-                            + " and its key (PKCS #8) in the other, in PEM form unless a property says otherwise: "
+                    "The TLS files are invalid: one must contain certificates of authorities, the "
+                            + "other a certificate and its PKCS #8 key, in PEM format unless a property sets "
+                            + "another: "
                             + deepest(e).getMessage(),
                     e);
         }
@@ -106,9 +107,8 @@ public final class Tls {
             Class.forName(name, false, Tls.class.getClassLoader());
         } catch (ClassNotFoundException e) {
             throw new IllegalStateException(
-                    "TLS to ZooKeeper needs Netty, of which " + artifact
-                            + " is missing: add it to the class path, in the"
-                            + " version of the other artifacts of Netty there",
+                    "TLS to ZooKeeper needs Netty, but its artifact " + artifact
+                            + " is missing: add it to the class path, in the version of the other Netty " + "artifacts",
                     e);
         }
     }

@@ -91,7 +91,7 @@ final class TlsDiagnosis {
         boolean speaksTls = failure == null || has(failure, CertificateException.class) || isAlert(failure);
         if (speaksTls) {
             return new StoreException(
-                    Reason.UNAVAILABLE, Effect.NONE, place + " speaks TLS; the scheme is zookeepers://", failure);
+                    Reason.UNAVAILABLE, Effect.NONE, place + " uses TLS; use the scheme zookeepers://", failure);
         }
         return ofForeign(server).map(words -> foreign(server, words)).orElse(null);
     }
@@ -121,14 +121,15 @@ final class TlsDiagnosis {
             return null;
         } else if (has(failure, GeneralSecurityException.class)) {
             return denied(
-                    place + " shows a certificate that is not trusted (" + words(failure)
-                            + "): name the authority that signed it by 'ca', and the server as its certificate does",
+                    place + " presents a certificate that is not trusted (" + words(failure)
+                            + "): set 'ca' to the authority that signed it, and use a host name that the "
+                            + "certificate contains",
                     failure);
         } else if (isAlert(failure)) {
             return denied(
-                    place + " refuses to speak TLS with this client (" + words(failure)
-                            + "): it may want a certificate, which 'clientCertificate' names, of an authority that it"
-                            + " trusts, or another version of TLS",
+                    place + " rejects the TLS handshake of this client (" + words(failure)
+                            + "): it may require a certificate from an authority that it trusts (set "
+                            + "'clientCertificate'), or another TLS version",
                     failure);
         }
         Optional<String> foreign = ofForeign(server);
@@ -138,8 +139,8 @@ final class TlsDiagnosis {
             return new StoreException(
                     Reason.UNAVAILABLE,
                     Effect.NONE,
-                    place + " does not speak TLS on this port, but may on another, its secureClientPort; if it is to be"
-                            + " used without, the scheme is zookeeper://",
+                    place + " does not use TLS on this port; use its secureClientPort, or connect without "
+                            + "TLS with the scheme zookeeper://",
                     failure);
         }
         return null;
