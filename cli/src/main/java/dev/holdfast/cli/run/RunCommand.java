@@ -187,7 +187,7 @@ public final class RunCommand {
         }
         Duration wait = options.maxWait().orElse(Duration.ZERO);
         console.say("lock " + Printable.quote(options.name())
-                + (wait.isZero() ? " was not free" : " was not free within " + DurationText.format(wait))
+                + (wait.isZero() ? " was taken" : " was not free within " + DurationText.format(wait))
                 + holder
                 + "; the command was not run");
         return options.conflictExitCode();

@@ -69,7 +69,7 @@ record HoldfastProperties(
     /**
      * Meters of the client.
      *
-     * @param lockNames Lock names that meters are tagged with; all others share the value 'other'. If empty, meters have
+     * @param lockNames Lock names that tag meters; all others share the value 'other'. If empty, meters have
      *     no such tag.
      */
     record Metrics(@DefaultValue List<String> lockNames) {}
