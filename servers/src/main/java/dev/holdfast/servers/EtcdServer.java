@@ -230,7 +230,7 @@ public final class EtcdServer implements Member {
     }
 
     /** Its id in the cluster. */
-    long memberId() {
+    public long memberId() {
         Matcher id = Pattern.compile("\"member_id\": *\"(\\d+)\"").matcher(call("/v3/maintenance/status", "{}"));
         if (!id.find()) {
             throw new IllegalStateException("etcd does not tell its number");

@@ -24,10 +24,12 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -244,16 +246,25 @@ public abstract class Storm<M extends Member> {
             }
             case NO_ROOM -> fill(cluster, () -> sleep(TTL));
         }
-        until("all members serve", () -> 0, () -> isRestored(cluster));
+        restore(cluster, fault);
     }
 
-    /** Fails to restore while servers that start together on a busy machine exceed the time for one. */
-    private static boolean isRestored(Cluster<?> cluster) {
+    /** Ends the faults, again where servers that start together on a busy machine exceed the time for one. */
+    private static void restore(Cluster<?> cluster, ServerFault fault) {
+        AtomicReference<@Nullable IllegalStateException> last = new AtomicReference<>();
         try {
-            cluster.restore();
-            return true;
-        } catch (IllegalStateException e) {
-            return false;
+            until("all members serve after " + fault, () -> 0, () -> {
+                try {
+                    cluster.restore();
+                    return true;
+                } catch (IllegalStateException e) {
+                    last.set(e);
+                    return false;
+                }
+            });
+        } catch (AssertionError e) {
+            e.initCause(last.get());
+            throw e;
         }
     }
 

@@ -59,7 +59,12 @@ class EtcdStormTest extends Storm<EtcdServer> {
         for (EtcdServer each : cluster.members()) {
             each.call("/v3/maintenance/defragment", "{}");
         }
-        member.call("/v3/maintenance/alarm", "{\"action\": \"DEACTIVATE\", \"alarm\": \"NOSPACE\"}");
+        for (EtcdServer each : cluster.members()) { // whichever of them has raised the alarm
+            String id = Long.toUnsignedString(each.memberId());
+            member.call(
+                    "/v3/maintenance/alarm",
+                    "{\"action\": \"DEACTIVATE\", \"memberID\": \"" + id + "\", \"alarm\": \"NOSPACE\"}");
+        }
     }
 
     /** Without that its history grows until there is no room. */
