@@ -210,7 +210,7 @@ final class Round {
             return;
         }
         boolean isChange = step.isChange();
-        boolean hasHolder = (wasContended || hasLost()) && step.partiesBefore() > 0;
+        boolean hasHolder = ((wasContended || hasLost()) && step.partiesBefore() > 0) || isOutpaced();
         boolean mayAnnounce = isQueuing && (intake.isReadingRecordOnly() || (hasHolder && !hasAnnounced));
         boolean isNew = mayAnnounce && announcements.canBeMade(step);
         if (intake.isReadingRecordOnly() && isNew) {
@@ -351,6 +351,8 @@ final class Round {
             return;
         }
         conflicts++;
+        lane.learnWriters(step.view());
+        lane.learnWriters(presentStep().view());
         if (isWriting && conflicts <= MOST_CONFLICTS_AT_ONCE) {
             // Others wait for this write.
             if (lane.isCrowded()) {
@@ -359,7 +361,7 @@ final class Round {
             } else {
                 attempt();
             }
-        } else if (!hasAnnounced && announcements.canBeMade(step) && (hasLost() || hasGrown(step))) {
+        } else if (!hasAnnounced && announcements.canBeMade(step) && (isOutpaced() || hasGrown(step))) {
             // Of clients that arrive together, the first adds all claims. Otherwise the next writer does.
             announce(step, presentStep(), hasGrown(step) ? this::read : this::awaitIntake);
         } else if (intake.isExhausted() && announcements.areMade()) {
@@ -384,6 +386,14 @@ final class Round {
         return lostWrites >= MOST_LOST_WRITES;
     }
 
+    /**
+     * Whether it has lost to clients that can be notified. Between two turns of theirs the record has no holder, but
+     * they write again before this client can. An announcement to nobody would only delay it.
+     */
+    private boolean isOutpaced() {
+        return hasLost() && (lane.isCrowded() || !lane.toNotify().isEmpty());
+    }
+
     /** Whether the conflict was with a new party, not with one that released or continued. */
     private boolean hasGrown(Step step) {
         return presentStep().partiesBefore() > step.partiesBefore();
@@ -398,7 +408,6 @@ final class Round {
     private void announce(Step step, Step present, Runnable next) {
         hasAnnounced = true;
         announcedAt = lane.known == null ? null : lane.known.version();
-        lane.learnWriters(step.view());
         lane.learnWriters(present.view());
         List<SessionId> writers =
                 lane.toNotify().stream().filter(id -> !facts.isGone(id)).toList();
