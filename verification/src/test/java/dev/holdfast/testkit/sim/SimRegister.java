@@ -348,8 +348,8 @@ final class SimRegister implements RegisterAdapter {
     }
 
     @Override
-    public void watch(Set<SessionId> sessions) {
-        run.world.after(run.network.delay(random), () -> server.watch(sessions));
+    public void watchSessions(Set<SessionId> sessions) {
+        run.world.after(run.network.delay(random), () -> server.watchSessions(sessions));
     }
 
     @Override

@@ -16,18 +16,13 @@ class VocabularyTest {
     /** Rejected identifiers that modules still use. Remove each when it is gone; add none. */
     private static final Map<String, Set<String>> STILL_USED = Map.ofEntries(
             Map.entry("cli", Set.of("held")),
-            Map.entry("consumers/src/projects/adapter", Set.of("patience", "watch")),
             Map.entry("core", Set.of("held")),
             Map.entry("examples/stock", Set.of("together")),
-            Map.entry("stores/etcd", Set.of("look", "told", "watch")),
             Map.entry("stores/jdbc", Set.of("look")),
-            Map.entry("stores/quorum", Set.of("held")),
-            Map.entry("stores/register", Set.of("held", "watch")),
-            Map.entry("stores/zookeeper", Set.of("held", "together", "told", "watch")));
+            Map.entry("stores/quorum", Set.of("held")));
 
-    /** The most idioms per 10,000 words of comments, by module. Lower them as the comments improve. */
-    private static final Map<String, Integer> MOST_IDIOMS =
-            Map.ofEntries(Map.entry("stores/etcd", 70), Map.entry("stores/zookeeper", 100));
+    /** The most idioms per 10,000 words of comments. */
+    private static final int MOST_IDIOMS = 40;
 
     /** Fewer words of comments than these prove nothing. */
     private static final int LEAST_WORDS = 1_000;
@@ -55,7 +50,7 @@ class VocabularyTest {
         assertThat(modules)
                 .allSatisfy((module, sources) -> assertThat(Vocabulary.idioms(sources))
                         .as("idioms per 10,000 words of comments in " + module)
-                        .isLessThanOrEqualTo(MOST_IDIOMS.getOrDefault(module, 40)));
+                        .isLessThanOrEqualTo(MOST_IDIOMS));
     }
 
     @Test

@@ -17,12 +17,12 @@ final class Endpoints {
      *
      * @throws IllegalArgumentException if there are none, or one is not of the form {@code host[:port]}
      */
-    static List<Endpoint> read(List<String> places) {
-        if (places.isEmpty()) {
+    static List<Endpoint> read(List<String> addresses) {
+        if (addresses.isEmpty()) {
             throw new IllegalArgumentException("An etcd cluster needs at least one endpoint");
         }
         List<Endpoint> endpoints = new ArrayList<>();
-        places.forEach(place -> endpoints.add(read(place)));
+        addresses.forEach(place -> endpoints.add(read(place)));
         return List.copyOf(endpoints);
     }
 

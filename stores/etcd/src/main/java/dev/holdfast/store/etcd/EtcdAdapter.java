@@ -10,7 +10,7 @@ import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
 import dev.holdfast.store.etcd.rpc.KeyValue;
 import dev.holdfast.store.etcd.rpc.Range;
-import dev.holdfast.store.etcd.rpc.RangeAnswer;
+import dev.holdfast.store.etcd.rpc.RangeResponse;
 import dev.holdfast.store.etcd.rpc.Transaction;
 import dev.holdfast.store.etcd.rpc.Transaction.Branch;
 import dev.holdfast.store.register.Arrival;
@@ -54,8 +54,8 @@ final class EtcdAdapter implements RegisterAdapter {
     private final KeyLayout keys;
     private final RegisterTraits traits;
     private final StoreThreads threads;
-    private final Sessions sessions;
-    private volatile @Nullable Watches watches;
+    private final EtcdSessions sessions;
+    private volatile @Nullable EtcdWatches watches;
 
     /**
      * Makes an adapter, without a request.
@@ -67,7 +67,7 @@ final class EtcdAdapter implements RegisterAdapter {
         this.keys = keys;
         this.traits = traits;
         this.threads = threads;
-        this.sessions = new Sessions(client, keys);
+        this.sessions = new EtcdSessions(client, keys);
     }
 
     @Override
@@ -77,11 +77,11 @@ final class EtcdAdapter implements RegisterAdapter {
 
     @Override
     public void listen(RegisterListener listener) {
-        watches = new Watches(client, keys, sessions, threads, listener);
+        watches = new EtcdWatches(client, keys, sessions, threads, listener);
     }
 
-    private Watches watches() {
-        Watches present = watches;
+    private EtcdWatches watches() {
+        EtcdWatches present = watches;
         if (present == null) {
             throw new IllegalStateException("No listener is registered yet");
         }
@@ -185,7 +185,7 @@ final class EtcdAdapter implements RegisterAdapter {
     }
 
     @Override
-    public void watch(Set<SessionId> others) {
+    public void watchSessions(Set<SessionId> others) {
         watches().setOthers(others);
     }
 
@@ -203,7 +203,7 @@ final class EtcdAdapter implements RegisterAdapter {
                         .map(lives -> indexPage(session, answer.ranges().get(1)))));
     }
 
-    private IndexPage indexPage(SessionId session, RangeAnswer answer) {
+    private IndexPage indexPage(SessionId session, RangeResponse answer) {
         List<KeyValue> found = answer.keys();
         return new IndexPage(
                 found.stream()
@@ -225,7 +225,7 @@ final class EtcdAdapter implements RegisterAdapter {
         });
     }
 
-    private RegisterPage page(RangeAnswer answer) {
+    private RegisterPage page(RangeResponse answer) {
         List<RegisterPage.Entry> entries = new ArrayList<>();
         List<DamagedRecord> unnamed = new ArrayList<>();
         for (KeyValue key : answer.keys()) {
@@ -267,15 +267,15 @@ final class EtcdAdapter implements RegisterAdapter {
 
     /** The outcome of a request, with its failure unwrapped. */
     private <T> CompletableFuture<T> unwrapped(Supplier<CompletionStage<T>> request) {
-        CompletableFuture<T> told = new CompletableFuture<>();
+        CompletableFuture<T> result = new CompletableFuture<>();
         var unused = request.get().whenComplete((answer, failure) -> {
             if (failure == null) {
-                told.complete(answer);
+                result.complete(answer);
             } else {
-                told.completeExceptionally(known(Stages.causeOf(failure)));
+                result.completeExceptionally(known(Stages.causeOf(failure)));
             }
         });
-        return told;
+        return result;
     }
 
     private StoreException known(Throwable failure) {
@@ -290,7 +290,7 @@ final class EtcdAdapter implements RegisterAdapter {
 
     @Override
     public void close() {
-        Watches present = watches;
+        EtcdWatches present = watches;
         if (present != null) {
             present.close();
         }

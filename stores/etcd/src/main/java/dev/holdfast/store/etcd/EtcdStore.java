@@ -264,7 +264,7 @@ public final class EtcdStore implements LockStore {
 
         private Login login(StoreThreads threads) {
             String name = user;
-            return name == null ? Login.nobody() : Login.of(name, password, threads.lookups());
+            return name == null ? Login.anonymous() : Login.of(name, password, threads.lookups());
         }
 
         private static Duration longer(Duration one, Duration other) {

@@ -35,26 +35,26 @@ final class FirstMember {
      * @param pause the time between two probes
      */
     static void keepTo(EtcdClient client, StoreThreads threads, Range probe, Duration pause) {
-        if (client.endpoints() > 1) {
-            new FirstMember(client, threads, probe, pause).lookLater();
+        if (client.endpointCount() > 1) {
+            new FirstMember(client, threads, probe, pause).checkLater();
         }
     }
 
-    private void lookLater() {
-        var unused = threads.after(pause.multipliedBy(1L << returns), this::look);
+    private void checkLater() {
+        var unused = threads.after(pause.multipliedBy(1L << returns), this::check);
     }
 
-    private void look() {
+    private void check() {
         if (client.usesFirstMember()) {
             returns = 0;
-            lookLater();
+            checkLater();
             return;
         }
         var unused = client.returnToFirstMember(probe).whenComplete((done, failure) -> {
             if (failure == null) {
                 returns = Math.min(returns + 1, MOST_DOUBLINGS);
             }
-            lookLater();
+            checkLater();
         });
     }
 }

@@ -6,8 +6,8 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.Stages;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
-import dev.holdfast.store.etcd.rpc.Failures;
-import dev.holdfast.store.etcd.rpc.LeaseAnswer;
+import dev.holdfast.store.etcd.rpc.EtcdFailures;
+import dev.holdfast.store.etcd.rpc.LeaseResponse;
 import dev.holdfast.store.etcd.rpc.Transaction;
 import dev.holdfast.store.etcd.rpc.Transaction.Branch;
 import dev.holdfast.store.register.RegisterTraits;
@@ -62,7 +62,7 @@ final class StartupProbe {
      */
     static RegisterTraits run(EtcdClient client, KeyLayout keys, Duration timeout) {
         StartupProbe probe = new StartupProbe(client, keys);
-        String version = probe.version(timeout, client.endpoints());
+        String version = probe.version(timeout, client.endpointCount());
         probe.checkVersion(version);
         return new RegisterTraits(
                 version.isEmpty() ? "etcd" : "etcd " + version,
@@ -79,16 +79,16 @@ final class StartupProbe {
 
     /**
      * The version of the first member that answers; empty if this user may not see it, as in late releases of 3.5,
-     * which tell it only to administrators.
+     * which report it only to administrators.
      */
     private String version(Duration timeout, int attempts) {
         try {
             return answer(client.version(timeout));
         } catch (StoreException e) {
-            if (Failures.isForbidden(e)) {
+            if (EtcdFailures.isForbidden(e)) {
                 return "";
             }
-            if (attempts == 1 && Failures.isClosedAtOnce(e)) {
+            if (attempts == 1 && EtcdFailures.isClosedWithoutAnswer(e)) {
                 throw new StoreException(
                         Reason.UNAVAILABLE,
                         Effect.NONE,
@@ -142,12 +142,12 @@ final class StartupProbe {
 
     /** Requests a lease that is too short: the server lengthens it, and returns its length. */
     private Duration shortestLease() {
-        LeaseAnswer lease = answer(client.grant(1));
+        LeaseResponse lease = answer(client.grant(1));
         try {
-            SessionId nobody = KeyLayout.sessionOf(lease.id());
-            byte[] key = keys.probe(nobody);
+            SessionId unusedSession = KeyLayout.sessionOf(lease.id());
+            byte[] key = keys.probe(unusedSession);
             var unused = answer(client.run(
-                    new Transaction().put(key, new byte[0], lease.id()).get(Branch.THEN, keys.session(nobody))));
+                    new Transaction().put(key, new byte[0], lease.id()).get(Branch.THEN, keys.session(unusedSession))));
         } finally {
             var unused = client.revoke(lease.id());
         }

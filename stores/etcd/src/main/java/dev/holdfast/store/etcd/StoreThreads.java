@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 final class StoreThreads implements AutoCloseable {
 
     private static final Duration IDLE = Duration.ofSeconds(10);
-    private static final Duration LONGEST_END = Duration.ofSeconds(10);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
     private final List<Thread> threads = new CopyOnWriteArrayList<>();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, named("holdfast-etcd-timer"));
@@ -61,7 +61,7 @@ final class StoreThreads implements AutoCloseable {
         try {
             for (Thread thread : threads) {
                 if (thread != Thread.currentThread()) {
-                    thread.join(LONGEST_END.toMillis());
+                    thread.join(CLOSE_TIMEOUT.toMillis());
                 }
             }
         } catch (InterruptedException e) {

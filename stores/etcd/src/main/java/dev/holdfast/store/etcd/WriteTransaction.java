@@ -4,7 +4,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.etcd.rpc.KeyValue;
 import dev.holdfast.store.etcd.rpc.Transaction;
 import dev.holdfast.store.etcd.rpc.Transaction.Branch;
-import dev.holdfast.store.etcd.rpc.TxnAnswer;
+import dev.holdfast.store.etcd.rpc.TxnResponse;
 import dev.holdfast.store.register.ConditionalWrite;
 import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.RecordVersion;
@@ -87,7 +87,7 @@ final class WriteTransaction {
         return write.expected().equals(MISSING);
     }
 
-    WriteResult result(TxnAnswer answer) {
+    WriteResult result(TxnResponse answer) {
         return answer.succeeded()
                 ? new WriteResult.Written(written(answer.header().revision()))
                 : failed(answer);
@@ -104,7 +104,7 @@ final class WriteTransaction {
         return isCreation() ? MailValue.MADE_WITH_IT : write.expected().incarnation();
     }
 
-    private WriteResult failed(TxnAnswer answer) {
+    private WriteResult failed(TxnResponse answer) {
         Set<SessionId> gone = new HashSet<>();
         Map<SessionId, Long> raised = new HashMap<>();
         for (int i = 0; i < sessions.size(); i++) {

@@ -83,7 +83,7 @@ class EtcdClusterFaultsTest {
         survive(() -> cluster.isolate(leader), true, cluster::heal);
     }
 
-    /** For some time its member goes on believing that it leads. */
+    /** For some time its member still believes that it leads. */
     @Test
     void holderBehindALeaderThatIsCutOffLosesTheLockBeforeAnotherHasIt() throws Exception {
         cluster.awaitService();

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A cluster whose data are gone, or older than they were, has the same number as before. */
+/** A cluster that lost its data, or was restored from older data, keeps its id. */
 @Tag("server")
 @NeedsEtcd
 class EtcdDataLossTest {
@@ -33,7 +33,7 @@ class EtcdDataLossTest {
         void happen(EtcdServer server);
     }
 
-    /** A holder, a waiter and a caller are told, and the store refuses also when revisions are higher again. */
+    /** Notifies a holder, a waiter and a caller; the store still rejects calls when revisions are higher again. */
     private static void isNoticed(EtcdServer server, DataLoss loss) throws Exception {
         try (Holdfast one = client(server.endpoint(), LONG);
                 Holdfast two = client(server.endpoint(), LONG)) {

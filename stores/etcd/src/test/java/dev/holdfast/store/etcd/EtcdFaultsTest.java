@@ -159,7 +159,7 @@ class EtcdFaultsTest {
         }
     }
 
-    /** A call may fail before whoever makes it has heard that it was started. */
+    /** A call may fail before its caller knows that it was started. */
     @Test
     void streamOfWatchesThatIsRefusedAtOnceIsOpenedAgain() throws Exception {
         refusing("etcdserverpb.Watch/Watch", (channel, store) -> {
@@ -229,7 +229,7 @@ class EtcdFaultsTest {
         }
     }
 
-    /** Whoever comes later cleans up, once the turn of whoever did so before is over. */
+    /** A later client cleans up once the turn of an earlier one has ended. */
     @Test
     void recordsOfADeadClientAreRemovedThoughNobodyAsksForThem() throws Exception {
         try (EtcdServer server = EtcdServer.start();

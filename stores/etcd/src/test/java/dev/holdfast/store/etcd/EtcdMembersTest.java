@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 @NeedsEtcd
 class EtcdMembersTest {
 
-    /** One of three members is used by none of so many with a probability of one in a million. */
+    /** With this many clients, one of three members is unused with a probability of one in a million. */
     private static final int CLIENTS = 37;
 
     private static final int CALLS = 20;

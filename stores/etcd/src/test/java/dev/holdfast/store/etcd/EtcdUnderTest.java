@@ -25,7 +25,7 @@ final class EtcdUnderTest implements StoreUnderTest {
         second = TestStores.at(server().endpoint()).namespace(namespace).open();
     }
 
-    /** One server for all tests of this JVM that need nothing special of it; each takes a namespace of its own. */
+    /** One server for all tests of this JVM without special needs; each uses another namespace. */
     static EtcdServer server() {
         return Shared.SERVER;
     }

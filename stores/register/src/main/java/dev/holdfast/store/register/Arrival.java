@@ -9,7 +9,7 @@ import dev.holdfast.spi.ClaimRef;
  * @param epoch the epoch of its session when it was announced: no step may execute it under a higher one
  * @param request the encoded request, at most 1,024 bytes, which an adapter stores without reading it
  */
-@SuppressWarnings("ArrayRecordComponent") // bytes as the server keeps them; nobody compares two of these
+@SuppressWarnings("ArrayRecordComponent") // as stored; never compared
 public record Arrival(ClaimRef claim, long epoch, byte[] request) {
 
     @Override

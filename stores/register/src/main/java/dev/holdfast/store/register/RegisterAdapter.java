@@ -129,7 +129,7 @@ public interface RegisterAdapter extends AutoCloseable {
      * Replaces the set of watched sessions and leases of others. The listener is also notified of those that have ended
      * already. The sessions that this client opened are always watched.
      */
-    void watch(Set<SessionId> sessions);
+    void watchSessions(Set<SessionId> sessions);
 
     /**
      * Reads a page of the index of a session: its claims, as of the request or later. An entry that exists from the

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Claims that wait beside a record. */
+/** Announced claims, which wait next to a record. */
 abstract class ArrivalRules extends AdapterHarness {
 
     private static final int MANY = 20;

@@ -26,7 +26,7 @@ abstract class ClosingRules extends AdapterHarness {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         RegisterAdapter carol = another(new Inbox());
         OpenedSession session = session(carol);
-        carol.watch(Set.of(session(alice).id()));
+        carol.watchSessions(Set.of(session(alice).id()));
         ResourceName name = named("used");
         written(carol, by(put(name, present(name), "state"), session, 0));
         Set<Thread> during = new HashSet<>(Thread.getAllStackTraces().keySet());

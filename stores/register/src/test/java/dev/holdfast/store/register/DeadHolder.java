@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A client that dies while it holds a permit of a semaphore, all others of which are held by clients that live and do
- * nothing: whoever waits must notice.
+ * A client that dies while it holds a permit of a semaphore. Living, idle clients hold the others: a waiter must notice
+ * the death.
  */
 public final class DeadHolder {
 

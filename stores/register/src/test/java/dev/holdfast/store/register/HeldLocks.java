@@ -32,7 +32,7 @@ public final class HeldLocks {
     /** As many as a client asks for with each request of an audit. */
     private static final int PAGE = 10_000;
 
-    /** So many acquisitions are sent at once. */
+    /** How many acquisitions are sent at once. */
     private static final int BATCH = 500;
 
     private final LockStore store;

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** What an adapter has told. */
+/** Collects what an adapter reports. */
 final class Inbox implements RegisterListener {
 
     private final List<String> mail = new CopyOnWriteArrayList<>();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Leases that nobody renews. */
+/** Leases, which are never renewed. */
 abstract class LeaseRules extends AdapterHarness {
 
     @BeforeEach
@@ -46,7 +46,7 @@ abstract class LeaseRules extends AdapterHarness {
     @DisplayName("a lease that is closed is gone, and who watches it is told")
     void closing() {
         OpenedSession lease = answer(alice.openLease(LONG));
-        bob.watch(Set.of(lease.id()));
+        bob.watchSessions(Set.of(lease.id()));
         answer(alice.closeSession(lease.id()));
         answer(alice.closeSession(lease.id()));
         assertThat(lives(bob, lease.id())).isFalse();

@@ -13,8 +13,8 @@ public final class LostServer {
     private LostServer() {}
 
     /**
-     * Tests that an acknowledged keep-alive gives a session its ttl, though the server that took it is lost before it
-     * can tell another of that client.
+     * Tests that an acknowledged keep-alive gives a session its ttl even if its server is lost before it can report the
+     * client to another one.
      *
      * @param client connected to the server that is lost, and silent before the keep-alive
      * @param observer connected to the others

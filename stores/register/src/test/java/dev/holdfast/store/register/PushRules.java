@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** What a server tells without being asked, while nothing is wrong with the network. */
+/** What a server reports unasked, on a working network. */
 abstract class PushRules extends AdapterHarness {
 
     @Test
@@ -90,7 +90,7 @@ abstract class PushRules extends AdapterHarness {
         OpenedSession lives = session(alice);
         OpenedSession closed = session(alice);
         OpenedSession expired = shortSession(alice);
-        bob.watch(Set.of(lives.id(), closed.id(), expired.id()));
+        bob.watchSessions(Set.of(lives.id(), closed.id(), expired.id()));
         answer(alice.closeSession(closed.id()));
         until("both ends were told", () -> bobHears.knowsGone(closed) && bobHears.knowsGone(expired));
         assertThat(bobHears.knowsGone(lives)).isFalse();
@@ -101,7 +101,7 @@ abstract class PushRules extends AdapterHarness {
     void endedBeforeItIsWatched() {
         OpenedSession ended = session(alice);
         answer(alice.closeSession(ended.id()));
-        bob.watch(Set.of(ended.id()));
+        bob.watchSessions(Set.of(ended.id()));
         until("its end was told", () -> bobHears.knowsGone(ended));
     }
 
@@ -110,9 +110,9 @@ abstract class PushRules extends AdapterHarness {
     void watchesAreReplaced() {
         OpenedSession first = session(alice);
         OpenedSession second = session(alice);
-        bob.watch(Set.of(first.id()));
-        bob.watch(Set.of(second.id()));
-        bob.watch(Set.of(first.id(), second.id()));
+        bob.watchSessions(Set.of(first.id()));
+        bob.watchSessions(Set.of(second.id()));
+        bob.watchSessions(Set.of(first.id(), second.id()));
         answer(alice.closeSession(first.id()));
         answer(alice.closeSession(second.id()));
         until("both ends were told", () -> bobHears.knowsGone(first) && bobHears.knowsGone(second));

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.Nested;
 
 /**
  * The contract of {@link RegisterAdapter} as tests, for each adapter to extend. All of a test's adapters are clients of
- * one server, whose records others may share: each test uses names of its own.
+ * one server, whose records others may share, so each test uses different names.
  */
 public abstract class RegisterAdapterRules {
 
@@ -26,7 +26,7 @@ public abstract class RegisterAdapterRules {
         return connect();
     }
 
-    /** How many requests the server has had so far, whoever sent them and whatever they were. */
+    /** The number of requests that the server has received from all clients. */
     protected abstract long requests();
 
     /** Moves the clock of a server that does not keep real time; called now and then by what waits for time to pass. */

@@ -3,8 +3,8 @@ package dev.holdfast.store.zookeeper;
 import dev.holdfast.HoldfastException;
 
 /**
- * A fence has seen a greater fencing token, or the same one from another hold: whoever shows this one has outlived its
- * lease. Write no more under this hold.
+ * A fence has seen a greater fencing token, or the same one from another hold: the holder has outlived its lease. Write
+ * no more under this hold.
  */
 public final class StaleNodeTokenException extends HoldfastException {
 

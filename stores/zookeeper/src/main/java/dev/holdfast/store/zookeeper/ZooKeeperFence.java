@@ -30,7 +30,7 @@ import org.apache.zookeeper.data.Stat;
  * <p>The lock may be on any store: what counts is its token. The guard costs one read, and one operation in the {@code
  * multi}. It is for exclusive holds, for one lock or for several of which each protects the same nodes under one name.
  *
- * <p><b>Thread-safety:</b> safe, and without state of its own.
+ * <p><b>Thread-safety:</b> safe, and stateless.
  */
 public final class ZooKeeperFence {
 
@@ -73,16 +73,16 @@ public final class ZooKeeperFence {
     /**
      * The operation to put before what a holder writes that is known by its token and its id. A {@code multi} with it
      * fails with {@code NodeExistsException} or {@code BadVersionException} if another holder was faster: ask for it
-     * again, which tells who is the newest.
+     * again, which finds out the newest holder.
      *
      * <p><b>Blocking:</b> for one answer of ZooKeeper's. It is good for one {@code multi}.
      *
      * @param token the fencing token, positive
-     * @param holdId what tells the hold from others with the same token: 1 to 300 printable ASCII characters
+     * @param holdId distinguishes holds with the same token: 1 to 300 printable ASCII characters
      * @throws StaleNodeTokenException if a greater token was shown before, or the same by another hold: write no more
      * @throws IllegalArgumentException if the token is not positive, or the id is none
      * @throws IllegalStateException if the node is no guard
-     * @throws KeeperException whatever else ZooKeeper has to say
+     * @throws KeeperException for other failures
      * @throws InterruptedException if interrupted while waiting
      */
     public Op check(ZooKeeper zooKeeper, long token, String holdId) throws KeeperException, InterruptedException {

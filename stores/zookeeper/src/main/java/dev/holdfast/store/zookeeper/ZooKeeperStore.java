@@ -16,7 +16,7 @@ import dev.holdfast.store.zookeeper.adapter.ZooKeeperAdapter;
 import dev.holdfast.store.zookeeper.client.HandleSource;
 import dev.holdfast.store.zookeeper.client.OwnHandle;
 import dev.holdfast.store.zookeeper.client.PacketBuffer;
-import dev.holdfast.store.zookeeper.client.Tls;
+import dev.holdfast.store.zookeeper.client.TlsSettings;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,12 +42,12 @@ import org.jspecify.annotations.Nullable;
  * <p>What is special about it:
  *
  * <ul>
- *   <li>All that is known of a name is the data of one node. An uncontended acquire is one {@code multi} and so is its
- *       release; waiters have no nodes in a queue, and one of them is told when it is let in.
+ *   <li>The data of one node are the whole state of a name. An uncontended acquire is one {@code multi}, and so is its
+ *       release. Waiters have no nodes in a queue; a granted claim is notified.
  *   <li>Grants survive what the ensemble survives: the loss of a minority of its servers.
  *   <li>Sessions are ephemeral nodes. They end with the connection's session at ZooKeeper, so its time-out bounds how
  *       long they may be and says when the locks of a dead process are free.
- *   <li>A keep-alive is a write, so that it proves more than a ping does, which a follower answers by itself.
+ *   <li>A keep-alive is a write, which proves more than a ping: a follower answers that alone.
  * </ul>
  *
  * <p>One instance has one connection, or borrows that of a {@code CuratorFramework} ({@link CuratorStore}).
@@ -105,7 +105,7 @@ public final class ZooKeeperStore implements LockStore {
     /**
      * Begins to set up the store that a URI names, for what a URI does not say.
      *
-     * @throws IllegalArgumentException if it is not of the form that {@link ZooKeeperStoreProvider} tells
+     * @throws IllegalArgumentException if it does not have the form that {@link ZooKeeperStoreProvider} describes
      */
     public static Builder builder(StoreUri uri) {
         return ZooKeeperUris.builder(uri);
@@ -213,7 +213,7 @@ public final class ZooKeeperStore implements LockStore {
 
         /**
          * The {@code tickTime} of the servers, or the longest of them. By default it is 2 s, as theirs is; must be set
-         * if it is longer. The leader may hear of a client half a tick late, so a session lasts for longer than its
+         * if it is longer. The leader may learn of a keep-alive half a tick late, so a session lasts longer than its
          * ttl.
          *
          * @throws IllegalArgumentException if it is below a millisecond or beyond a minute
@@ -269,7 +269,7 @@ public final class ZooKeeperStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder tls() {
-            Tls.require(config);
+            TlsSettings.require(config);
             this.isConfigured = true;
             return this;
         }
@@ -282,7 +282,7 @@ public final class ZooKeeperStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder trust(Path authorities) {
-            Tls.trust(config, authorities);
+            TlsSettings.trust(config, authorities);
             this.isConfigured = true;
             return this;
         }
@@ -295,7 +295,7 @@ public final class ZooKeeperStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder clientCertificate(Path certificateAndKey) {
-            Tls.show(config, certificateAndKey);
+            TlsSettings.present(config, certificateAndKey);
             this.isConfigured = true;
             return this;
         }

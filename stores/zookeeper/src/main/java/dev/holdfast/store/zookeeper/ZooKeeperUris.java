@@ -16,7 +16,7 @@ final class ZooKeeperUris {
 
     private static final String FORM = "//[user:password@]host[:port][,host[:port]…][/chroot]";
 
-    /** What one server looks like: a name or an address, in brackets if it has colons, and a port. */
+    /** The form of one server: a name or an address, in brackets if it has colons, and a port. */
     private static final String SERVER = "(\\[[0-9A-Fa-f:.]+]|[^\\[\\]:@/,\\s]+)(:\\d{1,5})?";
 
     private static final Set<String> COMMON =

@@ -76,7 +76,7 @@ class CuratorStoreTest {
         left.close();
     }
 
-    /** By a word, since servers before 3.6 tell clients nothing of it. */
+    /** By a command, because servers before 3.6 do not report it to clients. */
     private long ephemerals() {
         return ZooKeeperUnderTest.server()
                 .ask("dump")

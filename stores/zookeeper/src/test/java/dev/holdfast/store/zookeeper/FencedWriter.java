@@ -12,7 +12,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A process that acquires a lock, and writes to a guarded node without looking whether it has it still. */
+/** A process that acquires a lock and writes to a guarded node without checking that it still has the lock. */
 final class FencedWriter {
 
     private FencedWriter() {}

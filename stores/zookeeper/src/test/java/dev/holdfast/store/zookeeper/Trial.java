@@ -30,7 +30,7 @@ final class Trial implements AutoCloseable {
     private final List<Thread> workers = new ArrayList<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-    /** What each client was refused last, to be told where nothing goes on. */
+    /** The last failure of each client, for the report if there is no progress. */
     private final Map<String, String> refusals = new ConcurrentHashMap<>();
 
     private volatile boolean isOver;

@@ -13,7 +13,7 @@ class ZooKeeperAuditTest {
 
     private static final int LOCKS = Integer.getInteger("holdfast.audit.locks", 2_000);
 
-    /** Three for the index, three for each of the four records that are looked up, and the one that counts them. */
+    /** Three for the index, three for each of the four records that are checked, and the one that counts them. */
     private static final long MOST_REQUESTS = 16;
 
     @Test

@@ -47,7 +47,7 @@ class ZooKeeperCleanUpTest {
         return new Command.Acquire(claim, 0, Command.Sending.FIRST, pair, 2, Lease.SESSION, Command.Waiting.QUEUE, 1);
     }
 
-    /** How many records nobody has written since they were made. */
+    /** How many records have not been written since their creation. */
     private long untouched(ZooKeeper zooKeeper) {
         try {
             long count = 0;

@@ -48,7 +48,7 @@ class ZooKeeperFixedLeaseTest {
         network.close();
     }
 
-    /** Makes the newest answer that tells the time a late one. */
+    /** Delays the newest answer that has the time. */
     private void learnTheTimeLate(int delayMillis) throws InterruptedException {
         Hold hold = late.lock("late").acquire();
         network.delay(Duration.ofMillis(delayMillis));
@@ -56,7 +56,7 @@ class ZooKeeperFixedLeaseTest {
         network.heal();
     }
 
-    /** Has another client wait for the lock, and tells whether both had it. */
+    /** Makes another client wait for the lock, and returns whether both had it. */
     private boolean areTwo(Hold hold) throws Exception {
         CompletableFuture<Boolean> areTwo = new CompletableFuture<>();
         prompt.lock("fixed").acquireAsync().whenComplete((next, failure) -> areTwo.complete(hold.isHeld()));

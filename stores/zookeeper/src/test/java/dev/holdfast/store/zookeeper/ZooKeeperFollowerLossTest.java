@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A follower that is lost just after a keep-alive, of which it has told its leader nothing. */
+/** A follower that is lost just after a keep-alive that it has not reported to its leader. */
 @Tag("server")
 class ZooKeeperFollowerLossTest {
 

@@ -188,7 +188,7 @@ class ZooKeeperTlsTest {
         }
     }
 
-    /** Netty's classes for Linux are looked for by the client, and no other artifact that it needs brings them. */
+    /** The client loads Netty's classes for Linux, which no other artifact that it needs depends on. */
     @Test
     void libraryThatIsMissingIsNamed() throws Exception {
         URL[] others = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))

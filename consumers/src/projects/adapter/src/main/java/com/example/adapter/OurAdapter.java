@@ -86,8 +86,8 @@ public final class OurAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
-        return server.keepAlive(session, epoch, patience);
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration responseTimeout) {
+        return server.keepAlive(session, epoch, responseTimeout);
     }
 
     @Override
@@ -111,8 +111,8 @@ public final class OurAdapter implements RegisterAdapter {
     }
 
     @Override
-    public void watch(Set<SessionId> sessions) {
-        server.watch(sessions);
+    public void watchSessions(Set<SessionId> sessions) {
+        server.watchSessions(sessions);
     }
 
     @Override

@@ -2,7 +2,7 @@ package dev.holdfast.store.etcd.rpc;
 
 import io.grpc.Status;
 
-/** A call that was not answered, or was refused. */
+/** A call that got no answer or was rejected. */
 final class CallFailure extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -29,7 +29,7 @@ final class CallFailure extends Exception {
         return wasSent;
     }
 
-    /** What the server says, or the library, without the latter's notes on its inside; the code if it says nothing. */
+    /** The first line of the server's or the library's message; the status code if there is none. */
     String description() {
         String description = status.getDescription();
         return description == null
@@ -37,8 +37,8 @@ final class CallFailure extends Exception {
                 : description.lines().findFirst().orElse("");
     }
 
-    /** The same, with the words of the cause. */
-    String words() {
+    /** The {@link #description} with the message of the cause. */
+    String fullDescription() {
         Throwable cause = status.getCause();
         return description() + (cause == null || cause.getMessage() == null ? "" : ": " + cause.getMessage());
     }

@@ -21,30 +21,30 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to the endpoints of a cluster, in an order that each client draws, so that clients are spread over
- * the members. One is used at a time, so that requests go to one member, until it is suspected: then the next one is,
- * and the suspect gets a new connection when its turn comes again. The first is used again once it answers.
+ * The connections to the endpoints of a cluster, in random order, which spreads clients over the members. Requests use
+ * one connection until it fails or is silent, then the next. A suspected endpoint gets a new connection before it is
+ * used again. The first endpoint is used again once it answers.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class Channels implements AutoCloseable {
 
-    /** An answer may hold as many records as a page, each of up to 1.5 MB. */
-    private static final int LARGEST_ANSWER = 256 * 1024 * 1024;
+    /** An answer may contain a page of records, each of up to 1.5 MB. */
+    private static final int MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
-    private static final Duration LONGEST_END = Duration.ofSeconds(10);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
     private final List<ManagedChannel> channels;
 
     /** Null if the channel was lent. */
-    private final @Nullable Threads threads;
+    private final @Nullable EventLoop eventLoop;
 
     private final String name;
     private final AtomicInteger current = new AtomicInteger();
 
-    private Channels(List<ManagedChannel> channels, @Nullable Threads threads, String name) {
+    private Channels(List<ManagedChannel> channels, @Nullable EventLoop eventLoop, String name) {
         this.channels = List.copyOf(channels);
-        this.threads = threads;
+        this.eventLoop = eventLoop;
         this.name = name;
     }
 
@@ -56,21 +56,21 @@ public final class Channels implements AutoCloseable {
         }
     }
 
-    /** A channel of the program's, which is not closed with these. */
+    /** A channel that the program lends; {@link #close} leaves it open. */
     public static Channels lent(ManagedChannel channel) {
         return new Channels(List.of(channel), null, "etcd at " + channel.authority());
     }
 
     /**
-     * Connections of our own, on one thread. None is made before it is used.
+     * Creates channels on one thread. Each connects at its first use.
      *
      * @param tls null for plain connections
-     * @param lookups where names of hosts are looked up
-     * @param draw what the order follows
+     * @param lookups resolves host names
+     * @param seed determines the order of the endpoints
      */
     public static Channels to(
-            List<Endpoint> endpoints, @Nullable SslContext tls, Duration connectTimeout, Executor lookups, long draw) {
-        CountedThreads factory = new CountedThreads();
+            List<Endpoint> endpoints, @Nullable SslContext tls, Duration connectTimeout, Executor lookups, long seed) {
+        TrackedThreads factory = new TrackedThreads();
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, factory, NioIoHandler.newFactory());
         List<ManagedChannel> channels = new ArrayList<>();
         for (Endpoint endpoint : endpoints) {
@@ -80,18 +80,18 @@ public final class Channels implements AutoCloseable {
                     .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(connectTimeout.toMillis()))
                     .directExecutor()
                     .offloadExecutor(lookups)
-                    .maxInboundMessageSize(LARGEST_ANSWER)
-                    // What was sent must not be sent again without our knowledge.
+                    .maxInboundMessageSize(MAX_MESSAGE_BYTES)
+                    // A request that was sent must not be repeated without the knowledge of the store.
                     .disableRetry();
             channels.add((tls == null ? builder.usePlaintext() : builder.sslContext(tls)).build());
         }
-        Collections.shuffle(channels, new Random(draw));
-        String places =
+        Collections.shuffle(channels, new Random(seed));
+        String addresses =
                 String.join(",", endpoints.stream().map(Endpoint::toString).toList());
-        return new Channels(channels, new Threads(group, factory), "etcd at " + places);
+        return new Channels(channels, new EventLoop(group, factory), "etcd at " + addresses);
     }
 
-    /** What these connect to, for people. */
+    /** The endpoints, for messages. */
     public String name() {
         return name;
     }
@@ -100,7 +100,7 @@ public final class Channels implements AutoCloseable {
         return channels.get(current.get());
     }
 
-    /** The one that this client uses while it answers. */
+    /** The channel that this client prefers. */
     ManagedChannel first() {
         return channels.get(0);
     }
@@ -109,11 +109,11 @@ public final class Channels implements AutoCloseable {
         current.set(0);
     }
 
-    /** Turns from a channel that failed or is silent to the next, unless that was done already. */
+    /** Switches from a channel that failed or is silent to the next one, unless that has been done. */
     void suspect(ManagedChannel channel) {
         int suspected = channels.indexOf(channel);
         current.compareAndSet(suspected, (suspected + 1) % channels.size());
-        // What is under way goes on; what comes next gets a new connection, without the pause that follows failures.
+        // Calls in flight continue; later ones get a new connection without the back-off that follows failures.
         channel.enterIdle();
     }
 
@@ -121,25 +121,25 @@ public final class Channels implements AutoCloseable {
         return channels.size();
     }
 
-    /** Closes what is ours, and waits until it is closed, unless called by its own thread. */
+    /** Closes the channels unless they are lent, and waits for that, except on their own thread. */
     @Override
     public void close() {
-        Threads own = threads;
+        EventLoop own = eventLoop;
         if (own != null) {
             channels.forEach(ManagedChannel::shutdownNow);
-            own.end();
+            own.close();
         }
     }
 
-    /** The one thread of our connections. */
-    private record Threads(EventLoopGroup group, CountedThreads factory) {
+    /** The thread of the connections. */
+    private record EventLoop(EventLoopGroup group, TrackedThreads factory) {
 
-        void end() {
-            var unused = group.shutdownGracefully(0, LONGEST_END.toSeconds(), TimeUnit.SECONDS);
+        void close() {
+            var unused = group.shutdownGracefully(0, CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
             try {
-                for (Thread thread : factory.made) {
+                for (Thread thread : factory.threads) {
                     if (thread != Thread.currentThread()) {
-                        thread.join(LONGEST_END.toMillis());
+                        thread.join(CLOSE_TIMEOUT.toMillis());
                     }
                 }
             } catch (InterruptedException e) {
@@ -148,18 +148,18 @@ public final class Channels implements AutoCloseable {
         }
     }
 
-    /** Makes threads, and remembers them, so that their ends can be waited for. */
-    private static final class CountedThreads extends DefaultThreadFactory {
-        private final List<Thread> made = new CopyOnWriteArrayList<>();
+    /** Remembers its threads so that {@link #close} can wait until they have ended. */
+    private static final class TrackedThreads extends DefaultThreadFactory {
+        private final List<Thread> threads = new CopyOnWriteArrayList<>();
 
-        CountedThreads() {
+        TrackedThreads() {
             super("holdfast-etcd", true);
         }
 
         @Override
         protected Thread newThread(Runnable task, String name) {
             Thread thread = super.newThread(task, name);
-            made.add(thread);
+            threads.add(thread);
             return thread;
         }
     }

@@ -15,15 +15,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of etcd for what locks need. Each call is sent once; only what was refused for the sake of its token is
- * sent again, with a new one, and so is the end of a lease. What comes out of it fails with a {@link StoreException}.
+ * A client of etcd with the calls that locks need. It sends each call once, with two exceptions: a call rejected for
+ * its token is retried with a new token, and a revocation is retried. Its stages fail with a {@link StoreException}.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks but {@link #close}.
  */
 public final class EtcdClient implements AutoCloseable {
 
-    /** How often the end of a lease is asked for at most. */
-    private static final int REVOCATIONS = 3;
+    /** The most attempts to revoke a lease. */
+    private static final int MAX_REVOCATIONS = 3;
 
     private final Channels channels;
     private final Login login;
@@ -35,28 +35,28 @@ public final class EtcdClient implements AutoCloseable {
     /** The highest revision in an answer so far. */
     private final AtomicLong revision = new AtomicLong();
 
-    /** Done when another cluster answers, or this one with data that are older than they were. */
+    /** Completes when another cluster answers, or this one with older data than before. */
     private final CompletableFuture<Void> replaced = new CompletableFuture<>();
 
-    /** Where the latest answer came from, since {@link #hasAnswered}; null if there was none. */
-    private volatile @Nullable ManagedChannel answered;
+    /** The channel of the latest answer since {@link #hasAnswered}; null if there was none. */
+    private volatile @Nullable ManagedChannel lastAnsweredBy;
 
     private volatile boolean isClosed;
 
-    /** A client that asks for nothing yet. */
+    /** Creates a client, which connects at its first call. */
     public EtcdClient(Channels channels, Login login, Duration timeout) {
         this.channels = channels;
         this.login = login;
         this.timeout = timeout;
     }
 
-    /** What this is connected to, for people. */
+    /** The endpoints, for messages. */
     public String name() {
         return channels.name();
     }
 
-    /** How many endpoints there are to turn to. */
-    public int endpoints() {
+    /** The number of endpoints. */
+    public int endpointCount() {
         return channels.size();
     }
 
@@ -65,122 +65,124 @@ public final class EtcdClient implements AutoCloseable {
         return timeout;
     }
 
-    /** Reads keys, as they are after all writes that were acknowledged before. */
-    public CompletionStage<RangeAnswer> range(Range range) {
-        return linearizable(EtcdMethods.RANGE, range.message(), RangeAnswer::of, RangeAnswer::header);
+    /** Reads keys; the read is linearizable. */
+    public CompletionStage<RangeResponse> range(Range range) {
+        return linearizable(EtcdMethods.RANGE, range.message(), RangeResponse::of, RangeResponse::header);
     }
 
-    /** Whether the member is used that this client has chosen, rather than another one in its place. */
+    /** Whether requests go to the preferred member. */
     public boolean usesFirstMember() {
         return channels.current() == channels.first();
     }
 
-    /** Uses the member again that this client has chosen, if that answers. */
+    /** Uses the preferred member again if it answers. */
     public CompletionStage<Void> returnToFirstMember(Range probe) {
-        return linearizable(channels.first(), EtcdMethods.RANGE, probe.message(), RangeAnswer::of, RangeAnswer::header)
+        return linearizable(
+                        channels.first(), EtcdMethods.RANGE, probe.message(), RangeResponse::of, RangeResponse::header)
                 .thenRun(channels::returnToFirst);
     }
 
     /** Runs a transaction. */
-    public CompletionStage<TxnAnswer> run(Transaction transaction) {
-        return linearizable(EtcdMethods.TXN, transaction.message(), TxnAnswer::of, TxnAnswer::header);
+    public CompletionStage<TxnResponse> run(Transaction transaction) {
+        return linearizable(EtcdMethods.TXN, transaction.message(), TxnResponse::of, TxnResponse::header);
     }
 
-    /** Makes a lease. */
-    public CompletionStage<LeaseAnswer> grant(long seconds) {
+    /** Grants a lease. */
+    public CompletionStage<LeaseResponse> grant(long seconds) {
         return linearizable(
-                EtcdMethods.GRANT, new MessageWriter().number(1, seconds), LeaseAnswer::of, LeaseAnswer::header);
+                EtcdMethods.GRANT, new MessageWriter().number(1, seconds), LeaseResponse::of, LeaseResponse::header);
     }
 
     /**
-     * Makes a call that the consensus orders after all that were answered before: the revision in its answer is no
-     * lower than in theirs, whichever member it comes from, unless the cluster has lost data.
+     * Makes a linearizable call. The revision in its answer is no lower than in earlier answers, from any member,
+     * unless the cluster has lost data.
      */
     private <T> CompletionStage<T> linearizable(
             MethodDescriptor<byte[], byte[]> method,
             MessageWriter request,
-            Function<MessageReader, T> reading,
-            Function<T, Header> header) {
-        return linearizable(channels.current(), method, request, reading, header);
+            Function<MessageReader, T> parser,
+            Function<T, ResponseHeader> header) {
+        return linearizable(channels.current(), method, request, parser, header);
     }
 
     private <T> CompletionStage<T> linearizable(
             ManagedChannel channel,
             MethodDescriptor<byte[], byte[]> method,
             MessageWriter request,
-            Function<MessageReader, T> reading,
-            Function<T, Header> header) {
+            Function<MessageReader, T> parser,
+            Function<T, ResponseHeader> header) {
         long seen = revision.get();
         return call(channel, method, request.toBytes(), timeout, answer -> {
-            T read = reading.apply(new MessageReader(answer));
+            T read = parser.apply(new MessageReader(answer));
             check(header.apply(read), seen);
             return read;
         });
     }
 
-    private void check(Header header, long seen) {
+    private void check(ResponseHeader header, long seen) {
         boolean isSame = cluster.compareAndSet(0, header.cluster()) || cluster.get() == header.cluster();
         if (!isSame || header.revision() < seen) {
             replaced.complete(null);
         }
         if (isReplaced()) {
-            throw Failures.replaced(name(), Effect.UNKNOWN);
+            throw EtcdFailures.replaced(name(), Effect.UNKNOWN);
         }
         revision.accumulateAndGet(header.revision(), Math::max);
     }
 
     /**
-     * Whether another cluster has answered, or this one with data that are older than they were: nothing is asked any
-     * more then, since its tokens may be lower than those that were given out.
+     * Whether another cluster has answered, or this one with older data than before. Every later call is then rejected,
+     * because new tokens may be lower than those already granted.
      */
     public boolean isReplaced() {
         return replaced.isDone();
     }
 
-    /** Has something done once as soon as {@link #isReplaced}, before whoever asked is told. */
-    public void whenReplaced(Runnable what) {
-        var unused = replaced.thenRun(what);
+    /** Runs an action once, as soon as {@link #isReplaced} holds and before the call that noticed it fails. */
+    public void whenReplaced(Runnable action) {
+        var unused = replaced.thenRun(action);
     }
 
-    /** Gives a lease its whole time again. */
-    public CompletionStage<LeaseAnswer> renew(long lease) {
-        return call(EtcdMethods.KEEP_ALIVE, ofLease(lease), answer -> LeaseAnswer.of(new MessageReader(answer)));
+    /** Renews a lease for its whole ttl. */
+    public CompletionStage<LeaseResponse> renew(long lease) {
+        return call(EtcdMethods.KEEP_ALIVE, leaseRequest(lease), answer -> LeaseResponse.of(new MessageReader(answer)));
     }
 
-    /** Asks what is left of a lease. */
-    public CompletionStage<LeaseAnswer> left(long lease) {
-        return call(EtcdMethods.LEFT, ofLease(lease), answer -> LeaseAnswer.of(new MessageReader(answer)));
+    /** Queries the remaining time of a lease. */
+    public CompletionStage<LeaseResponse> timeToLive(long lease) {
+        return call(
+                EtcdMethods.TIME_TO_LIVE, leaseRequest(lease), answer -> LeaseResponse.of(new MessageReader(answer)));
     }
 
     /**
-     * Ends a lease with all its keys, if it has not ended yet. That is asked again if no answer comes: an end is final,
-     * and what is lost would stand for a ttl.
+     * Revokes a lease with all its keys; idempotent. A call without an answer is retried: revoking twice does no harm,
+     * and a lost call would leave the keys for a ttl.
      */
     public CompletionStage<Void> revoke(long lease) {
-        return revoke(lease, REVOCATIONS);
+        return revoke(lease, MAX_REVOCATIONS);
     }
 
     private CompletionStage<Void> revoke(long lease, int attempts) {
-        return call(EtcdMethods.REVOKE, ofLease(lease), answer -> answer)
+        return call(EtcdMethods.REVOKE, leaseRequest(lease), answer -> answer)
                 .handle((answer, failure) -> Optional.ofNullable(failure).map(Stages::causeOf))
                 .thenCompose(failure -> {
-                    if (failure.isEmpty() || Failures.isLeaseMissing(failure.get())) {
+                    if (failure.isEmpty() || EtcdFailures.isLeaseMissing(failure.get())) {
                         return CompletableFuture.completedFuture(null);
                     }
-                    return attempts > 1 && Failures.isUnavailable(failure.get())
+                    return attempts > 1 && EtcdFailures.isUnavailable(failure.get())
                             ? revoke(lease, attempts - 1)
                             : CompletableFuture.failedFuture(failure.get());
                 });
     }
 
-    private static byte[] ofLease(long lease) {
+    private static byte[] leaseRequest(long lease) {
         return new MessageWriter().number(1, lease).toBytes();
     }
 
     /**
-     * The version of the server that answers.
+     * The version of the server.
      *
-     * @param timeout how long to wait for it, since it may have to be connected to first
+     * @param timeout includes the time to connect
      */
     public CompletionStage<String> version(Duration timeout) {
         return call(channels.current(), EtcdMethods.STATUS, new byte[0], timeout, answer -> {
@@ -194,15 +196,15 @@ public final class EtcdClient implements AutoCloseable {
         });
     }
 
-    /** Opens a stream of watches. */
-    public CompletionStage<WatchStream> watch(WatchStream.Listener listener) {
+    /** Opens a watch stream. */
+    public CompletionStage<WatchStream> openWatchStream(WatchStream.Listener listener) {
         CompletableFuture<WatchStream> opened = new CompletableFuture<>();
         ManagedChannel channel = channels.current();
         var unused = token(channel, null).whenComplete((token, failure) -> {
             if (isClosed) {
-                opened.completeExceptionally(Failures.closed(Effect.NONE));
+                opened.completeExceptionally(EtcdFailures.closed(Effect.NONE));
             } else if (failure != null) {
-                opened.completeExceptionally(understood(failure, channel));
+                opened.completeExceptionally(translated(failure, channel));
             } else {
                 opened.complete(WatchStream.open(channel, token, listener));
             }
@@ -210,24 +212,24 @@ public final class EtcdClient implements AutoCloseable {
         return opened;
     }
 
-    /** Turns from the member that a stream is connected to, since it is silent. */
+    /** Switches to another member if requests still use a silent stream's member. */
     public void suspect(WatchStream stream) {
         channels.suspect(stream.channel());
     }
 
-    /** Whether requests go to the member that a stream is connected to. */
+    /** Whether requests go to a stream's member. */
     public boolean isCurrent(WatchStream stream) {
         return stream.channel() == channels.current();
     }
 
-    /** Whether a request through the connection of a stream was answered since the last call of this method. */
+    /** Whether a request on a stream's connection was answered since the last call of this method. */
     public boolean hasAnswered(WatchStream stream) {
-        ManagedChannel last = answered;
-        answered = null;
+        ManagedChannel last = lastAnsweredBy;
+        lastAnsweredBy = null;
         return last == stream.channel();
     }
 
-    /** Which connection is used at present, for {@link #suspect(Connection)}. */
+    /** The present connection, for {@link #suspect(Connection)}. */
     public Connection connection() {
         return new Connection(channels.current());
     }
@@ -235,24 +237,24 @@ public final class EtcdClient implements AutoCloseable {
     /** A connection that may turn out to be silent. */
     public record Connection(ManagedChannel channel) {}
 
-    /** Turns from a connection, if it is the present one. */
+    /** Switches to another member if requests still use this connection. */
     public void suspect(Connection connection) {
         channels.suspect(connection.channel());
     }
 
-    /** The token that a stream was opened with may be the reason why it was refused. */
+    /** Requests a new token, because that of a stream may be the reason why it was rejected. */
     public void renewToken(WatchStream stream) {
         var unused = token(channels.current(), stream.token());
     }
 
     private CompletableFuture<String> token(ManagedChannel channel, @Nullable String refused) {
         return login.token(
-                refused, request -> Call.start(channel, EtcdMethods.AUTHENTICATE, request, Login.NONE, timeout));
+                refused, request -> UnaryCall.start(channel, EtcdMethods.AUTHENTICATE, request, Login.NONE, timeout));
     }
 
     private <T> CompletionStage<T> call(
-            MethodDescriptor<byte[], byte[]> method, byte[] request, Function<byte[], T> reading) {
-        return call(channels.current(), method, request, timeout, reading);
+            MethodDescriptor<byte[], byte[]> method, byte[] request, Function<byte[], T> parser) {
+        return call(channels.current(), method, request, timeout, parser);
     }
 
     private <T> CompletionStage<T> call(
@@ -260,28 +262,28 @@ public final class EtcdClient implements AutoCloseable {
             MethodDescriptor<byte[], byte[]> method,
             byte[] request,
             Duration timeout,
-            Function<byte[], T> reading) {
+            Function<byte[], T> parser) {
         CompletableFuture<T> result = new CompletableFuture<>();
         if (isClosed) {
-            result.completeExceptionally(Failures.closed(Effect.NONE));
+            result.completeExceptionally(EtcdFailures.closed(Effect.NONE));
             return result;
         }
         if (isReplaced()) {
-            result.completeExceptionally(Failures.replaced(name(), Effect.NONE));
+            result.completeExceptionally(EtcdFailures.replaced(name(), Effect.NONE));
             return result;
         }
         var unused = attempt(channel, method, request, timeout).whenComplete((answer, failure) -> {
             if (failure != null) {
-                result.completeExceptionally(understood(failure, channel));
+                result.completeExceptionally(translated(failure, channel));
                 return;
             }
-            answered = channel;
+            lastAnsweredBy = channel;
             try {
-                result.complete(reading.apply(answer));
+                result.complete(parser.apply(answer));
             } catch (StoreException known) {
                 result.completeExceptionally(known);
             } catch (RuntimeException e) {
-                result.completeExceptionally(Failures.nonsense(name(), e));
+                result.completeExceptionally(EtcdFailures.malformedAnswer(name(), e));
             }
         });
         return result;
@@ -290,29 +292,29 @@ public final class EtcdClient implements AutoCloseable {
     private CompletionStage<byte[]> attempt(
             ManagedChannel channel, MethodDescriptor<byte[], byte[]> method, byte[] request, Duration timeout) {
         return token(channel, null).thenCompose(token -> {
-            CompletableFuture<byte[]> first = Call.start(channel, method, request, token, timeout);
+            CompletableFuture<byte[]> first = UnaryCall.start(channel, method, request, token, timeout);
             return first.handle((answer, failure) -> failure != null
                             && Stages.causeOf(failure) instanceof CallFailure known
-                            && Failures.isOfToken(known))
+                            && EtcdFailures.isTokenInvalid(known))
                     .thenCompose(isTokenStale -> isTokenStale
                             ? token(channel, token)
-                                    .thenCompose(next -> Call.start(channel, method, request, next, timeout))
+                                    .thenCompose(next -> UnaryCall.start(channel, method, request, next, timeout))
                             : first);
         });
     }
 
-    private StoreException understood(Throwable failure, ManagedChannel channel) {
+    private StoreException translated(Throwable failure, ManagedChannel channel) {
         Throwable cause = Stages.causeOf(failure);
         if (cause instanceof StoreException known) {
             return known;
         } else if (cause instanceof CallFailure known) {
             if (isClosed) {
-                return Failures.closed(known.wasSent() ? Effect.UNKNOWN : Effect.NONE);
+                return EtcdFailures.closed(known.wasSent() ? Effect.UNKNOWN : Effect.NONE);
             }
-            if (Failures.isOfConnection(known)) {
+            if (EtcdFailures.isConnectionFailure(known)) {
                 channels.suspect(channel);
             }
-            return Failures.of(known, name());
+            return EtcdFailures.of(known, name());
         }
         return new StoreException(
                 StoreException.Reason.UNAVAILABLE,

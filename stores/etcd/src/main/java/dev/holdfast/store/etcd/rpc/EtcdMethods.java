@@ -11,7 +11,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
-/** The methods of etcd that are called. Messages go in and come out as bytes. */
+/** The gRPC methods of etcd in use. Messages are byte arrays. */
 final class EtcdMethods {
 
     private static final String PACKAGE = "etcdserverpb.";
@@ -22,7 +22,7 @@ final class EtcdMethods {
             return new Message(message);
         }
 
-        /** Where the length is known, as it is of all that is not compressed, no buffer is made that is larger. */
+        /** Allocates no more than needed if the length is known, as it is without compression. */
         @Override
         public byte[] parse(InputStream stream) {
             try {
@@ -37,7 +37,7 @@ final class EtcdMethods {
     static final MethodDescriptor<byte[], byte[]> TXN = method("KV", "Txn", MethodType.UNARY);
     static final MethodDescriptor<byte[], byte[]> GRANT = method("Lease", "LeaseGrant", MethodType.UNARY);
     static final MethodDescriptor<byte[], byte[]> REVOKE = method("Lease", "LeaseRevoke", MethodType.UNARY);
-    static final MethodDescriptor<byte[], byte[]> LEFT = method("Lease", "LeaseTimeToLive", MethodType.UNARY);
+    static final MethodDescriptor<byte[], byte[]> TIME_TO_LIVE = method("Lease", "LeaseTimeToLive", MethodType.UNARY);
     static final MethodDescriptor<byte[], byte[]> KEEP_ALIVE =
             method("Lease", "LeaseKeepAlive", MethodType.BIDI_STREAMING);
     static final MethodDescriptor<byte[], byte[]> WATCH = method("Watch", "Watch", MethodType.BIDI_STREAMING);
@@ -46,7 +46,7 @@ final class EtcdMethods {
 
     private EtcdMethods() {}
 
-    /** Bytes that go out as they are, without a copy through a buffer of 8 KB. */
+    /** A message that is sent without copying it through a buffer of 8 KB. */
     private static final class Message extends ByteArrayInputStream implements KnownLength, Drainable {
 
         Message(byte[] message) {

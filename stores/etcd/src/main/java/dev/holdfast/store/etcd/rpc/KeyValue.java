@@ -5,10 +5,10 @@ import java.nio.charset.StandardCharsets;
 /**
  * A key with its value.
  *
- * @param createRevision the revision that made the key
+ * @param createRevision the revision that created the key
  * @param modRevision the revision that changed it last
  */
-@SuppressWarnings("ArrayRecordComponent") // bytes as they go over the wire; nobody compares two of these
+@SuppressWarnings("ArrayRecordComponent") // wire format; never compared
 public record KeyValue(byte[] key, byte[] value, long createRevision, long modRevision) {
 
     static KeyValue of(MessageReader message) {

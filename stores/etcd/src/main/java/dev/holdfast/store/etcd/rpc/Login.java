@@ -12,46 +12,46 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The token of a user, which the server gives for a password and forgets after a while. Calls that need a new one at
- * the same time share one request for it.
+ * The token of a user, which the server issues for a password and forgets after some time. Calls that need a new token
+ * share one request for it.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class Login {
 
-    /** Of nobody, and on servers that know no users. */
+    /** The token of an anonymous client, and on servers without authentication. */
     static final String NONE = "";
 
     private final @Nullable String user;
     private final Supplier<char[]> password;
-    private final Executor asking;
+    private final Executor passwordExecutor;
     private @Nullable CompletableFuture<String> token;
 
-    private Login(@Nullable String user, Supplier<char[]> password, Executor asking) {
+    private Login(@Nullable String user, Supplier<char[]> password, Executor passwordExecutor) {
         this.user = user;
         this.password = password;
-        this.asking = asking;
+        this.passwordExecutor = passwordExecutor;
     }
 
-    /** Nobody, or whoever a certificate names. */
-    public static Login nobody() {
+    /** An anonymous client, or the user that the client certificate names. */
+    public static Login anonymous() {
         return new Login(null, () -> new char[0], Runnable::run);
     }
 
     /**
      * A user.
      *
-     * @param password asked each time that a token is needed
-     * @param asking where it is asked, since that may take a while
+     * @param password queried whenever a token is needed
+     * @param passwordExecutor runs the query, which may take long
      */
-    public static Login of(String user, Supplier<char[]> password, Executor asking) {
-        return new Login(user, password, asking);
+    public static Login of(String user, Supplier<char[]> password, Executor passwordExecutor) {
+        return new Login(user, password, passwordExecutor);
     }
 
     /**
      * The present token, or a new one.
      *
-     * @param refused a token that is of no use any more; null for none
+     * @param refused a token that the server rejected; null for none
      * @param authenticate sends a request for a token
      */
     CompletableFuture<String> token(
@@ -62,28 +62,28 @@ public final class Login {
         CompletableFuture<String> next;
         synchronized (this) {
             CompletableFuture<String> present = token;
-            boolean isUseless = present == null
+            boolean isInvalid = present == null
                     || present.isCompletedExceptionally()
                     || (present.isDone() && present.join().equals(refused));
-            if (present != null && !isUseless) {
+            if (present != null && !isInvalid) {
                 return present;
             }
             next = new CompletableFuture<>();
             token = next;
         }
-        ask(user, authenticate, next);
+        requestToken(user, authenticate, next);
         return next;
     }
 
-    private void ask(
+    private void requestToken(
             String name, Function<byte[], CompletableFuture<byte[]>> authenticate, CompletableFuture<String> next) {
-        var unused = CompletableFuture.supplyAsync(() -> request(name), asking)
+        var unused = CompletableFuture.supplyAsync(() -> request(name), passwordExecutor)
                 .thenCompose(authenticate)
                 .whenComplete((answer, failure) -> {
                     if (failure == null) {
                         next.complete(token(answer));
                     } else if (Stages.causeOf(failure) instanceof CallFailure known
-                            && Failures.isAuthenticationOff(known)) {
+                            && EtcdFailures.isAuthenticationOff(known)) {
                         next.complete(NONE);
                     } else {
                         next.completeExceptionally(Stages.causeOf(failure));
@@ -98,7 +98,7 @@ public final class Login {
         } catch (StoreException known) {
             throw known;
         } catch (RuntimeException e) {
-            // Without its words, which may be anything, a secret among them.
+            // Without its message, which may contain a secret.
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,

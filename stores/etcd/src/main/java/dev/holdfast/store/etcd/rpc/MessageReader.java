@@ -4,12 +4,12 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 
 /**
- * Reads one message of Protocol Buffers, field by field. Fields that are not asked for are skipped, as those of newer
- * servers have to be.
+ * Reads one message of Protocol Buffers, field by field. It skips fields that the caller does not read, as those of
+ * newer servers.
  */
 final class MessageReader {
 
-    private static final int MOST_SHIFT = 63;
+    private static final int MAX_SHIFT = 63;
 
     private final ByteBuffer in;
     private int field;
@@ -20,7 +20,7 @@ final class MessageReader {
         this.in = ByteBuffer.wrap(message);
     }
 
-    /** Goes to the next field, and answers its number; 0 at the end. */
+    /** Advances to the next field and returns its number; 0 at the end. */
     int next() {
         if (isPending) {
             skip();
@@ -95,7 +95,7 @@ final class MessageReader {
     private long varint() {
         long value = 0;
         try {
-            for (int shift = 0; shift <= MOST_SHIFT; shift += 7) {
+            for (int shift = 0; shift <= MAX_SHIFT; shift += 7) {
                 byte part = in.get();
                 value |= (long) (part & 0x7f) << shift;
                 if (part >= 0) {

@@ -4,20 +4,20 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.Arrays;
 
 /**
- * Writes one message of Protocol Buffers, field by field; fields with the default value are left out.
+ * Writes one message of Protocol Buffers, field by field; it leaves out default values.
  *
- * <p>The two dozen messages that are needed of etcd are written by hand. The library comes as two artifacts with the
- * same classes, of which a program may have but one, and a store must not choose for it.
+ * <p>The two dozen messages of etcd in use are encoded by hand. The Protocol Buffers library has two artifacts with the
+ * same classes. A program can have only one of them, and a store must not choose for it.
  */
 final class MessageWriter {
 
     private static final int VARINT = 0;
     private static final int LENGTH_DELIMITED = 2;
 
-    /** Enough for most of the messages that a transaction is made of. */
-    private static final int USUAL_BYTES = 128;
+    /** Enough for most parts of a transaction. */
+    private static final int INITIAL_BYTES = 128;
 
-    private byte[] bytes = new byte[USUAL_BYTES];
+    private byte[] bytes = new byte[INITIAL_BYTES];
     private int size;
 
     @CanIgnoreReturnValue
@@ -39,13 +39,13 @@ final class MessageWriter {
         return value.length == 0 ? this : present(field, value);
     }
 
-    /** A message, also one without fields: that it is there says something. */
+    /** Writes a message even without fields, since its presence has a meaning. */
     @CanIgnoreReturnValue
     MessageWriter message(int field, MessageWriter value) {
         return present(field, value.bytes, value.size);
     }
 
-    /** A field that has a presence of its own, such as one of a union, which counts also if it is empty or 0. */
+    /** Writes a field even if it is empty or 0, because its presence counts, as in a {@code oneof}. */
     @CanIgnoreReturnValue
     MessageWriter present(int field, byte[] value) {
         return present(field, value, value.length);
@@ -54,7 +54,7 @@ final class MessageWriter {
     private MessageWriter present(int field, byte[] value, int length) {
         tag(field, LENGTH_DELIMITED);
         varint(length);
-        makeRoom(length);
+        ensureCapacity(length);
         System.arraycopy(value, 0, bytes, size, length);
         size += length;
         return this;
@@ -76,20 +76,20 @@ final class MessageWriter {
     }
 
     private void varint(long value) {
-        long left = value;
-        while ((left & ~0x7fL) != 0) {
-            octet((int) ((left & 0x7f) | 0x80));
-            left >>>= 7;
+        long rest = value;
+        while ((rest & ~0x7fL) != 0) {
+            writeByte((int) ((rest & 0x7f) | 0x80));
+            rest >>>= 7;
         }
-        octet((int) left);
+        writeByte((int) rest);
     }
 
-    private void octet(int value) {
-        makeRoom(1);
+    private void writeByte(int value) {
+        ensureCapacity(1);
         bytes[size++] = (byte) value;
     }
 
-    private void makeRoom(int more) {
+    private void ensureCapacity(int more) {
         if (more > bytes.length - size) {
             bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, size + more));
         }

@@ -3,12 +3,12 @@ package dev.holdfast.store.etcd.rpc;
 import java.util.Arrays;
 
 /**
- * Some keys that follow each other, read as they are.
+ * A range of keys.
  *
- * @param end the first key that does not belong to it; empty for the one key alone
- * @param limit how many are read at most; 0 for all
+ * @param end the first key after the range; empty for a range of one key
+ * @param limit the most keys to read; 0 for all
  */
-@SuppressWarnings("ArrayRecordComponent") // bytes as they go over the wire; nobody compares two of these
+@SuppressWarnings("ArrayRecordComponent") // wire format; never compared
 public record Range(byte[] start, byte[] end, long limit) {
 
     /** One key. */
@@ -16,22 +16,22 @@ public record Range(byte[] start, byte[] end, long limit) {
         return new Range(key, new byte[0], 0);
     }
 
-    /** All keys that begin so. */
+    /** All keys with a prefix. */
     public static Range withPrefix(byte[] prefix) {
         return new Range(prefix, after(prefix), 0);
     }
 
-    /** Those of this range that come after a key. */
+    /** The part of this range after a key. */
     public Range startingAfter(byte[] key) {
         return new Range(Arrays.copyOf(key, key.length + 1), end, limit);
     }
 
-    /** The first of this range. */
+    /** The first keys of this range. */
     public Range first(long count) {
         return new Range(start, end, count);
     }
 
-    /** The first key after all those that begin so. */
+    /** The first key after all keys with a prefix. */
     private static byte[] after(byte[] prefix) {
         for (int i = prefix.length - 1; i >= 0; i--) {
             if (prefix[i] != (byte) 0xff) {

@@ -2,7 +2,7 @@ package dev.holdfast.store.etcd.rpc;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 
-/** A transaction that is put together: if all comparisons hold, some operations are done, else others. */
+/** Builds a transaction: one branch of operations runs if all comparisons hold, otherwise the other. */
 public final class Transaction {
 
     private static final int EQUAL = 0;
@@ -14,11 +14,11 @@ public final class Transaction {
 
     private final MessageWriter message = new MessageWriter();
 
-    /** Where an operation belongs. */
+    /** When an operation runs. */
     public enum Branch {
-        /** To what is done if all comparisons hold. */
+        /** If all comparisons hold. */
         THEN(2),
-        /** To what is done if one does not. */
+        /** If a comparison fails. */
         ELSE(3);
 
         private final int field;
@@ -28,28 +28,28 @@ public final class Transaction {
         }
     }
 
-    /** Nothing is compared, and nothing done. */
+    /** A transaction without comparisons and operations. */
     public Transaction() {}
 
-    /** Demands that a key was made by this revision; 0 that there is none. */
+    /** Requires that a key was created by this revision; 0 for a missing key. */
     @CanIgnoreReturnValue
     public Transaction createdBy(byte[] key, long revision) {
         return compare(EQUAL, BY_CREATE_REVISION, key, 5, revision);
     }
 
-    /** Demands that there is a key. */
+    /** Requires that a key exists. */
     @CanIgnoreReturnValue
     public Transaction exists(byte[] key) {
         return compare(GREATER, BY_CREATE_REVISION, key, 5, 0);
     }
 
-    /** Demands that a key was changed last by this revision. */
+    /** Requires that a key was last changed by this revision. */
     @CanIgnoreReturnValue
     public Transaction changedBy(byte[] key, long revision) {
         return compare(EQUAL, BY_MOD_REVISION, key, 6, revision);
     }
 
-    /** Demands that there is a key whose value comes before this one, byte by byte. */
+    /** Requires that a key exists whose value is less than this one, compared by bytes. */
     @CanIgnoreReturnValue
     public Transaction valueBefore(byte[] key, byte[] value) {
         MessageWriter comparison =
@@ -68,7 +68,7 @@ public final class Transaction {
     /**
      * Sets a key.
      *
-     * @param lease what it ends with; 0 for nothing
+     * @param lease the lease that deletes the key at its end; 0 for none
      */
     @CanIgnoreReturnValue
     public Transaction put(byte[] key, byte[] value, long lease) {

@@ -7,21 +7,21 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 
 /**
- * A stream of watches, each of one key from now on.
+ * A stream of watches, each of one key from the present revision on.
  *
- * <p><b>Thread-safety:</b> the methods are called by one thread at a time. The listener may be called while one of them
- * runs, by the same thread.
+ * <p><b>Thread-safety:</b> only one thread at a time may call the methods. The listener may be called inside them, on
+ * the same thread.
  */
 public final class WatchStream {
 
     private static final int WITHOUT_PUTS = 0;
     private static final int WITHOUT_DELETIONS = 1;
 
-    /** Who is told. */
+    /** Receives the messages of a stream. */
     public interface Listener {
 
-        /** Takes an answer; one is told at a time, in order. */
-        void answered(WatchStream stream, WatchAnswer answer);
+        /** Handles a message; messages arrive one at a time and in order. */
+        void answered(WatchStream stream, WatchResponse answer);
 
         /** The stream has ended. */
         void ended(WatchStream stream, String why);
@@ -32,7 +32,7 @@ public final class WatchStream {
     private final ClientCall<byte[], byte[]> call;
     private boolean isCanceled;
 
-    /** Set before the listener is told. */
+    /** Set before the listener is notified. */
     private volatile boolean hasEnded;
 
     private WatchStream(ManagedChannel channel, String token) {
@@ -43,7 +43,7 @@ public final class WatchStream {
 
     static WatchStream open(ManagedChannel channel, String token, Listener listener) {
         WatchStream stream = new WatchStream(channel, token);
-        stream.call.start(stream.new Answers(listener), Call.headers(token));
+        stream.call.start(stream.new Answers(listener), UnaryCall.headers(token));
         stream.call.request(1);
         return stream;
     }
@@ -56,17 +56,17 @@ public final class WatchStream {
         return token;
     }
 
-    /** Whether it has ended, of which the listener may have been told before it was returned. */
+    /** Whether it has ended. The listener may be notified of that before the stream is returned. */
     public boolean hasEnded() {
         return hasEnded;
     }
 
-    /** Begins a watch that tells when a key is put. */
+    /** Starts a watch that reports when a key is put. */
     public void watchPuts(long id, byte[] key) {
         create(id, key, WITHOUT_DELETIONS);
     }
 
-    /** Begins a watch that tells when a key is deleted. */
+    /** Starts a watch that reports when a key is deleted. */
     public void watchDeletions(long id, byte[] key) {
         create(id, key, WITHOUT_PUTS);
     }
@@ -82,7 +82,7 @@ public final class WatchStream {
         send(2, new MessageWriter().number(1, id));
     }
 
-    /** Asks for a sign of life. */
+    /** Requests a progress message, to see whether the server still answers. */
     public void probe() {
         send(3, new MessageWriter());
     }
@@ -110,9 +110,9 @@ public final class WatchStream {
 
         @Override
         public void onMessage(byte[] message) {
-            WatchAnswer answer;
+            WatchResponse answer;
             try {
-                answer = WatchAnswer.of(new MessageReader(message));
+                answer = WatchResponse.of(new MessageReader(message));
             } catch (IllegalArgumentException e) {
                 end(String.valueOf(e.getMessage()));
                 return;

@@ -1,4 +1,4 @@
-/** Calls of etcd over gRPC: what is sent, what is answered, over which connection, and what a failure means. */
+/** Calls of etcd over gRPC: requests, answers, connections, and the meaning of failures. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.store.etcd.rpc;

@@ -347,7 +347,7 @@ final class Lane {
     void learnWriters(StateView view) {
         long now = context.now();
         learnWriters(view.waiting(), now);
-        learnWriters(view.held(), now);
+        learnWriters(view.holders(), now);
         writers.values().removeIf(seen -> now - seen > WATCH_RETENTION_NANOS);
         while (writers.size() > MOST_WRITERS) {
             writers.remove(writers.keySet().iterator().next());
@@ -385,7 +385,7 @@ final class Lane {
         }
         Set<SessionId> sessionsNow = new HashSet<>();
         own.forEach(place -> sessionsNow.add(place.claim().session()));
-        for (ClaimRef claim : view.held()) {
+        for (ClaimRef claim : view.holders()) {
             if (sessions.isOwn(claim.session())) {
                 sessionsNow.add(claim.session());
             }
@@ -403,7 +403,7 @@ final class Lane {
                     others.add(id);
                 }
             }
-            watch(others);
+            watchSessions(others);
         } else if (!watched.isEmpty()) {
             unwatchLater();
         }
@@ -414,7 +414,7 @@ final class Lane {
         return !context.sessions().isOwn(id) && !context.sessions().isGone(id);
     }
 
-    private void watch(Set<SessionId> others) {
+    private void watchSessions(Set<SessionId> others) {
         Set<SessionId> before = watched;
         if (!others.equals(before)) {
             watched = others;
@@ -425,7 +425,7 @@ final class Lane {
     /** Ends the watches: after a while in a contended lane, where another claim of this client is likely to follow. */
     private void unwatchLater() {
         if (!isContended()) {
-            watch(Set.of());
+            watchSessions(Set.of());
         } else if (!isUnwatchScheduled.getAndSet(true)) {
             context.environment().schedule(WATCH_RETENTION_NANOS, () -> {
                 isUnwatchScheduled.set(false);
@@ -441,7 +441,7 @@ final class Lane {
             }
             isBusy = true;
         }
-        watch(Set.of());
+        watchSessions(Set.of());
         release();
         run();
     }

@@ -44,12 +44,12 @@ final class Reports {
      * How many holding claims each page of an audit looks up in their records, in turn. Someone may have deleted a
      * record by hand, which its index entries don't show.
      */
-    private static final int MOST_LOOKED_UP = 4;
+    private static final int MAX_CHECKED = 4;
 
     private final Context context;
 
     /** How many claims were looked up before. */
-    private final AtomicInteger lookedUp = new AtomicInteger();
+    private final AtomicInteger lastChecked = new AtomicInteger();
 
     Reports(Context context) {
         this.context = context;
@@ -97,10 +97,10 @@ final class Reports {
 
     /** Some claims that hold according to the index but are missing in their records, with these records. */
     private CompletionStage<Map<ClaimRef, RegisterRecord>> deleted(IndexPage page) {
-        List<ClaimRef> held = claims(page, IndexEntry::isHeld);
+        List<ClaimRef> holders = claims(page, IndexEntry::isHeld);
         Map<ClaimRef, RegisterRecord> deleted = new ConcurrentHashMap<>();
-        CompletableFuture<?>[] reads = IntStream.range(0, Math.min(MOST_LOOKED_UP, held.size()))
-                .mapToObj(i -> held.get(Math.floorMod(lookedUp.getAndIncrement(), held.size())))
+        CompletableFuture<?>[] reads = IntStream.range(0, Math.min(MAX_CHECKED, holders.size()))
+                .mapToObj(i -> holders.get(Math.floorMod(lastChecked.getAndIncrement(), holders.size())))
                 .map(claim -> context.adapter().read(claim.resource()).thenAccept(record -> {
                     if (!contains(record, claim)) {
                         deleted.put(claim, record);
@@ -170,14 +170,14 @@ final class Reports {
                 return CompletableFuture.failedFuture(
                         page.damaged.values().iterator().next());
             }
-            List<ClaimRef> held = page.steps.stream()
-                    .flatMap(step -> step.view().held().stream())
+            List<ClaimRef> holders = page.steps.stream()
+                    .flatMap(step -> step.view().holders().stream())
                     .filter(claim -> claim.session().equals(session))
                     .toList();
-            return held.isEmpty() && page.cursor.isPresent()
+            return holders.isEmpty() && page.cursor.isPresent()
                     ? left(session, page.cursor, limit)
                     : CompletableFuture.completedFuture(
-                            new Reply.Audited(held, List.of(), page.cursor.map(RECORDS::concat)));
+                            new Reply.Audited(holders, List.of(), page.cursor.map(RECORDS::concat)));
         });
     }
 
@@ -237,14 +237,14 @@ final class Reports {
                 damaged.put(entry.resource(), e);
             }
         }
-        CompletionStage<?> looked = ids.isEmpty()
+        CompletionStage<?> checked = ids.isEmpty()
                 ? CompletableFuture.completedFuture(null)
                 : context.adapter()
                         .sessions(ids)
                         .thenAccept(living -> ids.stream()
                                 .filter(id -> !living.containsKey(id))
                                 .forEach(facts::gone));
-        return looked.thenApply(all -> new Page(
+        return checked.thenApply(all -> new Page(
                 sound.stream()
                         .map(entry -> step(entry.resource(), entry.record(), facts))
                         .toList(),

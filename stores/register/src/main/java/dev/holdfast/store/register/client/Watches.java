@@ -38,7 +38,7 @@ final class Watches {
         }
         if (isChanged) {
             // Under the lock, so that the newest set is the last one that the adapter gets.
-            adapter.watch(Set.copyOf(users.keySet()));
+            adapter.watchSessions(Set.copyOf(users.keySet()));
         }
     }
 }

@@ -36,7 +36,7 @@ public final class StateView {
     }
 
     /** The claims that hold, oldest first. */
-    public List<ClaimRef> held() {
+    public List<ClaimRef> holders() {
         return List.copyOf(state.grants.keySet());
     }
 

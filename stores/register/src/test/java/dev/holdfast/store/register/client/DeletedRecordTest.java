@@ -29,7 +29,7 @@ class DeletedRecordTest {
 
     private static final int LOCKS = 10;
 
-    /** So many audits at most look up each lock once. */
+    /** At most this many audits check each lock once. */
     private static final int AUDITS = 3;
 
     private final SystemTime timers = new SystemTime("deleted-record-timer");

@@ -4,7 +4,7 @@ import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.testkit.LockStoreConformance;
 import dev.holdfast.testkit.StoreUnderTest;
 
-/** The rules of every store, on a server that tells the time. */
+/** The rules of every store, on a server with a clock. */
 class RegisterConformanceTest extends LockStoreConformance {
 
     @Override

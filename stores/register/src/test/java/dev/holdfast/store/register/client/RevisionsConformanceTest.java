@@ -4,7 +4,7 @@ import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.testkit.LockStoreConformance;
 import dev.holdfast.testkit.StoreUnderTest;
 
-/** The rules of every store, on a server that numbers its writes, keeps leases and tells no time. */
+/** The rules of every store, on a server that numbers its writes and keeps leases, but has no clock. */
 class RevisionsConformanceTest extends LockStoreConformance {
 
     @Override

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of records that nobody asks for. */
+/** What happens to unused records. */
 class SweeperTest {
 
     private static final int NAMES = 600;

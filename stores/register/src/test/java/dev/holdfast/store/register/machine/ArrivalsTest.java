@@ -38,7 +38,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Steps that take in what other clients have announced. */
+/** Steps that add the claims which other clients have announced. */
 class ArrivalsTest {
 
     private static final ResourceName NAME = new ResourceName("arrivals");
@@ -240,7 +240,7 @@ class ArrivalsTest {
         assertThat(own.isChange()).isTrue();
         assertThat(written(own)).isInstanceOf(WriteResult.Written.class);
         assertThat(answer(server.arrivals(NAME)).waiting()).isEmpty();
-        assertThat(step().view().held()).containsExactly(held.claim());
+        assertThat(step().view().holders()).containsExactly(held.claim());
     }
 
     @Test
@@ -268,7 +268,7 @@ class ArrivalsTest {
                 maxChanges);
     }
 
-    /** How many of 200 a step takes in beside so many commands. */
+    /** How many of 200 announced claims a step adds with this many commands. */
     private int takenIn(RegisterTraits traits, int calls) {
         SessionId session = session();
         List<Arrival> arrivals = new ArrayList<>();

@@ -145,7 +145,7 @@ public final class MemoryAdapter implements RegisterAdapter {
     }
 
     @Override
-    public void watch(Set<SessionId> sessions) {
+    public void watchSessions(Set<SessionId> sessions) {
         watched = Set.copyOf(sessions);
         Map<SessionId, SessionRecord> living = server.living(sessions);
         sessions.stream().filter(id -> !living.containsKey(id)).forEach(this::ended);

@@ -55,7 +55,7 @@ public final class MemoryRegister {
     private String turnsCursor = "";
     private long floor;
 
-    /** How many arrivals were taken in. */
+    /** How many arrivals were added to records. */
     private int takenIn;
 
     /** Whether entries may be missing. */
@@ -106,7 +106,7 @@ public final class MemoryRegister {
         return adapter;
     }
 
-    /** Replaces a record by something that is none. */
+    /** Replaces a record by data that are not a record. */
     public synchronized void damage(ResourceName name) {
         records.computeIfPresent(
                 name, (resource, entry) -> new Entry(new byte[] {1, 2, 3}, entry.version, entry.writtenAt));
@@ -143,7 +143,7 @@ public final class MemoryRegister {
         return kind == RegisterTraits.Clock.WALL ? ServerTime.exactly(clock.getAsLong()) : ServerTime.NONE;
     }
 
-    /** Ends what is over by now, and tells it. */
+    /** Ends what has expired and notifies its watchers. */
     public void expire() {
         List<SessionId> ended = new ArrayList<>();
         List<MemoryAdapter> told;
@@ -337,7 +337,7 @@ public final class MemoryRegister {
         return kind == RegisterTraits.Clock.WALL ? floor : 0;
     }
 
-    /** How many arrivals were taken in by writes. */
+    /** How many arrivals writes have added to records. */
     public synchronized int takenIn() {
         return takenIn;
     }

@@ -6,9 +6,9 @@ import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
-import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
+import dev.holdfast.store.zookeeper.client.ZooKeeperFailures;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -30,10 +30,10 @@ final class ArrivalNodes {
 
     private final NodeLayout layout;
     private final Requests requests;
-    private final Sessions sessions;
+    private final ZooKeeperSessions sessions;
     private final Records records;
 
-    ArrivalNodes(NodeLayout layout, Requests requests, Sessions sessions, Records records) {
+    ArrivalNodes(NodeLayout layout, Requests requests, ZooKeeperSessions sessions, Records records) {
         this.layout = layout;
         this.requests = requests;
         this.sessions = sessions;
@@ -81,7 +81,7 @@ final class ArrivalNodes {
                 }
                 return attempt < ATTEMPTS
                         ? announce(arrival, mail, session, attempt + 1)
-                        : CompletableFuture.failedFuture(Sessions.contended("the epoch of a session"));
+                        : CompletableFuture.failedFuture(ZooKeeperSessions.contended("the epoch of a session"));
             });
         });
     }
@@ -92,7 +92,7 @@ final class ArrivalNodes {
      */
     private CompletableFuture<Node> parent(Arrival arrival) {
         String path = layout.arrivals(arrival.claim().resource());
-        return requests.get(path, null).thenApply(node -> node.orElseThrow(() -> Failures.missing(path)));
+        return requests.get(path, null).thenApply(node -> node.orElseThrow(() -> ZooKeeperFailures.missing(path)));
     }
 
     /** Reads the arrivals, and then the record: the requests arrive in this order. */

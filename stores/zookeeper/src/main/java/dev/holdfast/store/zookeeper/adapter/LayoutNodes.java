@@ -121,11 +121,11 @@ final class LayoutNodes {
             nodes.put(layout.shard(shard), floor);
             nodes.put(layout.arrivals(shard), NOTHING);
         });
-        List<Op> together = nodes.entrySet().stream()
+        List<Op> creates = nodes.entrySet().stream()
                 .map(node -> Op.create(node.getKey(), node.getValue(), requests.acl(), CreateMode.PERSISTENT))
                 .toList();
         // Refused if another client does the same; then the missing ones are created one by one.
-        return requests.multi(together)
+        return requests.multi(creates)
                 .thenCompose(done -> done.isPresent()
                         ? CompletableFuture.completedFuture(true)
                         : all(nodes.entrySet().stream()

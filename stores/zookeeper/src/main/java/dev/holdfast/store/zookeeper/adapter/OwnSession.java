@@ -96,7 +96,7 @@ final class OwnSession {
         return left <= 0 && !renewals.isEmpty() ? 1 : left;
     }
 
-    /** Ends it if its time is over; returns whether it did. */
+    /** Ends the session if its ttl has passed; returns whether it did. */
     synchronized boolean endIfOver(long now) {
         return !ended && leftNanos(now) <= 0 && end();
     }

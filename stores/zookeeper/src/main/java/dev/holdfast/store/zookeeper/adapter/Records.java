@@ -5,10 +5,10 @@ import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterPage;
 import dev.holdfast.store.register.RegisterRecord;
-import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import dev.holdfast.store.zookeeper.client.ServerClock;
+import dev.holdfast.store.zookeeper.client.ZooKeeperFailures;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -89,7 +89,7 @@ final class Records {
     CompletableFuture<Floor> readFloor(ResourceName name) {
         String path = layout.shard(name);
         return requests.get(path, null).thenApply(node -> {
-            Node shard = node.orElseThrow(() -> Failures.missing(path));
+            Node shard = node.orElseThrow(() -> ZooKeeperFailures.missing(path));
             Floor floor = new Floor(shard.stat().getVersion(), NodeData.floor(path, shard.data()));
             seen(name, floor);
             return floor;

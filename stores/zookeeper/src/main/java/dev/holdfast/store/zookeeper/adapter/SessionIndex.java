@@ -16,9 +16,9 @@ final class SessionIndex {
 
     private final NodeLayout layout;
     private final Requests requests;
-    private final Sessions sessions;
+    private final ZooKeeperSessions sessions;
 
-    SessionIndex(NodeLayout layout, Requests requests, Sessions sessions) {
+    SessionIndex(NodeLayout layout, Requests requests, ZooKeeperSessions sessions) {
         this.layout = layout;
         this.requests = requests;
         this.sessions = sessions;

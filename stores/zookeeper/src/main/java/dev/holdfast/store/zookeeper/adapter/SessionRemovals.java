@@ -17,8 +17,7 @@ import java.util.function.Function;
 import org.apache.zookeeper.Op;
 
 /**
- * Removes the nodes of ended sessions, and retries until they are gone: the handle lives on, so ZooKeeper would keep
- * them.
+ * Removes the nodes of ended sessions, with retries. ZooKeeper would keep them, because the handle lives on.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -34,7 +33,7 @@ final class SessionRemovals {
     private final Set<SessionId> pending = ConcurrentHashMap.newKeySet();
 
     /** The removals of helper nodes that are in progress. */
-    private final Map<SessionId, CompletableFuture<Boolean>> underWay = new ConcurrentHashMap<>();
+    private final Map<SessionId, CompletableFuture<Boolean>> pendingRequests = new ConcurrentHashMap<>();
 
     SessionRemovals(NodeLayout layout, Requests requests) {
         this.layout = layout;
@@ -62,7 +61,7 @@ final class SessionRemovals {
         Set.copyOf(pending).forEach(id -> Requests.ignoreOutcome(remove(id)));
     }
 
-    /** Ends a session for all clients; completes when its node is gone. Its helper nodes are removed after that. */
+    /** Ends a session for all clients; completes when its node is deleted. Its helper nodes are removed after that. */
     CompletableFuture<Void> remove(SessionId id) {
         List<Op> both = List.of(Op.delete(layout.session(id), -1), Op.delete(layout.beat(id), -1));
         return requests.multi(both)
@@ -73,15 +72,15 @@ final class SessionRemovals {
                 .thenAccept(done -> {
                     pending.remove(id);
                     CompletableFuture<Boolean> rest = removeRest(id); // a later turn to clean up removes the rest
-                    underWay.put(id, rest);
-                    Requests.ignoreOutcome(rest.whenComplete((all, failure) -> underWay.remove(id)));
+                    pendingRequests.put(id, rest);
+                    Requests.ignoreOutcome(rest.whenComplete((all, failure) -> pendingRequests.remove(id)));
                 });
     }
 
     /** Waits until no removal is in progress, or for this time. */
     void await(Duration most) {
         try {
-            CompletableFuture.allOf(underWay.values().toArray(CompletableFuture[]::new))
+            CompletableFuture.allOf(pendingRequests.values().toArray(CompletableFuture[]::new))
                     .get(most.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             // A later turn to clean up removes the rest.

@@ -53,7 +53,7 @@ final class WriteTransaction {
     private final Requests requests;
     private final Records records;
     private final ArrivalNodes arrivals;
-    private final Sessions sessions;
+    private final ZooKeeperSessions sessions;
     private final PacketLimit limit;
     private final ConditionalWrite write;
 
@@ -79,7 +79,7 @@ final class WriteTransaction {
             Requests requests,
             Records records,
             ArrivalNodes arrivals,
-            Sessions sessions,
+            ZooKeeperSessions sessions,
             PacketLimit limit,
             ConditionalWrite write) {
         this.layout = layout;
@@ -129,7 +129,8 @@ final class WriteTransaction {
                 return CompletableFuture.completedFuture(new WriteResult.Written(after));
             }
             if (number == ATTEMPTS) {
-                return CompletableFuture.failedFuture(Sessions.contended("a record that a write compares with"));
+                return CompletableFuture.failedFuture(
+                        ZooKeeperSessions.contended("a record that a write compares with"));
             }
             return diagnose(number + 1);
         });
@@ -268,7 +269,7 @@ final class WriteTransaction {
     private CompletableFuture<WriteResult> diagnose(
             int attempt,
             CompletableFuture<RegisterRecord> record,
-            CompletableFuture<Map<SessionId, Optional<Sessions.Versioned>>> found) {
+            CompletableFuture<Map<SessionId, Optional<ZooKeeperSessions.Versioned>>> found) {
         return found.thenCombine(record, this::refused).thenCompose(refused -> {
             if (!refused.isConflict() || !isExpected(refused.present())) {
                 return CompletableFuture.completedFuture(refused);
@@ -284,19 +285,20 @@ final class WriteTransaction {
         return present.version().equals(write.expected());
     }
 
-    private CompletableFuture<Map<SessionId, Optional<Sessions.Versioned>>> readSessions() {
-        Map<SessionId, CompletableFuture<Optional<Sessions.Versioned>>> reads = new LinkedHashMap<>();
+    private CompletableFuture<Map<SessionId, Optional<ZooKeeperSessions.Versioned>>> readSessions() {
+        Map<SessionId, CompletableFuture<Optional<ZooKeeperSessions.Versioned>>> reads = new LinkedHashMap<>();
         involved.forEach(id -> reads.put(id, sessions.readVersion(id)));
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
                 .thenApply(all -> {
-                    Map<SessionId, Optional<Sessions.Versioned>> found = new LinkedHashMap<>();
+                    Map<SessionId, Optional<ZooKeeperSessions.Versioned>> found = new LinkedHashMap<>();
                     reads.forEach((id, read) -> found.put(id, read.join()));
                     return found;
                 });
     }
 
     /** Notes the versions of the nodes of the writers that meet their conditions. */
-    private WriteResult.Refused refused(Map<SessionId, Optional<Sessions.Versioned>> found, RegisterRecord present) {
+    private WriteResult.Refused refused(
+            Map<SessionId, Optional<ZooKeeperSessions.Versioned>> found, RegisterRecord present) {
         Set<SessionId> gone = new HashSet<>();
         Map<SessionId, Long> raised = new HashMap<>();
         found.forEach((id, session) -> {
@@ -332,7 +334,7 @@ final class WriteTransaction {
         return requests.get(layout.entry(claim, State.HELD), null)
                 .thenCombine(
                         requests.get(layout.entry(claim, State.WAITING), null),
-                        (held, waiting) ->
-                                held.isPresent() ? State.HELD : waiting.isPresent() ? State.WAITING : State.NONE);
+                        (holding, waiting) ->
+                                holding.isPresent() ? State.HELD : waiting.isPresent() ? State.WAITING : State.NONE);
     }
 }

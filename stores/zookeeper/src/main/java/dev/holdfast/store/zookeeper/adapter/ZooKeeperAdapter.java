@@ -21,12 +21,12 @@ import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.ServerTime;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
-import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.HandleSource;
 import dev.holdfast.store.zookeeper.client.LeaderContact;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
 import dev.holdfast.store.zookeeper.client.ServerClock;
+import dev.holdfast.store.zookeeper.client.ZooKeeperFailures;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -77,7 +77,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final SessionWatches watches;
     private final Mailboxes mailboxes;
     private final SessionRemovals removals;
-    private final Sessions sessions;
+    private final ZooKeeperSessions sessions;
     private final Records records;
     private final ArrivalNodes arrivals;
     private final int maxRecord;
@@ -119,10 +119,11 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         });
         timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         this.requests = new Requests(source, options.acl(), options.requestTimeout(), ticks, clock, contact);
-        this.watches = new SessionWatches(layout, requests, this::tellGone);
-        this.mailboxes = new Mailboxes(layout, requests, timer, this::tellDelivered);
+        this.watches = new SessionWatches(layout, requests, this::notifyGone);
+        this.mailboxes = new Mailboxes(layout, requests, timer, this::notifyDelivered);
         this.removals = new SessionRemovals(layout, requests);
-        this.sessions = new Sessions(layout, requests, source, contact, timer, ticks, watches, mailboxes, removals);
+        this.sessions =
+                new ZooKeeperSessions(layout, requests, source, contact, timer, ticks, watches, mailboxes, removals);
         this.records = new Records(layout, requests, clock);
         this.arrivals = new ArrivalNodes(layout, requests, sessions, records);
         this.maxRecord = options.maxRecord();
@@ -150,7 +151,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     /** Notes that an own handle opens its session; that of a borrowed one may be older. */
     private void beginSession() {
         if (!source.isLent()) {
-            contact.beginning(ticks.getAsLong());
+            contact.sessionOpening(ticks.getAsLong());
         }
     }
 
@@ -179,9 +180,9 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
             removals.retry();
             watches.retry();
             mailboxes.connected();
-            RegisterListener told = listener;
-            if (told != null) {
-                told.resubscribed();
+            RegisterListener present = listener;
+            if (present != null) {
+                present.resubscribed();
             }
         }
 
@@ -197,7 +198,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         try {
             stage.get(time.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
-            throw Sessions.asStoreException(e);
+            throw ZooKeeperSessions.asStoreException(e);
         } catch (TimeoutException e) {
             throw new StoreException(
                     Reason.UNAVAILABLE,
@@ -234,8 +235,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     private void tidy() {
-        source.tend(ticks.getAsLong());
-        requests.giveUpOld();
+        source.maintain(ticks.getAsLong());
+        requests.failTimedOut();
         watches.retry();
         mailboxes.retry();
         if (!removals.isEmpty()) {
@@ -243,18 +244,18 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         }
     }
 
-    private void tellGone(SessionId id) {
+    private void notifyGone(SessionId id) {
         sessions.gone(id);
-        RegisterListener told = listener;
-        if (told != null) {
-            told.gone(id);
+        RegisterListener present = listener;
+        if (present != null) {
+            present.gone(id);
         }
     }
 
-    private void tellDelivered(SessionId id, byte[] mail, RecordVersion record) {
-        RegisterListener told = listener;
-        if (told != null) {
-            told.delivered(id, mail, record);
+    private void notifyDelivered(SessionId id, byte[] mail, RecordVersion record) {
+        RegisterListener present = listener;
+        if (present != null) {
+            present.delivered(id, mail, record);
         }
     }
 
@@ -269,8 +270,8 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     @Override
-    public void listen(RegisterListener told) {
-        listener = told;
+    public void listen(RegisterListener listener) {
+        this.listener = listener;
     }
 
     @Override
@@ -400,7 +401,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     @Override
-    public void watch(Set<SessionId> ids) {
+    public void watchSessions(Set<SessionId> ids) {
         watches.replaceForeign(ids);
     }
 
@@ -418,7 +419,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     public CompletionStage<Optional<String>> takeTurn(Duration pause) {
         String path = layout.turn();
         return answered(requests.get(path, null).thenCompose(found -> {
-            Node node = found.orElseThrow(() -> Failures.missing(path));
+            Node node = found.orElseThrow(() -> ZooKeeperFailures.missing(path));
             boolean isFresh = clock.since(node.stat().getMtime()).compareTo(pause) < 0;
             boolean isNew = node.stat().getVersion() == 0;
             return isFresh && !isNew ? CompletableFuture.completedFuture(Optional.empty()) : takeTurn(path, node);
@@ -444,15 +445,15 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     /** Converts each failure to a {@link StoreException}. */
     private static <T> CompletableFuture<T> answered(CompletableFuture<T> stage) {
-        CompletableFuture<T> told = new CompletableFuture<>();
+        CompletableFuture<T> result = new CompletableFuture<>();
         Requests.ignoreOutcome(stage.whenComplete((answer, failure) -> {
             if (failure == null) {
-                told.complete(answer);
+                result.complete(answer);
             } else {
-                told.completeExceptionally(Sessions.asStoreException(failure));
+                result.completeExceptionally(ZooKeeperSessions.asStoreException(failure));
             }
         }));
-        return told;
+        return result;
     }
 
     @Override

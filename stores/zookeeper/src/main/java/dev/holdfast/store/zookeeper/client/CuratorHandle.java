@@ -18,8 +18,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handle of a program's {@code CuratorFramework}, which makes it anew when its session has expired. Its retries,
- * its namespace and its judgement on when a session is lost have no part in this.
+ * The handle of a program's {@code CuratorFramework}, which replaces it when its session has expired. Curator's
+ * retries, its namespace and its decision when a session is lost don't apply.
  */
 public final class CuratorHandle implements HandleSource {
 
@@ -29,16 +29,16 @@ public final class CuratorHandle implements HandleSource {
     private volatile @Nullable Listener listener;
     private volatile int packetBuffer;
 
-    // Guarded by this: the session that was told to be there, 0 before the first.
+    // Guarded by this: the last session that was connected; 0 before the first.
     private long session;
 
-    /** Borrows the handle of a client that was started. */
+    /** Borrows the handle of a started client. */
     public CuratorHandle(CuratorFramework curator) {
         this.curator = curator;
     }
 
     @Override
-    public void start(Listener told, Duration connectTimeout) {
+    public void start(Listener listener, Duration connectTimeout) {
         try {
             if (!curator.blockUntilConnected(
                     Math.toIntExact(Math.min(connectTimeout.toMillis(), Integer.MAX_VALUE)), TimeUnit.MILLISECONDS)) {
@@ -53,12 +53,12 @@ public final class CuratorHandle implements HandleSource {
             throw new StoreException(Reason.UNAVAILABLE, Effect.NONE, "interrupted while connecting", e);
         }
         packetBuffer = PacketBuffer.of(handle().getClientConfig());
-        listener = told;
+        this.listener = listener;
         synchronized (this) {
             session = handle().getSessionId();
         }
         curator.getCuratorListenable().addListener(events);
-        told.negotiated(sessionTimeout());
+        listener.negotiated(sessionTimeout());
         curator.getConnectionStateListenable().addListener(connections);
     }
 
@@ -68,32 +68,32 @@ public final class CuratorHandle implements HandleSource {
             return;
         }
         KeeperState state = event.getWatchedEvent().getState();
-        Listener told = listener;
+        Listener present = listener;
         if (state == KeeperState.Expired) {
             expired(0);
-        } else if (state == KeeperState.SyncConnected && told != null) {
-            told.negotiated(sessionTimeout());
+        } else if (state == KeeperState.SyncConnected && present != null) {
+            present.negotiated(sessionTimeout());
         }
     }
 
     private void changed(CuratorFramework client, ConnectionState state) {
-        Listener told = listener;
-        if (state.isConnected() && told != null) {
+        Listener present = listener;
+        if (state.isConnected() && present != null) {
             expired(handle().getSessionId());
-            told.connected();
+            present.connected();
         }
     }
 
-    /** Tells once of each session that it is over, whichever event came first. */
+    /** Reports the end of each session once, whichever event comes first. */
     private void expired(long next) {
         boolean isNews;
         synchronized (this) {
             isNews = session != 0 && session != next;
             session = next;
         }
-        Listener told = listener;
-        if (isNews && told != null) {
-            told.expired();
+        Listener present = listener;
+        if (isNews && present != null) {
+            present.expired();
         }
     }
 
@@ -109,8 +109,8 @@ public final class CuratorHandle implements HandleSource {
     }
 
     @Override
-    public void tend(long now) {
-        // It is the program's.
+    public void maintain(long now) {
+        // The program does that.
     }
 
     @Override

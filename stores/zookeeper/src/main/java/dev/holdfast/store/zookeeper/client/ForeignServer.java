@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.util.Optional;
 
-/** Kinds of servers that are taken for ZooKeeper's when a port or a scheme is mixed up, by what they answer. */
+/** Other kinds of servers, recognised by their answers when a port or a scheme is wrong. */
 enum ForeignServer {
     REDIS("PING\r\n", "a Redis server does (its scheme is redis://)") {
         @Override
@@ -27,7 +27,7 @@ enum ForeignServer {
         }
     },
 
-    /** Asked whether it speaks TLS, in 8 bytes. */
+    /** The question is the request for TLS, 8 bytes long. */
     POSTGRESQL("\0\0\0\u0008\u0004\u00d2\u0016/", "a PostgreSQL server does (its scheme is postgresql://)") {
         @Override
         boolean answers(String text) {
@@ -35,7 +35,7 @@ enum ForeignServer {
         }
     },
 
-    /** It speaks first, after the length and the number of its message. */
+    /** The server speaks first; its message starts with a length and a number. */
     MYSQL("", "a MySQL or MariaDB server does (its scheme is mysql:// or mariadb://)") {
         @Override
         boolean answers(String text) {
@@ -43,38 +43,38 @@ enum ForeignServer {
         }
     };
 
-    /** As much of an answer as tells the kind. */
+    /** Enough of an answer to recognise the kind. */
     static final int LONGEST_ANSWER = 1_024;
 
     private final String question;
-    private final String words;
+    private final String description;
 
-    ForeignServer(String question, String words) {
+    ForeignServer(String question, String description) {
         this.question = question;
-        this.words = words;
+        this.description = description;
     }
 
-    /** Whether it is one that has answered so. */
+    /** Whether this kind of server answers so. */
     abstract boolean answers(String text);
 
     byte[] question() {
         return question.getBytes(ISO_8859_1);
     }
 
-    /** How it answers, after "as". */
-    String words() {
-        return words;
+    /** Continues the message "it answers as". */
+    String description() {
+        return description;
     }
 
-    /** Asks a server. */
+    /** Sends a question to a server. */
     @FunctionalInterface
-    interface Dialogue {
+    interface Exchange {
         /** The beginning of its answer; empty if there is none. */
         String answer(byte[] question);
     }
 
-    /** The kind of a server; empty if it answers as none of these does. */
-    static Optional<ForeignServer> of(Dialogue server) {
+    /** The kind of a server; empty if no answer matches. */
+    static Optional<ForeignServer> of(Exchange server) {
         for (ForeignServer kind : values()) {
             if (kind.answers(server.answer(kind.question()))) {
                 return Optional.of(kind);

@@ -4,35 +4,35 @@ import java.time.Duration;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Where the handle of the client comes from: it is a ZooKeeper session, and another one takes its place when that has
- * expired.
+ * The source of the client's handle. A handle has one ZooKeeper session; another handle replaces it when that session
+ * has expired.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public interface HandleSource extends AutoCloseable {
 
-    /** Told of what becomes of the handle. */
+    /** Receives the events of the handle. */
     interface Listener {
         /**
-         * A connection was made, with this time-out of the session. On the event thread of the handle, so before the
-         * answers that came through it.
+         * A connection was made, with this session time-out. Called on the event thread of the handle, that is, before
+         * the answers of this connection.
          */
         void negotiated(Duration timeout);
 
-        /** A connection was made, of the session as before or of a new one. */
+        /** A connection was made, for the same session or a new one. */
         void connected();
 
-        /** The session has expired: its ephemeral nodes are gone. The next one is on its way. */
+        /** The session has expired, with its ephemeral nodes. A new one is being made. */
         void expired();
     }
 
     /**
-     * Begins to tell what becomes of the handle. Called once.
+     * Starts the handle and the notification of its events. Called once.
      *
-     * <p><b>Blocking:</b> until there is a connection.
+     * <p><b>Blocking:</b> until the handle is connected.
      *
      * @throws IllegalArgumentException if the client can't read packets of the size of {@link PacketBuffer#DEFAULT}
-     * @throws dev.holdfast.spi.StoreException if there is none within that time
+     * @throws dev.holdfast.spi.StoreException if the handle is not connected within the time-out
      */
     void start(Listener listener, Duration connectTimeout);
 
@@ -40,24 +40,23 @@ public interface HandleSource extends AutoCloseable {
     ZooKeeper handle();
 
     /**
-     * Replaces a handle that is of no use any more, if it is the store's own: one that could not be made, or had no
-     * connection for as long as its session lasts. The servers may refuse its session for ever, if they were restored
-     * from a state that is older than what it has seen. Called again and again.
+     * Replaces a handle of the store's own that could not be created, or was disconnected for its whole session
+     * time-out. Servers restored from an older state reject its session forever. Called periodically.
      *
      * @param now the monotonic time in nanoseconds
      */
-    void tend(long now);
+    void maintain(long now);
 
-    /** How long the servers keep a session of which they hear nothing. */
+    /** How long the servers keep a silent session. */
     Duration sessionTimeout();
 
-    /** The largest packet that the client reads, in bytes. Asked after the start. */
+    /** The largest packet that the client reads, in bytes. Valid after the start. */
     int packetBuffer();
 
-    /** Whether the program lends the handle, so that its session goes on when this source is closed. */
+    /** Whether the program lends the handle, so that its session outlives this source. */
     boolean isLent();
 
-    /** Closes the connection if it is the store's own, and leaves its session to expire. Idempotent. */
+    /** Closes a connection of the store's own and lets its session expire. Idempotent. */
     @Override
     void close();
 }

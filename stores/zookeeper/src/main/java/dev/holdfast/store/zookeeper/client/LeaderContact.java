@@ -10,98 +10,96 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows when the leader has heard of this client at the latest, from which it counts the time-out of the session.
+ * Computes when the leader last renewed this client's session, whose time-out it counts from then.
  *
- * <p>A follower tells its leader nothing with a write of a client. It reports which clients it has heard of when the
- * leader pings it, twice in a tick, on the connection that the writes take too. So an acknowledged write proves that
- * the leader has heard of the packets that the same follower had answered to this client a report's time before.
- * Whether it will hear of the write itself depends on the follower's next report, which may be lost with the follower.
- * So a keep-alive counts only if a packet before it was recent enough, and a client that is silent otherwise sends some
- * packets just for that.
+ * <p>A write through a follower does not renew the session. The follower reports its active clients when the leader
+ * pings it, twice a tick, on the connection that also carries the writes. So an acknowledged write proves that the
+ * leader knows of each packet which the same follower answered at least a report delay before. Whether the write itself
+ * is reported depends on the follower's next report, which may be lost with the follower. So a keep-alive counts only
+ * if an earlier packet was recent enough, and an otherwise silent client sends packets for that purpose.
  *
- * <p>The monotonic clock stands still while the machine sleeps, and the leader's does not. So nothing that was sent
- * before a sleep counts after it, which the wall clock tells.
+ * <p>The monotonic clock may stop while the machine is suspended; the leader's does not. So packets from before a
+ * suspension, which the wall clock shows, do not count after it.
  *
  * <p><b>Thread-safety:</b> safe.
  */
 public final class LeaderContact {
 
-    /** The tick of servers that are set up as they come. */
+    /** The default tick of servers. */
     private static final Duration USUAL_TICK = Duration.ofSeconds(2);
 
-    /** So many packets are remembered of the time that a report takes. */
+    /** How many packets are remembered for each report delay. */
     private static final int RESOLUTION = 8;
 
-    /** A step of the wall clock is a sleep from this on. */
-    private static final long SHORTEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** A step of the wall clock of at least this counts as a suspension. */
+    private static final long MIN_SUSPENSION_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Optional<Duration> tick;
     private final LongSupplier ticks;
     private final LongSupplier wallMillis;
 
-    /** How far the wall clock was ahead of the monotonic one. */
+    /** How far the wall clock was ahead of the monotonic clock. */
     @GuardedBy("this")
-    private @Nullable Long ahead;
+    private @Nullable Long wallAheadNanos;
 
-    /** What was sent before may be older than the monotonic clock tells. */
+    /** Packets sent before this may be older than the monotonic clock shows. */
     @GuardedBy("this")
     private long awakeSince;
 
     @GuardedBy("this")
     private Duration timeout = Duration.ZERO;
 
-    /** Computed once for each connection: every answer needs it, and dividing a duration makes many objects. */
+    /** Computed once per connection: every answer needs it, and dividing a duration allocates many objects. */
     @GuardedBy("this")
-    private Duration reportTime;
+    private Duration reportDelay;
 
-    /** Some of the packets that were answered through the present connection, the oldest first. */
+    /** Some of the packets answered on the present connection, oldest first. */
     @GuardedBy("this")
     private final Deque<Packet> packets = new ArrayDeque<>();
 
     private record Packet(long sent, long answered) {}
 
-    /** The latest time at which the leader is known to have heard of the client, or later. */
+    /** When the latest packet that the leader certainly knows of was sent. */
     @GuardedBy("this")
-    private @Nullable Long heard;
+    private @Nullable Long leaderContactAt;
 
     /**
-     * Knows of no contact yet.
+     * Starts without any contact.
      *
-     * @param tick the tick of the servers; empty for the usual one
-     * @param ticks the monotonic clock of this machine, by which all times are given
-     * @param wallMillis its wall clock
+     * @param tick the tick of the servers; empty for the default
+     * @param ticks the monotonic clock of this machine, for all times
+     * @param wallMillis the wall clock of this machine
      */
     public LeaderContact(Optional<Duration> tick, LongSupplier ticks, LongSupplier wallMillis) {
         this.tick = tick;
         this.ticks = ticks;
         this.wallMillis = wallMillis;
-        this.reportTime = reportTime(tick, timeout);
+        this.reportDelay = reportDelay(tick, timeout);
     }
 
-    /** Notes that a session is about to be made, which the leader does itself. */
-    public synchronized void beginning(long now) {
-        noteSleep();
-        heard = now;
+    /** Notes that a session is about to be created, which the leader does itself. */
+    public synchronized void sessionOpening(long now) {
+        detectSuspension();
+        leaderContactAt = now;
         packets.clear();
     }
 
     /**
-     * Notes that there is a new connection: what came through another one may not have been reported. Called in order
-     * with the answers.
+     * Notes a new connection: packets of the previous one may never be reported. Called in order with the answers.
      *
-     * @param negotiated the time-out of the session by this connection
+     * @param negotiated the session time-out on this connection
      */
     public synchronized void connected(Duration negotiated) {
         timeout = negotiated;
-        reportTime = reportTime(tick, negotiated);
+        reportDelay = reportDelay(tick, negotiated);
         packets.clear();
     }
 
-    /** Notes that a packet has been answered just now. */
+    /** Notes the answer to a packet. */
     synchronized void answered(long sent, long now) {
-        noteSleep();
+        detectSuspension();
         Packet last = packets.peekLast();
-        boolean isDense = last != null && sent - last.sent() < reportTime.toNanos() / RESOLUTION;
+        boolean isDense = last != null && sent - last.sent() < reportDelay.toNanos() / RESOLUTION;
         if (isDense || sent - awakeSince < 0) {
             return;
         }
@@ -112,66 +110,66 @@ public final class LeaderContact {
     }
 
     /**
-     * Whether the servers keep the session for some time, whatever becomes of the one that this client is connected to.
+     * Whether the session lasts for a ttl even if the connected server is lost.
      *
-     * @param from when that time begins
-     * @param ttl how long it is
-     * @param written when a write was sent, at the earliest, that has just been acknowledged
+     * @param from when the ttl begins
+     * @param written the earliest time at which the write acknowledged just now may have been sent
      */
-    public synchronized boolean lasts(long from, Duration ttl, long written) {
-        noteSleep();
-        long reported = written - reportTime().toNanos();
+    public synchronized boolean outlasts(long from, Duration ttl, long written) {
+        detectSuspension();
+        long reported = written - reportDelay().toNanos();
         for (Packet packet : packets) {
-            if (packet.answered() - reported <= 0 && (heard == null || packet.sent() - heard > 0)) {
-                heard = packet.sent();
+            if (packet.answered() - reported <= 0 && (leaderContactAt == null || packet.sent() - leaderContactAt > 0)) {
+                leaderContactAt = packet.sent();
             }
         }
-        return heard != null && from - heard <= timeout.minus(ttl).toNanos();
+        return leaderContactAt != null
+                && from - leaderContactAt <= timeout.minus(ttl).toNanos();
     }
 
-    /** Forgets what was before a sleep of this machine. Called more often than a clock is slewed by much. */
+    /** Forgets contacts from before a suspension. Called so often that slewing of a clock does not count as one. */
     @GuardedBy("this")
-    private void noteSleep() {
+    private void detectSuspension() {
         long now = ticks.getAsLong();
         long present = TimeUnit.MILLISECONDS.toNanos(wallMillis.getAsLong()) - now;
-        if (ticks.getAsLong() - now > SHORTEST_SLEEP_NANOS / 2) {
-            return; // this thread was put aside in between, which would look like a sleep
+        if (ticks.getAsLong() - now > MIN_SUSPENSION_NANOS / 2) {
+            return; // this thread was descheduled in between, which would be mistaken for a suspension
         }
-        if (ahead == null || present - ahead > SHORTEST_SLEEP_NANOS) {
+        if (wallAheadNanos == null || present - wallAheadNanos > MIN_SUSPENSION_NANOS) {
             awakeSince = now;
             packets.clear();
-            heard = null;
+            leaderContactAt = null;
         }
-        ahead = present;
+        wallAheadNanos = present;
     }
 
     /**
-     * After which time a follower has reported a packet. That takes half a tick, or a whole one for an observer that
-     * follows a follower. A tick leaves the usual follower as much again for pauses of the leader. Servers grant no
-     * time-out below two ticks, so a short one tells that they have short ticks.
+     * The time after which a follower has reported a packet: one tick. A report takes up to half a tick, or a tick for
+     * an observer that follows a follower; the rest allows for pauses of the leader. Servers grant no time-out below
+     * two ticks, so a short time-out implies a short tick.
      */
-    public synchronized Duration reportTime() {
-        return reportTime;
+    public synchronized Duration reportDelay() {
+        return reportDelay;
     }
 
-    private static Duration reportTime(Optional<Duration> tick, Duration timeout) {
+    private static Duration reportDelay(Optional<Duration> tick, Duration timeout) {
         Duration quarter = timeout.dividedBy(4);
         return tick.orElse(quarter.compareTo(USUAL_TICK) < 0 ? quarter : USUAL_TICK);
     }
 
-    /** How often a client that is silent otherwise sends a packet. */
+    /** The pause between the packets of an otherwise silent client. */
     public synchronized Duration pause() {
-        Duration half = reportTime().dividedBy(2);
+        Duration half = reportDelay().dividedBy(2);
         Duration little = timeout.dividedBy(20);
         return half.compareTo(little) > 0 ? half : little;
     }
 
-    /** The longest ttl for which a keep-alive is good at once; not positive if the time-out is too short for any. */
+    /** The longest ttl that one keep-alive can renew; not positive if the time-out is too short for any. */
     public synchronized Duration longestTtl() {
-        return timeout.minus(reportTime()).minus(pause()).minus(reportTime().dividedBy(RESOLUTION));
+        return timeout.minus(reportDelay()).minus(pause()).minus(reportDelay().dividedBy(RESOLUTION));
     }
 
-    /** The time-out of the session. */
+    /** The session time-out. */
     public synchronized Duration timeout() {
         return timeout;
     }

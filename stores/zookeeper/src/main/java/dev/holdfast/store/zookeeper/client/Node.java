@@ -3,7 +3,7 @@ package dev.holdfast.store.zookeeper.client;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What a read of a node tells.
+ * A node that was read.
  *
  * @param data the data; not copied
  * @param stat its versions and times

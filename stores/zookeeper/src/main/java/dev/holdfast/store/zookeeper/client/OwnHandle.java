@@ -22,18 +22,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A handle that the store makes, and makes anew when its session has expired. */
+/** A handle that the store creates, and replaces when its session has expired. */
 public final class OwnHandle implements HandleSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnHandle.class);
 
-    private static final int END_MILLIS = 10_000;
+    private static final int CLOSE_TIMEOUT_MILLIS = 10_000;
 
-    /** How long the first attempt to connect may take before it is looked what is in the way. */
-    private static final Duration FIRST_ATTEMPT = Duration.ofSeconds(1);
+    /** How long to wait for the first connection before diagnosing what prevents it. */
+    private static final Duration DIAGNOSE_AFTER = Duration.ofSeconds(1);
 
     /**
-     * Credentials of a scheme of ZooKeeper's.
+     * Credentials for an authentication scheme of ZooKeeper.
      *
      * @param scheme such as {@code digest}
      * @param secret such as {@code user:password}
@@ -46,19 +46,19 @@ public final class OwnHandle implements HandleSource {
         }
     }
 
-    /** One that can be left without ending its session, as {@link ZooKeeper#close()} would. */
+    /** A handle that can be closed without ending its session, which {@link ZooKeeper#close()} does. */
     @SuppressWarnings("try") // that close may be interrupted
     private final class Handle extends ZooKeeper {
         Handle() throws IOException {
-            super(servers, Math.toIntExact(asked.toMillis()), OwnHandle.this::changed, config);
+            super(servers, Math.toIntExact(requestedTimeout.toMillis()), OwnHandle.this::changed, config);
             credentials.forEach(each -> addAuthInfo(each.scheme(), each.secret()));
         }
 
-        void leave() {
+        void closeKeepingSession() {
             getTestable().injectSessionExpiration();
             try {
-                if (!testableWaitForShutdown(END_MILLIS)) {
-                    LOG.warn("the threads of a ZooKeeper client did not end within {} ms", END_MILLIS);
+                if (!testableWaitForShutdown(CLOSE_TIMEOUT_MILLIS)) {
+                    LOG.warn("the threads of a ZooKeeper client did not end within {} ms", CLOSE_TIMEOUT_MILLIS);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -67,7 +67,7 @@ public final class OwnHandle implements HandleSource {
     }
 
     private final String servers;
-    private final Duration asked;
+    private final Duration requestedTimeout;
     private final List<Credentials> credentials;
     private final ZKClientConfig config;
     private final CompletableFuture<Boolean> firstConnection = new CompletableFuture<>();
@@ -86,18 +86,18 @@ public final class OwnHandle implements HandleSource {
 
     // Guarded by this.
     private boolean closed;
-    private boolean isBroken; // the handle could not be replaced
-    private @Nullable Long connected; // when it was last seen to be
+    private boolean isBroken; // the last attempt to replace the handle failed
+    private @Nullable Long connected; // when the handle was last seen connected
 
     /**
-     * Connects to nobody yet.
+     * Creates a handle source, which connects when it is started.
      *
-     * @param servers as ZooKeeper's clients take them, without a chroot
-     * @param sessionTimeout what is asked for; the servers may grant less
+     * @param servers a connect string without a chroot
+     * @param sessionTimeout the requested time-out; the servers may grant less
      */
     public OwnHandle(String servers, Duration sessionTimeout, List<Credentials> credentials, ZKClientConfig config) {
         this.servers = servers;
-        this.asked = sessionTimeout;
+        this.requestedTimeout = sessionTimeout;
         this.credentials = List.copyOf(credentials);
         this.config = config;
     }
@@ -105,18 +105,18 @@ public final class OwnHandle implements HandleSource {
     /**
      * {@inheritDoc}
      *
-     * @throws IllegalArgumentException if the files for TLS are of no use, or the packets of the client too small;
-     *     nothing was sent
+     * @throws IllegalArgumentException if the files for TLS are invalid, or the client's packets too small; nothing was
+     *     sent
      * @throws IllegalStateException if libraries for TLS are missing; nothing was sent
      */
     @Override
-    public void start(Listener told, Duration connectTimeout) {
+    public void start(Listener listener, Duration connectTimeout) {
         packetBuffer = PacketBuffer.of(config);
-        Optional<SSLContext> tls = Tls.prepare(config);
-        listener = told;
+        Optional<SSLContext> tls = TlsSettings.prepare(config);
+        this.listener = listener;
         replace();
         Duration quarter = connectTimeout.dividedBy(4);
-        Duration first = quarter.compareTo(FIRST_ATTEMPT) < 0 ? quarter : FIRST_ATTEMPT;
+        Duration first = quarter.compareTo(DIAGNOSE_AFTER) < 0 ? quarter : DIAGNOSE_AFTER;
         if (isConnectedWithin(first)) {
             return;
         }
@@ -127,7 +127,7 @@ public final class OwnHandle implements HandleSource {
         }
     }
 
-    /** On a thread of its own, so that it does not keep from waiting for the connection. */
+    /** Runs on another thread, so that the caller can wait for the connection meanwhile. */
     private void diagnose(TlsDiagnosis diagnosis) {
         Thread thread = new Thread(
                 () -> diagnosis.find().ifPresent(firstConnection::completeExceptionally),
@@ -185,7 +185,7 @@ public final class OwnHandle implements HandleSource {
                     tryToReplace();
                 }
             }
-            default -> {} // requests are refused by the state of the handle
+            default -> {} // the state of the handle makes requests fail
         }
     }
 
@@ -201,7 +201,7 @@ public final class OwnHandle implements HandleSource {
     }
 
     @Override
-    public synchronized void tend(long now) {
+    public synchronized void maintain(long now) {
         Handle present = handle;
         if (closed || present == null) {
             return;
@@ -213,11 +213,11 @@ public final class OwnHandle implements HandleSource {
         } else if (now - connected > sessionTimeout().toNanos()) {
             LOG.warn("no server of '{}' accepts the session of this client; a new session is started", servers);
             connected = now;
-            present.getTestable().injectSessionExpiration(); // its end is told on its event thread
+            present.getTestable().injectSessionExpiration(); // the event thread reports the end
         }
     }
 
-    /** Waits for the handle to be there, which may be told of its connection before. */
+    /** Waits until the handle is assigned: its connection may be reported before that. */
     private synchronized Duration negotiated() {
         return sessionTimeout();
     }
@@ -258,7 +258,7 @@ public final class OwnHandle implements HandleSource {
             last = handle;
         }
         if (last != null) {
-            last.leave();
+            last.closeKeepingSession();
         }
     }
 }

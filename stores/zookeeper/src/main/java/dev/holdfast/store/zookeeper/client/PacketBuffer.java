@@ -5,21 +5,21 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ZKConfig;
 
 /**
- * The largest packet of a client, its {@code jute.maxbuffer}. A client breaks its connection when an answer is larger,
- * and again when it asks again, so it must be able to read whatever other clients write.
+ * The largest packet of a client, its {@code jute.maxbuffer}. A client closes its connection when an answer is larger,
+ * and again at each retry. So it must be able to read everything that other clients write.
  */
 public final class PacketBuffer {
 
-    /** What a client has that is not told otherwise, in bytes. */
+    /** The default size of a client, in bytes. */
     public static final int DEFAULT = ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT;
 
     private PacketBuffer() {}
 
     /**
-     * Returns the size of a client's buffer in bytes: what it takes from the network, or what all clients of this JVM
-     * can decode if that is less.
+     * The size of a client's buffer in bytes: its limit for packets, or the limit of this JVM's decoder if that is
+     * lower.
      *
-     * @throws IllegalArgumentException if it is below {@link #DEFAULT}, or no number
+     * @throws IllegalArgumentException if it is below {@link #DEFAULT} or not a number
      */
     static int of(ZKClientConfig config) {
         int size = Math.min(configured(config), BinaryInputArchive.maxBuffer);

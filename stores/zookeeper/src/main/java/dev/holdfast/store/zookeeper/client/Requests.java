@@ -23,12 +23,12 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to an ensemble. Each is sent once, or not at all while there is no connection; each ends, with an answer or
- * with a {@link StoreException}. The requests of one thread arrive in the order in which they are made, so a read that
- * follows a {@link #sync} sees what was acknowledged before that.
+ * Requests to an ensemble. Each is sent once, or fails at once without a connection. Each ends with an answer or a
+ * {@link StoreException}. The requests of one thread arrive in order, so a read after a {@link #sync} sees every write
+ * acknowledged before that.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks. Stages complete on the event thread
- * of the handle, or on the thread that calls {@link #giveUpOld}.
+ * of the handle, or on the thread that calls {@link #failTimedOut}.
  */
 public final class Requests {
 
@@ -38,11 +38,15 @@ public final class Requests {
     private final LongSupplier ticks;
     private final ServerClock clock;
     private final LeaderContact contact;
-    private final Set<Pending<?>> underWay = ConcurrentHashMap.newKeySet();
+    private final Set<Pending<?>> pendingRequests = ConcurrentHashMap.newKeySet();
     private volatile long lastAnswer;
     private volatile boolean closed;
 
-    /** Sends through the handle of a source, under whose permissions nodes are made. */
+    /**
+     * Sends requests through the handle of a source.
+     *
+     * @param acl the permissions of new nodes
+     */
     public Requests(
             HandleSource source,
             List<ACL> acl,
@@ -68,32 +72,32 @@ public final class Requests {
             long now = ticks.getAsLong();
             lastAnswer = now;
             contact.answered(sent, now);
-            underWay.remove(this);
+            pendingRequests.remove(this);
             complete(answer);
         }
 
         void failed(int code) {
             lastAnswer = ticks.getAsLong();
-            failed(Failures.of(Code.get(code)));
+            failed(ZooKeeperFailures.of(Code.get(code)));
         }
 
         void failed(StoreException failure) {
-            underWay.remove(this);
+            pendingRequests.remove(this);
             completeExceptionally(failure);
         }
     }
 
-    /** Lets a request go its way whose failure needs nothing done, for somebody tries again later. */
+    /** Ignores the outcome of a request, because something retries it later. */
     public static void ignoreOutcome(CompletableFuture<?> request) {
         // The name says it.
     }
 
-    /** The permissions under which nodes are made. */
+    /** The permissions of new nodes. */
     public List<ACL> acl() {
         return acl;
     }
 
-    /** Makes later reads of this thread see all that was acknowledged before. */
+    /** Makes later reads of this thread see every write acknowledged before. */
     public CompletableFuture<Boolean> sync(String path) {
         return send(pending -> handle(pending)
                 .sync(
@@ -108,7 +112,7 @@ public final class Requests {
                         null));
     }
 
-    /** Reads a node, and watches it if it is there. Empty if there is none. */
+    /** Reads a node, and watches it if it exists. Empty if it does not. */
     public CompletableFuture<Optional<Node>> get(String path, @Nullable Watcher watcher) {
         return send(pending -> handle(pending)
                 .getData(
@@ -126,7 +130,7 @@ public final class Requests {
                         null));
     }
 
-    /** Lists the children of a node, and watches them if it is there. Empty if there is none. */
+    /** Lists the children of a node, and watches them if it exists. Empty if it does not. */
     public CompletableFuture<Optional<List<String>>> children(String path, @Nullable Watcher watcher) {
         return send(pending -> handle(pending)
                 .getChildren(
@@ -144,7 +148,7 @@ public final class Requests {
                         (Object) null));
     }
 
-    /** Makes a persistent node. Whether it was not there. */
+    /** Creates a persistent node; returns false if it exists. */
     public CompletableFuture<Boolean> create(String path, byte[] data) {
         return send(pending -> handle(pending)
                 .create(
@@ -162,7 +166,7 @@ public final class Requests {
                         null));
     }
 
-    /** Deletes a node, whatever its version. Whether it is gone: one with children stays. */
+    /** Deletes a node of any version; returns false if it has children. */
     public CompletableFuture<Boolean> delete(String path) {
         return send(pending -> handle(pending)
                 .delete(
@@ -180,7 +184,7 @@ public final class Requests {
                         null));
     }
 
-    /** Replaces the data of a node that is there for good, and takes the leader's time. */
+    /** Replaces the data of a permanent node, and samples the leader's clock. */
     public CompletableFuture<Boolean> set(String path, byte[] data) {
         return send(pending -> handle(pending)
                 .setData(
@@ -192,7 +196,7 @@ public final class Requests {
                                 clock.sample(stat.getMtime(), pending.sent, pending.sentWallMillis);
                                 pending.answered(true);
                             } else if (code == Code.NONODE.intValue()) {
-                                pending.failed(Failures.missing(path));
+                                pending.failed(ZooKeeperFailures.missing(path));
                             } else {
                                 pending.failed(code);
                             }
@@ -200,7 +204,7 @@ public final class Requests {
                         null));
     }
 
-    /** Does all of some operations or none. Empty if one of their conditions does not hold. */
+    /** Does all operations or none. Empty if one of their conditions fails. */
     public CompletableFuture<Optional<List<OpResult>>> multi(List<Op> operations) {
         return send(pending -> handle(pending)
                 .multi(
@@ -229,7 +233,7 @@ public final class Requests {
 
     private <T> CompletableFuture<T> send(Consumer<Pending<T>> request) {
         Pending<T> pending = new Pending<>();
-        underWay.add(pending);
+        pendingRequests.add(pending);
         try {
             requireConnection(pending);
             request.accept(pending);
@@ -247,7 +251,7 @@ public final class Requests {
         return handle;
     }
 
-    /** Refuses what would wait for a connection: it would be sent when nobody waits for it any more. */
+    /** Fails without a connection: the handle would send the request later, when its caller has given up. */
     private void requireConnection(Pending<?> pending) {
         if (closed) {
             throw closedNow(Effect.NONE);
@@ -256,17 +260,17 @@ public final class Requests {
         pending.handle = handle;
         switch (handle.getState()) {
             case CONNECTED -> {}
-            case AUTH_FAILED -> throw Failures.of(Code.AUTHFAILED);
+            case AUTH_FAILED -> throw ZooKeeperFailures.of(Code.AUTHFAILED);
             default ->
                 throw new StoreException(
                         Reason.UNAVAILABLE, Effect.NONE, "there is no connection to ZooKeeper at present", null);
         }
     }
 
-    /** Ends what was not answered in time; called again and again. */
-    public void giveUpOld() {
+    /** Fails the requests that have timed out; called periodically. */
+    public void failTimedOut() {
         long now = ticks.getAsLong();
-        underWay.stream()
+        pendingRequests.stream()
                 .filter(pending -> now - pending.sent >= timeout.toNanos())
                 .forEach(pending -> pending.failed(new StoreException(
                         Reason.UNAVAILABLE,
@@ -280,8 +284,8 @@ public final class Requests {
     }
 
     /**
-     * Breaks the connection if nothing came through it since then, so that the next one goes to another server. The
-     * session stays.
+     * Closes the connection if no answer has arrived since then, so that the handle tries another server. The session
+     * stays.
      */
     public void reconnectIfSilentSince(long nanos) {
         if (lastAnswer - nanos >= 0) {
@@ -290,13 +294,13 @@ public final class Requests {
         try {
             source.handle().getTestable().closeSocket();
         } catch (IOException e) {
-            // It is broken as it is.
+            // It is closed already.
         }
     }
 
-    /** Ends what is under way, and refuses what comes. */
+    /** Fails the requests in flight and all later ones. */
     public void close() {
         closed = true;
-        underWay.forEach(pending -> pending.failed(closedNow(Effect.UNKNOWN)));
+        pendingRequests.forEach(pending -> pending.failed(closedNow(Effect.UNKNOWN)));
     }
 }

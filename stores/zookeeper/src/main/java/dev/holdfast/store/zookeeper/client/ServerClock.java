@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wall clock of the leader, as far as the answers to writes tell it: the leader stamps each write with its time, so
- * that was the time at some moment between sending and answer.
+ * An estimate of the leader's wall clock. The leader stamps each write, so its clock showed that time at some moment
+ * between the request and the answer.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -17,7 +17,7 @@ public final class ServerClock {
     private static final long MICROS = 1_000;
     private static final long MILLIS = 1_000;
 
-    /** By how much the clocks of two machines may run apart at most: one part in this many. */
+    /** The reciprocal of the largest difference in rate between the clocks of two machines. */
     private static final long DRIFT = 4_096;
 
     private record Sample(long mtimeMillis, long sent, long sentWallMillis, long answered) {}
@@ -25,16 +25,16 @@ public final class ServerClock {
     private final LongSupplier ticks;
     private final LongSupplier wallMillis;
 
-    /** The latest one alone: after a step of the clock, or under another leader, older ones are wrong. */
+    /** Only the latest: after a step of the clock, or under another leader, older samples are wrong. */
     private volatile @Nullable Sample sample;
 
-    /** Knows no time yet. */
+    /** Starts without a sample. */
     public ServerClock(LongSupplier ticks, LongSupplier wallMillis) {
         this.ticks = ticks;
         this.wallMillis = wallMillis;
     }
 
-    /** Takes the time of a write that was answered just now. */
+    /** Samples the time of a write that was answered just now. */
     void sample(long mtimeMillis, long sentNanos, long sentWallMillis) {
         sample = new Sample(mtimeMillis, sentNanos, sentWallMillis, ticks.getAsLong());
     }
@@ -44,7 +44,7 @@ public final class ServerClock {
         return wallMillis.getAsLong();
     }
 
-    /** The time at this moment, by the latest answer; anything before there was one. */
+    /** Bounds of the present time by the latest answer; without bounds before the first. */
     public ServerTime time() {
         Sample from = sample;
         if (from == null) {
@@ -58,7 +58,7 @@ public final class ServerClock {
                 (from.mtimeMillis + 1) * MILLIS + sinceSent + sinceSent / DRIFT);
     }
 
-    /** What has passed at least since a time that the server told; zero if that is not known. */
+    /** The least time since a time stamp of the server; zero if unknown. */
     public Duration since(long mtimeMillis) {
         long micros = Math.max(0, time().earliestMicros() - mtimeMillis * MILLIS);
         return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));

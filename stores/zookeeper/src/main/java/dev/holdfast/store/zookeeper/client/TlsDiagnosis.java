@@ -25,19 +25,19 @@ import org.apache.zookeeper.common.ClientX509Util;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Diagnosis of a connection that does not come about because servers and client do not agree on TLS, or because another
- * kind of server listens there. ZooKeeper's client only logs what it fails of, and tries again.
+ * Finds out whether a connection fails because servers and client disagree on TLS, or because another kind of server
+ * listens there. ZooKeeper's client only logs such failures and retries.
  */
 final class TlsDiagnosis {
 
     /**
-     * The only question that servers answer by default, in as many bytes as it takes to see that it is not TLS. The
-     * answer does not matter.
+     * The only command that servers answer by default, and long enough to be recognised as not TLS. The answer does not
+     * matter.
      */
     private static final byte[] QUESTION = "srvr\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** After so long without a word the answer is over, once it has begun. */
-    private static final int PAUSE_MILLIS = 300;
+    /** An answer that has begun ends after this pause. */
+    private static final int ANSWER_PAUSE_MILLIS = 300;
 
     private final List<InetSocketAddress> servers;
     private final Optional<SSLContext> own;
@@ -46,16 +46,16 @@ final class TlsDiagnosis {
     private final int timeoutMillis;
 
     /**
-     * Looks at no server yet.
+     * Creates a diagnosis, which connects to nothing yet.
      *
-     * @param own what secures the connections of the client; empty if they are plain
-     * @param timeout the time for the answers of all servers together
+     * @param own the TLS context of the client; empty if it does not use TLS
+     * @param timeout for the answers of all servers together
      */
     TlsDiagnosis(String servers, Optional<SSLContext> own, ZKClientConfig config, Duration timeout) {
         this.servers = new ConnectStringParser(servers).getServerAddresses();
         this.own = own;
         this.checksHosts = own.isPresent() && checksHosts(config);
-        this.protocols = own.isPresent() ? Tls.protocols(config) : Optional.empty();
+        this.protocols = own.isPresent() ? TlsSettings.protocols(config) : Optional.empty();
         this.timeoutMillis = Math.max(1, Math.toIntExact(timeout.toMillis() / this.servers.size()));
     }
 
@@ -65,7 +65,7 @@ final class TlsDiagnosis {
         }
     }
 
-    /** What is wrong with the first server of which that can be told. */
+    /** The problem of the first server with a recognised problem. */
     Optional<StoreException> find() {
         return servers.stream().flatMap(server -> find(server).stream()).findFirst();
     }
@@ -73,30 +73,33 @@ final class TlsDiagnosis {
     private Optional<StoreException> find(InetSocketAddress server) {
         String place = "the ZooKeeper server at " + server.getHostString() + ":" + server.getPort();
         try {
-            return Optional.ofNullable(own.isPresent() ? ofSecure(server, own.get(), place) : ofPlain(server, place));
+            return Optional.ofNullable(
+                    own.isPresent() ? diagnoseSecure(server, own.get(), place) : diagnosePlain(server, place));
         } catch (IOException | NoSuchAlgorithmException e) {
-            return Optional.empty(); // nobody there, or nothing to do with TLS
+            return Optional.empty(); // no server, or a problem other than TLS
         }
     }
 
-    private @Nullable StoreException ofPlain(InetSocketAddress server, String place)
+    private @Nullable StoreException diagnosePlain(InetSocketAddress server, String place)
             throws IOException, NoSuchAlgorithmException {
         String answer = plainAnswer(server);
         if (!answer.isEmpty()) {
             return Character.isLetter(answer.charAt(0)) && !answer.startsWith("HTTP")
                     ? null
-                    : foreign(server, ofForeign(server).orElse("another kind of server does"));
+                    : foreign(server, foreignKind(server).orElse("another kind of server does"));
         }
-        IOException failure = failureOfTls(server, SSLContext.getDefault());
-        boolean speaksTls = failure == null || has(failure, CertificateException.class) || isAlert(failure);
+        IOException failure = handshakeFailure(server, SSLContext.getDefault());
+        boolean speaksTls = failure == null || has(failure, CertificateException.class) || isTlsAlert(failure);
         if (speaksTls) {
             return new StoreException(
                     Reason.UNAVAILABLE, Effect.NONE, place + " uses TLS; use the scheme zookeepers://", failure);
         }
-        return ofForeign(server).map(words -> foreign(server, words)).orElse(null);
+        return foreignKind(server)
+                .map(description -> foreign(server, description))
+                .orElse(null);
     }
 
-    private Optional<String> ofForeign(InetSocketAddress server) {
+    private Optional<String> foreignKind(InetSocketAddress server) {
         return ForeignServer.of(question -> {
                     try {
                         return answer(server, question, ForeignServer.LONGEST_ANSWER);
@@ -104,35 +107,35 @@ final class TlsDiagnosis {
                         return "";
                     }
                 })
-                .map(ForeignServer::words);
+                .map(ForeignServer::description);
     }
 
-    private static StoreException foreign(InetSocketAddress server, String words) {
+    private static StoreException foreign(InetSocketAddress server, String description) {
         return denied(
                 "what listens at " + server.getHostString() + ":" + server.getPort()
-                        + " is not a ZooKeeper server: it answers as " + words,
+                        + " is not a ZooKeeper server: it answers as " + description,
                 null);
     }
 
-    private @Nullable StoreException ofSecure(InetSocketAddress server, SSLContext context, String place)
+    private @Nullable StoreException diagnoseSecure(InetSocketAddress server, SSLContext context, String place)
             throws IOException {
-        IOException failure = failureOfTls(server, context);
+        IOException failure = handshakeFailure(server, context);
         if (failure == null) {
             return null;
         } else if (has(failure, GeneralSecurityException.class)) {
             return denied(
-                    place + " presents a certificate that is not trusted (" + words(failure)
+                    place + " presents a certificate that is not trusted (" + description(failure)
                             + "): set 'ca' to the authority that signed it, and use a host name that the "
                             + "certificate contains",
                     failure);
-        } else if (isAlert(failure)) {
+        } else if (isTlsAlert(failure)) {
             return denied(
-                    place + " rejects the TLS handshake of this client (" + words(failure)
+                    place + " rejects the TLS handshake of this client (" + description(failure)
                             + "): it may require a certificate from an authority that it trusts (set "
                             + "'clientCertificate'), or another TLS version",
                     failure);
         }
-        Optional<String> foreign = ofForeign(server);
+        Optional<String> foreign = foreignKind(server);
         if (foreign.isPresent()) {
             return foreign(server, foreign.get());
         } else if (!plainAnswer(server).isEmpty()) {
@@ -146,13 +149,13 @@ final class TlsDiagnosis {
         return null;
     }
 
-    /** The first characters that it sends to a client without TLS; empty if they are none. A port may do both. */
+    /** The first characters that a server sends without TLS; empty if it sends none. A port may support both. */
     private String plainAnswer(InetSocketAddress server) throws IOException {
         String text = answer(server, QUESTION, 4);
         return text.chars().allMatch(c -> c >= ' ' && c < 127) ? text : "";
     }
 
-    /** The first characters that it sends to a client that sends this: what comes until it closes, or says no more. */
+    /** The beginning of the answer to a question, until the server closes the connection or pauses. */
     private String answer(InetSocketAddress server, byte[] question, int most) throws IOException {
         byte[] answer = new byte[most];
         int size = 0;
@@ -162,10 +165,10 @@ final class TlsDiagnosis {
             while (read >= 0 && size < most) {
                 size += read;
                 read = socket.getInputStream().read(answer, size, most - size);
-                socket.setSoTimeout(Math.min(timeoutMillis, PAUSE_MILLIS));
+                socket.setSoTimeout(Math.min(timeoutMillis, ANSWER_PAUSE_MILLIS));
             }
         } catch (SocketTimeoutException | SocketException e) {
-            // That was all.
+            // The answer is complete.
         }
         return new String(answer, 0, size, StandardCharsets.ISO_8859_1);
     }
@@ -182,8 +185,8 @@ final class TlsDiagnosis {
         }
     }
 
-    /** Null if the two agree. */
-    private @Nullable IOException failureOfTls(InetSocketAddress server, SSLContext context) throws IOException {
+    /** The failure of a TLS handshake; null if it succeeds. */
+    private @Nullable IOException handshakeFailure(InetSocketAddress server, SSLContext context) throws IOException {
         try (Socket plain = connected(server);
                 SSLSocket secure = (SSLSocket) context.getSocketFactory()
                         .createSocket(plain, server.getHostString(), server.getPort(), true)) {
@@ -198,9 +201,8 @@ final class TlsDiagnosis {
             } catch (SocketTimeoutException e) {
                 return new SSLException("no answer to the handshake", e);
             }
-            // From TLS 1.3 on a server refuses a client after that. It is asked nothing: what it can't read any more
-            // would
-            // reset the connection, and lose the refusal. One that says nothing has no objection.
+            // Since TLS 1.3 a server rejects a client only after the handshake. A request could reset the connection
+            // and lose the alert, so none is sent. A silent server has accepted the client.
             int unused = secure.getInputStream().read();
             return null;
         } catch (SocketTimeoutException e) {
@@ -214,7 +216,7 @@ final class TlsDiagnosis {
         return new StoreException(Reason.DENIED, Effect.NONE, text, failure);
     }
 
-    private static boolean isAlert(IOException failure) {
+    private static boolean isTlsAlert(IOException failure) {
         return failure instanceof SSLException
                 && String.valueOf(failure.getMessage()).contains("fatal alert");
     }
@@ -228,9 +230,9 @@ final class TlsDiagnosis {
         return false;
     }
 
-    /** What the one who looked at the certificate says. */
-    private static String words(Throwable failure) {
+    /** The message of the deepest cause. */
+    private static String description(Throwable failure) {
         Throwable cause = failure.getCause();
-        return cause == null ? String.valueOf(failure.getMessage()) : words(cause);
+        return cause == null ? String.valueOf(failure.getMessage()) : description(cause);
     }
 }

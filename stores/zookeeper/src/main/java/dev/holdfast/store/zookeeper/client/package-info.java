@@ -1,4 +1,4 @@
-/** Requests to an ensemble, through a client of the store's own or one that the program lends. */
+/** Requests to an ensemble through a handle of the store's own, or one that the program lends. */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast.store.zookeeper.client;

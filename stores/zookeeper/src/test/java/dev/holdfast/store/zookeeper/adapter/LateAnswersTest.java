@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a client is told while answers come later than it waits for them, on a connection that does not break. */
+/** What a client is notified of while answers arrive after their time-out, on a working connection. */
 @Tag("server")
 class LateAnswersTest {
 
@@ -45,7 +45,7 @@ class LateAnswersTest {
     private final FaultProxy network = FaultProxy.to(server.port());
     private final RegisterAdapter late = open("127.0.0.1:" + network.port(), REQUEST_TIMEOUT);
     private final RegisterAdapter prompt = open(server.connectString(), Duration.ofMinutes(1));
-    private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> reports = new LinkedBlockingQueue<>();
 
     private static RegisterAdapter open(String servers, Duration requestTimeout) {
         return ZooKeeperAdapter.open(
@@ -66,12 +66,12 @@ class LateAnswersTest {
         late.listen(new RegisterListener() {
             @Override
             public void delivered(SessionId session, byte[] mail, RecordVersion record) {
-                heard.add(new String(mail, UTF_8));
+                reports.add(new String(mail, UTF_8));
             }
 
             @Override
             public void gone(SessionId session) {
-                heard.add(session.value());
+                reports.add(session.value());
             }
 
             @Override
@@ -98,8 +98,8 @@ class LateAnswersTest {
         }
     }
 
-    private String heard() throws InterruptedException {
-        return String.valueOf(heard.poll(20, TimeUnit.SECONDS));
+    private String nextReport() throws InterruptedException {
+        return String.valueOf(reports.poll(20, TimeUnit.SECONDS));
     }
 
     @Test
@@ -120,7 +120,7 @@ class LateAnswersTest {
         assertThat(answer(prompt.write(write))).isInstanceOf(WriteResult.Written.class);
         awaitTimeOuts();
         network.heal();
-        assertThat(heard()).isEqualTo("revoked");
+        assertThat(nextReport()).isEqualTo("revoked");
     }
 
     @Test
@@ -129,13 +129,13 @@ class LateAnswersTest {
                 answer(prompt.openSession(Duration.ofMinutes(1), "gone")).id();
         var unused = answer(prompt.closeSession(ended).thenApply(done -> true));
         network.delay(DELAY);
-        late.watch(Set.of(ended));
+        late.watchSessions(Set.of(ended));
         awaitTimeOuts();
         network.heal();
-        assertThat(heard()).isEqualTo(ended.value());
+        assertThat(nextReport()).isEqualTo(ended.value());
     }
 
-    /** Its time is long, and so is that of the connection: it ends soon only if that is asked again. */
+    /** The ttl is long, and so is that of the connection: the session ends soon only if its end is retried. */
     @Test
     void endOfASessionThatIsLostOnItsWayIsSentAgain() throws Exception {
         SessionId session =

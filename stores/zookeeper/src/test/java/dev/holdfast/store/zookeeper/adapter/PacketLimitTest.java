@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.store.zookeeper.client.Failures;
+import dev.holdfast.store.zookeeper.client.ZooKeeperFailures;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
@@ -14,7 +14,7 @@ class PacketLimitTest {
 
     private static final int SIZE = 300_000;
 
-    private final StoreException loss = Failures.of(Code.CONNECTIONLOSS);
+    private final StoreException loss = ZooKeeperFailures.of(Code.CONNECTIONLOSS);
     private long now = 1;
     private final PacketLimit limit = new PacketLimit(1_000_000, () -> now);
 
@@ -97,8 +97,8 @@ class PacketLimitTest {
 
     @Test
     void otherFailuresSayNothingOfTheSize() {
-        limit.failed(SIZE, now++, Failures.of(Code.OPERATIONTIMEOUT));
-        limit.failed(SIZE, now++, Failures.of(Code.SESSIONEXPIRED));
+        limit.failed(SIZE, now++, ZooKeeperFailures.of(Code.OPERATIONTIMEOUT));
+        limit.failed(SIZE, now++, ZooKeeperFailures.of(Code.SESSIONEXPIRED));
         expectSent(SIZE);
     }
 }

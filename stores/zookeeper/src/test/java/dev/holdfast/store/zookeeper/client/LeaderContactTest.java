@@ -24,7 +24,7 @@ class LeaderContactTest {
 
     @BeforeEach
     void connect() {
-        contact.beginning(now(100));
+        contact.sessionOpening(now(100));
         contact.connected(Duration.ofSeconds(34));
     }
 
@@ -44,7 +44,7 @@ class LeaderContactTest {
     }
 
     private boolean counts(double from, double written) {
-        return contact.lasts(at(from), TTL, now(written));
+        return contact.outlasts(at(from), TTL, now(written));
     }
 
     @Test
@@ -100,7 +100,7 @@ class LeaderContactTest {
             answered(time, time);
         }
         assertThat(counts(140, 140)).isTrue();
-        assertThat(contact.lasts(at(140), Duration.ofSeconds(34).minusMillis(2_250), now(140)))
+        assertThat(contact.outlasts(at(140), Duration.ofSeconds(34).minusMillis(2_250), now(140)))
                 .as("one of each quarter of a second is known")
                 .isTrue();
     }
@@ -130,7 +130,7 @@ class LeaderContactTest {
     void longestTtlLeavesRoomForTheSilenceAndTheReport() {
         assertThat(contact.longestTtl()).isEqualTo(Duration.ofMillis(30_050));
         contact.connected(Duration.ofSeconds(4));
-        assertThat(contact.reportTime()).as("two ticks at most").isEqualTo(Duration.ofSeconds(1));
+        assertThat(contact.reportDelay()).as("two ticks at most").isEqualTo(Duration.ofSeconds(1));
         LeaderContact slow = new LeaderContact(Optional.of(Duration.ofSeconds(6)), () -> monotonic, () -> wall);
         slow.connected(Duration.ofSeconds(60));
         assertThat(slow.longestTtl()).isEqualTo(Duration.ofMillis(50_250));

@@ -18,7 +18,7 @@ class ServerClockTest {
         monotonic += millis;
     }
 
-    /** Takes the time of a write that took so long to arrive, and its answer so long to come back. */
+    /** Samples the time of a write whose request and answer took this long. */
     private void sample(long toServer, long sleeping, long back) {
         long sent = TimeUnit.MILLISECONDS.toNanos(monotonic);
         long sentWall = wall;

@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A call with one request and one answer, which remembers whether it was sent. */
-final class Call extends ClientCall.Listener<byte[]> {
+/** A call with one request and one answer, which records whether it was sent. */
+final class UnaryCall extends ClientCall.Listener<byte[]> {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> HAS_LEADER =
@@ -24,11 +24,11 @@ final class Call extends ClientCall.Listener<byte[]> {
     private final SentTracer tracer;
     private byte @Nullable [] answer;
 
-    private Call(SentTracer tracer) {
+    private UnaryCall(SentTracer tracer) {
         this.tracer = tracer;
     }
 
-    /** Calls. The result fails with a {@link CallFailure}. */
+    /** Starts a call. The result fails with a {@link CallFailure}. */
     static CompletableFuture<byte[]> start(
             Channel channel, MethodDescriptor<byte[], byte[]> method, byte[] request, String token, Duration timeout) {
         SentTracer tracer = new SentTracer();
@@ -36,22 +36,22 @@ final class Call extends ClientCall.Listener<byte[]> {
                 .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
                 .withStreamTracerFactory(tracer);
         ClientCall<byte[], byte[]> call = channel.newCall(method, options);
-        Call listener = new Call(tracer);
+        UnaryCall listener = new UnaryCall(tracer);
         call.start(listener, headers(token));
-        call.request(2); // an answer, and what must not follow it
+        call.request(2); // one answer; a second would be an error that gRPC reports
         call.sendMessage(request);
         call.halfClose();
         return listener.answered;
     }
 
     /**
-     * What goes with each call.
+     * The headers of each call.
      *
-     * @param token empty for nobody
+     * @param token empty for an anonymous client
      */
     static Metadata headers(String token) {
         Metadata headers = new Metadata();
-        // A member without a leader refuses at once, instead of keeping the request until its time is over.
+        // A member without a leader then rejects the request at once instead of holding it until the time-out.
         headers.put(HAS_LEADER, "true");
         if (!token.isEmpty()) {
             headers.put(TOKEN, token);
@@ -76,7 +76,7 @@ final class Call extends ClientCall.Listener<byte[]> {
         }
     }
 
-    /** Notices when a call gets a connection, before anything is written to it. */
+    /** Records that a call gets a connection, before anything is written to it. */
     private static final class SentTracer extends ClientStreamTracer.Factory {
         private volatile boolean wasSent;
 

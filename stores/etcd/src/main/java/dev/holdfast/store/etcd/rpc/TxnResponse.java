@@ -7,27 +7,27 @@ import java.util.List;
  * The answer to a transaction.
  *
  * @param succeeded whether all comparisons held
- * @param ranges of the operations that were done, the answers to those that read
+ * @param ranges the answers to the reads of the executed branch
  */
-public record TxnAnswer(Header header, boolean succeeded, List<RangeAnswer> ranges) {
+public record TxnResponse(ResponseHeader header, boolean succeeded, List<RangeResponse> ranges) {
 
-    static TxnAnswer of(MessageReader message) {
-        Header header = Header.NONE;
+    static TxnResponse of(MessageReader message) {
+        ResponseHeader header = ResponseHeader.NONE;
         boolean succeeded = false;
-        List<RangeAnswer> ranges = new ArrayList<>();
+        List<RangeResponse> ranges = new ArrayList<>();
         for (int field = message.next(); field != 0; field = message.next()) {
             switch (field) {
-                case 1 -> header = Header.of(message.message());
+                case 1 -> header = ResponseHeader.of(message.message());
                 case 2 -> succeeded = message.flag();
                 case 3 -> {
                     MessageReader operation = message.message();
                     if (operation.next() == 1) {
-                        ranges.add(RangeAnswer.of(operation.message()));
+                        ranges.add(RangeResponse.of(operation.message()));
                     }
                 }
                 default -> {}
             }
         }
-        return new TxnAnswer(header, succeeded, ranges);
+        return new TxnResponse(header, succeeded, ranges);
     }
 }

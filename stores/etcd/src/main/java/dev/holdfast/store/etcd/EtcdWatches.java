@@ -2,7 +2,7 @@ package dev.holdfast.store.etcd;
 
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
-import dev.holdfast.store.etcd.rpc.WatchAnswer;
+import dev.holdfast.store.etcd.rpc.WatchResponse;
 import dev.holdfast.store.etcd.rpc.WatchStream;
 import dev.holdfast.store.register.RegisterListener;
 import java.time.Duration;
@@ -30,9 +30,9 @@ import org.slf4j.LoggerFactory;
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks. The listener is called without a
  * lock.
  */
-final class Watches implements WatchStream.Listener {
+final class EtcdWatches implements WatchStream.Listener {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Watches.class);
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdWatches.class);
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final int MOST_DOUBLINGS = 6;
@@ -45,7 +45,7 @@ final class Watches implements WatchStream.Listener {
 
     private final EtcdClient client;
     private final KeyLayout keys;
-    private final Sessions sessions;
+    private final EtcdSessions sessions;
     private final StoreThreads threads;
     private final RegisterListener listener;
 
@@ -53,7 +53,7 @@ final class Watches implements WatchStream.Listener {
     // Guarded by the lock.
     private final Map<SessionId, Watched> watched = new HashMap<>();
     private final Map<Long, Watch> watches = new HashMap<>();
-    private final Queue<Runnable> toTell = new ArrayDeque<>();
+    private final Queue<Runnable> notifications = new ArrayDeque<>();
     private @Nullable WatchStream stream;
     private boolean isOpening;
     private boolean isClosed;
@@ -65,7 +65,8 @@ final class Watches implements WatchStream.Listener {
     private long lastWatch;
     private int failures;
 
-    Watches(EtcdClient client, KeyLayout keys, Sessions sessions, StoreThreads threads, RegisterListener listener) {
+    EtcdWatches(
+            EtcdClient client, KeyLayout keys, EtcdSessions sessions, StoreThreads threads, RegisterListener listener) {
         this.client = client;
         this.keys = keys;
         this.sessions = sessions;
@@ -144,23 +145,23 @@ final class Watches implements WatchStream.Listener {
 
     /** Runs a step under the lock, and notifies the listener of its results afterwards. */
     private void guarded(Runnable step) {
-        List<Runnable> told = new ArrayList<>();
+        List<Runnable> due = new ArrayList<>();
         lock.lock();
         try {
             step.run();
             if (lock.getHoldCount() == 1) {
-                told.addAll(toTell);
-                toTell.clear();
+                due.addAll(notifications);
+                notifications.clear();
             }
         } finally {
             lock.unlock();
         }
-        told.forEach(this::tell);
+        due.forEach(this::report);
     }
 
-    private void tell(Runnable news) {
+    private void report(Runnable notification) {
         try {
-            news.run();
+            notification.run();
         } catch (RuntimeException | Error e) {
             LOG.error("store={} a listener failed", client.name(), e);
         }
@@ -188,10 +189,10 @@ final class Watches implements WatchStream.Listener {
 
     private void end(Watched what) {
         WatchStream present = stream;
-        watches.entrySet().removeIf(watch -> {
-            boolean isOfIt = watch.getValue().what() == what;
+        watches.entrySet().removeIf(entry -> {
+            boolean isOfIt = entry.getValue().what() == what;
             if (isOfIt && present != null) {
-                present.cancel(watch.getKey());
+                present.cancel(entry.getKey());
             }
             return isOfIt;
         });
@@ -200,7 +201,7 @@ final class Watches implements WatchStream.Listener {
 
     /** Completes the stage that waits for the watch to begin, without the lock. */
     private void completeBegun(Watched what) {
-        toTell.add(() -> what.began.complete(null));
+        notifications.add(() -> what.began.complete(null));
     }
 
     private void open() {
@@ -208,7 +209,7 @@ final class Watches implements WatchStream.Listener {
             return;
         }
         isOpening = true;
-        var unused = client.watch(this)
+        var unused = client.openWatchStream(this)
                 .whenComplete((opened, failure) -> guarded(() -> {
                     isOpening = false;
                     if (failure != null) {
@@ -284,7 +285,7 @@ final class Watches implements WatchStream.Listener {
     }
 
     @Override
-    public void answered(WatchStream from, WatchAnswer answer) {
+    public void answered(WatchStream from, WatchResponse answer) {
         guarded(() -> {
             if (from == stream) {
                 isAnswering = true;
@@ -293,8 +294,8 @@ final class Watches implements WatchStream.Listener {
         });
     }
 
-    private void take(WatchStream from, WatchAnswer answer) {
-        Watch watch = watches.get(answer.watch());
+    private void take(WatchStream from, WatchResponse answer) {
+        Watch watch = watches.get(answer.watchId());
         if (watch == null) {
             return; // a sign of life, or an answer for an ended watch
         }
@@ -309,11 +310,11 @@ final class Watches implements WatchStream.Listener {
             failures = 0;
             readBegun();
         }
-        for (WatchAnswer.Event event : answer.events()) {
+        for (WatchResponse.Event event : answer.events()) {
             if (watch.isMailbox()) {
                 byte[] value = event.key().value();
                 long revision = event.key().modRevision();
-                toTell.add(() ->
+                notifications.add(() ->
                         listener.delivered(what.session, MailValue.mail(value), MailValue.record(value, revision)));
             } else if (event.isDeletion()) {
                 gone(what);
@@ -331,7 +332,7 @@ final class Watches implements WatchStream.Listener {
     private void gone(Watched what) {
         if (watched.remove(what.session, what)) {
             end(what);
-            toTell.add(() -> listener.gone(what.session));
+            notifications.add(() -> listener.gone(what.session));
         }
     }
 
@@ -359,7 +360,7 @@ final class Watches implements WatchStream.Listener {
                         begun.forEach(session -> read(session, living.containsKey(session)));
                         if (hasMissed) {
                             hasMissed = false;
-                            toTell.add(listener::resubscribed);
+                            notifications.add(listener::resubscribed);
                         }
                     } else if (stream == present) {
                         endStream();

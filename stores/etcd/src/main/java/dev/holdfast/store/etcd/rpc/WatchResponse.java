@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a watch stream tells.
+ * A message of a watch stream.
  *
- * @param watch which watch it is about; -1 for all
- * @param isCreated whether it answers that the watch was made
+ * @param watchId the watch; -1 for all
+ * @param isCreated whether it confirms that the watch was created
  * @param isCanceled whether the watch has ended
- * @param reason why it has ended
+ * @param reason why the watch has ended
  */
-public record WatchAnswer(long watch, boolean isCreated, boolean isCanceled, String reason, List<Event> events) {
+public record WatchResponse(long watchId, boolean isCreated, boolean isCanceled, String reason, List<Event> events) {
 
     /** A change of a key. */
     public record Event(boolean isDeletion, KeyValue key) {
@@ -31,15 +31,15 @@ public record WatchAnswer(long watch, boolean isCreated, boolean isCanceled, Str
         }
     }
 
-    static WatchAnswer of(MessageReader message) {
-        long watch = 0;
+    static WatchResponse of(MessageReader message) {
+        long watchId = 0;
         boolean isCreated = false;
         boolean isCanceled = false;
         String reason = "";
         List<Event> events = new ArrayList<>();
         for (int field = message.next(); field != 0; field = message.next()) {
             switch (field) {
-                case 2 -> watch = message.number();
+                case 2 -> watchId = message.number();
                 case 3 -> isCreated = message.flag();
                 case 4 -> isCanceled = message.flag();
                 case 6 -> reason = new String(message.bytes(), StandardCharsets.UTF_8);
@@ -47,6 +47,6 @@ public record WatchAnswer(long watch, boolean isCreated, boolean isCanceled, Str
                 default -> {}
             }
         }
-        return new WatchAnswer(watch, isCreated, isCanceled, reason, events);
+        return new WatchResponse(watchId, isCreated, isCanceled, reason, events);
     }
 }

@@ -9,11 +9,11 @@ import dev.holdfast.spi.support.DurationFormat;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.SessionRecord;
-import dev.holdfast.store.zookeeper.client.Failures;
 import dev.holdfast.store.zookeeper.client.HandleSource;
 import dev.holdfast.store.zookeeper.client.LeaderContact;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
+import dev.holdfast.store.zookeeper.client.ZooKeeperFailures;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -44,9 +44,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Thread-safety:</b> safe.
  */
-final class Sessions {
+final class ZooKeeperSessions {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Sessions.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSessions.class);
 
     private static final byte[] NOTHING = {};
 
@@ -78,7 +78,7 @@ final class Sessions {
         }
     };
 
-    Sessions(
+    ZooKeeperSessions(
             NodeLayout layout,
             Requests requests,
             HandleSource source,
@@ -145,17 +145,17 @@ final class Sessions {
         operations.add(Op.create(layout.beat(id), NOTHING, requests.acl(), CreateMode.EPHEMERAL));
         layout.helperNodes(id)
                 .forEach(path -> operations.add(Op.create(path, NOTHING, requests.acl(), CreateMode.PERSISTENT)));
-        // Its answer tells the time, which that to a creation does not.
+        // Its answer has the leader's time, which that to a creation lacks.
         operations.add(Op.setData(layout.beat(id), NOTHING, 0));
         long now = ticks.getAsLong();
         return requests.multi(operations)
                 .thenCompose(done -> {
                     if (done.isEmpty()) {
-                        throw Failures.missing(layout.sessions());
+                        throw ZooKeeperFailures.missing(layout.sessions());
                     }
                     OwnSession session = new OwnSession(id, ttl, ticks.getAsLong());
                     opened(session);
-                    return contact.lasts(now, ttl, now)
+                    return contact.outlasts(now, ttl, now)
                             ? CompletableFuture.completedFuture(Optional.of(0L))
                             : renewLater(session, 0, now, 1);
                 })
@@ -163,8 +163,9 @@ final class Sessions {
                     if (failure != null || epoch.isEmpty()) {
                         StoreException reason =
                                 failure == null ? contended("a session that was opened") : asStoreException(failure);
-                        // It may be open all the same, and nobody would end it. One that was never sent leaves nothing:
-                        // callers who try again and again in an outage would leave more than the servers can bear.
+                        // It may be open nevertheless, and nothing else would end it. If nothing was sent there is
+                        // nothing to
+                        // to end; removals at each retry of an outage would overload the servers.
                         if (own.containsKey(id) || reason.effect() == Effect.UNKNOWN) {
                             var unused = end(id);
                         }
@@ -196,7 +197,7 @@ final class Sessions {
         if (session.endIfOver(now)) {
             forget(session.id(), removals.add(session.id()));
         } else if (!session.hasEnded()) {
-            // While a renewal has no answer its session is looked at again soon.
+            // While a renewal has no answer, checks its session again soon.
             long left = Math.max(session.leftNanos(now), TimeUnit.MILLISECONDS.toNanos(5));
             try {
                 var unused = timer.schedule(() -> endWhenOver(session), left, TimeUnit.NANOSECONDS);
@@ -239,11 +240,11 @@ final class Sessions {
         }
     }
 
-    /** Notes that the node of a session is gone. */
+    /** Notes that the node of a session was deleted. */
     void gone(SessionId id) {
         OwnSession session = own.get(id);
         if (session != null && session.end()) {
-            var unused = removals.add(id); // its node is gone, but perhaps not its mailbox and index
+            var unused = removals.add(id); // its mailbox and index may be left
             forget(id, CompletableFuture.completedFuture(null));
         }
     }
@@ -281,7 +282,7 @@ final class Sessions {
     private CompletableFuture<Optional<Long>> renewForTtl(OwnSession session, long epoch, long from, int attempt) {
         long written = ticks.getAsLong();
         return renew(session, epoch, 1).thenCompose(present -> {
-            if (present.isEmpty() || present.get() > epoch || contact.lasts(from, session.ttl(), written)) {
+            if (present.isEmpty() || present.get() > epoch || contact.outlasts(from, session.ttl(), written)) {
                 return CompletableFuture.completedFuture(present);
             }
             return attempt < ATTEMPTS
@@ -308,7 +309,7 @@ final class Sessions {
                                     renewed.completeExceptionally(failure);
                                 }
                             })),
-                    contact.reportTime().toNanos(),
+                    contact.reportDelay().toNanos(),
                     TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             renewed.completeExceptionally(new StoreException(Reason.CLOSED, Effect.UNKNOWN, "the store is closed", e));

@@ -10,27 +10,27 @@ import java.util.Set;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** What the failures of calls mean. */
-public final class Failures {
+/** Translates failed calls to {@link StoreException}s. */
+public final class EtcdFailures {
 
-    /** What the server says, word by word, when it refuses a request before it proposes anything to the others. */
-    private static final Set<String> REFUSED_AT_THE_DOOR = Set.of(
+    /** The exact messages of a server that rejects a request before it proposes anything to the other members. */
+    private static final Set<String> REJECTED_BEFORE_PROPOSAL = Set.of(
             "etcdserver: no leader",
             "etcdserver: too many requests",
             "etcdserver: not capable",
             "etcdserver: rpc not supported for learner");
 
-    /** What the library says when a connection ends before an answer; the second where TLS was to be spoken. */
-    private static final List<String> CLOSED_AT_ONCE =
+    /** The library's messages when a connection ends before an answer; the second one with TLS. */
+    private static final List<String> CLOSED_WITHOUT_ANSWER =
             List.of("Network closed for unknown reason", "Connection closed while performing TLS negotiation");
 
-    /** The last is said to who has no token, since the server knew no users when one was asked for. */
+    /** The last one occurs if authentication was off when the client requested its token. */
     private static final List<String> STALE_TOKEN =
             List.of("invalid auth token", "auth: revision in header is old", "user name is empty");
 
     private static final List<String> WRONG_USER = List.of("authentication failed", "user name not found");
 
-    /** Codes by which the server refuses a request, before it does any of it. */
+    /** Codes of a request that the server rejects before it does anything. */
     private static final Set<Status.Code> REFUSALS = Set.of(
             Status.Code.INVALID_ARGUMENT,
             Status.Code.NOT_FOUND,
@@ -38,15 +38,15 @@ public final class Failures {
             Status.Code.OUT_OF_RANGE,
             Status.Code.UNIMPLEMENTED);
 
-    private Failures() {}
+    private EtcdFailures() {}
 
-    /** After the end of the store. */
+    /** The store is closed. */
     public static StoreException closed(Effect effect) {
         return new StoreException(Reason.CLOSED, effect, "the connection to etcd was closed by this client", null);
     }
 
-    /** The answer is none that etcd gives. */
-    static StoreException nonsense(String server, RuntimeException why) {
+    /** The answer is not one of etcd. */
+    static StoreException malformedAnswer(String server, RuntimeException why) {
         return new StoreException(
                 Reason.CORRUPT, Effect.UNKNOWN, server + " sent a reply that is not a valid etcd message", why);
     }
@@ -61,23 +61,23 @@ public final class Failures {
                 null);
     }
 
-    /** Whether the server knows the user, and does not permit this to it. */
+    /** Whether the user lacks a permission. */
     public static boolean isForbidden(StoreException failure) {
         return failure.getCause() instanceof CallFailure refusal && refusal.code() == Status.Code.PERMISSION_DENIED;
     }
 
-    /** Whether the server closed the connection instead of an answer, as it does if only one side speaks TLS. */
-    public static boolean isClosedAtOnce(StoreException failure) {
-        return failure.getCause() instanceof CallFailure known && CLOSED_AT_ONCE.contains(known.description());
+    /** Whether the server closed the connection without an answer, as happens if only one side uses TLS. */
+    public static boolean isClosedWithoutAnswer(StoreException failure) {
+        return failure.getCause() instanceof CallFailure known && CLOSED_WITHOUT_ANSWER.contains(known.description());
     }
 
-    /** Whether the token of this user is not valid any more; nothing was done. */
-    static boolean isOfToken(CallFailure failure) {
-        return STALE_TOKEN.stream().anyMatch(failure.words()::contains);
+    /** Whether the call had no effect because the token is no longer valid. */
+    static boolean isTokenInvalid(CallFailure failure) {
+        return STALE_TOKEN.stream().anyMatch(failure.fullDescription()::contains);
     }
 
     static boolean isAuthenticationOff(CallFailure failure) {
-        return failure.words().contains("authentication is not enabled");
+        return failure.fullDescription().contains("authentication is not enabled");
     }
 
     static boolean isLeaseMissing(Throwable failure) {
@@ -89,8 +89,8 @@ public final class Failures {
         return failure instanceof StoreException known && known.reason() == Reason.UNAVAILABLE;
     }
 
-    /** Whether another member, or another connection, might do better. */
-    static boolean isOfConnection(CallFailure failure) {
+    /** Whether another member or connection might answer. */
+    static boolean isConnectionFailure(CallFailure failure) {
         return failure.code() == Status.Code.UNAVAILABLE
                 || failure.code() == Status.Code.DEADLINE_EXCEEDED
                 || failure.code() == Status.Code.INTERNAL
@@ -98,8 +98,8 @@ public final class Failures {
     }
 
     static StoreException of(CallFailure failure, String server) {
-        String words = failure.words();
-        if (words.contains("database space exceeded")) {
+        String fullDescription = failure.fullDescription();
+        if (fullDescription.contains("database space exceeded")) {
             return new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
@@ -109,10 +109,10 @@ public final class Failures {
             return new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
-                    server + " denies this user a permission that locks need (" + words
+                    server + " denies this user a permission that locks need (" + fullDescription
                             + "); docs/stores/etcd.md lists the permissions",
                     failure);
-        } else if (isOfToken(failure) || WRONG_USER.stream().anyMatch(words::contains)) {
+        } else if (isTokenInvalid(failure) || WRONG_USER.stream().anyMatch(fullDescription::contains)) {
             return new StoreException(
                     Reason.DENIED, Effect.NONE, server + " rejects the user name or password", failure);
         }
@@ -122,20 +122,23 @@ public final class Failures {
                     Reason.DENIED,
                     Effect.NONE,
                     "no TLS connection to " + server + " could be established: "
-                            + (tlsProblem instanceof NotSslRecordException ? "the server does not use TLS" : words),
+                            + (tlsProblem instanceof NotSslRecordException
+                                    ? "the server does not use TLS"
+                                    : fullDescription),
                     failure);
         }
         boolean hadNoEffect = !failure.wasSent()
                 || REFUSALS.contains(failure.code())
-                || REFUSED_AT_THE_DOOR.contains(failure.description());
+                || REJECTED_BEFORE_PROPOSAL.contains(failure.description());
         return new StoreException(
                 Reason.UNAVAILABLE,
                 hadNoEffect ? Effect.NONE : Effect.UNKNOWN,
-                (failure.wasSent() ? server + " did not answer as expected: " : server + " can't be reached: ") + words,
+                (failure.wasSent() ? server + " did not answer as expected: " : server + " can't be reached: ")
+                        + fullDescription,
                 failure);
     }
 
-    /** Something of TLS, if nothing was sent because of it. */
+    /** The failed TLS handshake because of which nothing was sent; null for other failures. */
     private static @Nullable Throwable tlsProblem(CallFailure failure) {
         for (Throwable t = failure.wasSent() ? null : failure.getCause(); t != null; t = t.getCause()) {
             if (t instanceof SSLException) {

@@ -10,34 +10,34 @@ import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.X509Exception;
 
 /**
- * The settings of ZooKeeper's client for TLS, which are properties. It speaks TLS on sockets of Netty alone, and
- * ignores these properties on the others.
+ * The TLS properties of ZooKeeper's client. It supports TLS only on Netty's sockets, and ignores these properties on
+ * others.
  */
-public final class Tls {
+public final class TlsSettings {
 
     private static final String NETTY_SOCKET = "org.apache.zookeeper.ClientCnxnSocketNetty";
 
     private static final String FILE_TYPE = "PEM";
 
-    /** By default a client speaks one version alone: of its own day, which older servers don't know. */
+    /** By default a client offers only one version, which older servers may not support. */
     private static final String PROTOCOLS = "TLSv1.3,TLSv1.2";
 
     private static final String ENABLED_PROTOCOLS = "zookeeper.ssl.enabledProtocols";
 
-    /** What the client needs of Netty for TLS: a class of each artifact that does not bring the other. */
+    /** The artifacts of Netty that TLS needs and that do not depend on each other, each by one of its classes. */
     private static final Map<String, String> ARTIFACTS = Map.of(
             "io.netty.handler.ssl.SslContext", "io.netty:netty-handler",
             "io.netty.channel.epoll.Epoll", "io.netty:netty-transport-classes-epoll");
 
-    private Tls() {}
+    private TlsSettings() {}
 
-    /** Switches TLS on. */
+    /** Enables TLS. */
     public static void require(ZKClientConfig config) {
         config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
     }
 
     /**
-     * Trusts the authorities whose certificates are in a file in PEM form, and no others.
+     * Trusts only the authorities whose certificates are in a PEM file.
      *
      * @throws IllegalArgumentException if there is no such file
      */
@@ -47,11 +47,11 @@ public final class Tls {
     }
 
     /**
-     * Shows the certificate to the server that is in a file in PEM form with its key.
+     * Presents the client certificate in a PEM file, which also has its key.
      *
      * @throws IllegalArgumentException if there is no such file
      */
-    public static void show(ZKClientConfig config, Path certificateAndKey) {
+    public static void present(ZKClientConfig config, Path certificateAndKey) {
         require(config);
         useFile(config, "zookeeper.ssl.keyStore.", certificateAndKey);
     }
@@ -62,23 +62,22 @@ public final class Tls {
         }
         config.setProperty(store + "location", file.toString());
         config.setProperty(store + "type", FILE_TYPE);
-        // Those of system properties are for other files.
+        // Passwords in system properties belong to other files.
         config.setProperty(store + "password", "");
         config.setProperty(store + "passwordPath", "");
     }
 
     /**
-     * What secures the connections of a client with these settings, which is then set to use it; empty if they are
-     * plain.
+     * Completes the settings of a client that uses TLS and returns its context; empty if it does not use TLS.
      *
-     * @throws IllegalArgumentException if a file has not what it should have
+     * @throws IllegalArgumentException if a file has the wrong content
      * @throws IllegalStateException if a library is missing
      */
     static Optional<SSLContext> prepare(ZKClientConfig config) {
         if (!config.getBoolean(ZKClientConfig.SECURE_CLIENT)) {
             return Optional.empty();
         }
-        ARTIFACTS.forEach(Tls::requireClass);
+        ARTIFACTS.forEach(TlsSettings::requireClass);
         if (config.getProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET) == null) {
             config.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, NETTY_SOCKET);
         }
@@ -97,14 +96,14 @@ public final class Tls {
         }
     }
 
-    /** The versions of TLS that a client with these settings speaks; empty for those that the JVM does. */
+    /** The TLS versions that a client with these settings offers; empty for the JVM's default. */
     static Optional<String[]> protocols(ZKClientConfig config) {
         return Optional.ofNullable(config.getProperty(ENABLED_PROTOCOLS)).map(all -> all.split(","));
     }
 
     private static void requireClass(String name, String artifact) {
         try {
-            Class.forName(name, false, Tls.class.getClassLoader());
+            Class.forName(name, false, TlsSettings.class.getClassLoader());
         } catch (ClassNotFoundException e) {
             throw new IllegalStateException(
                     "TLS to ZooKeeper needs Netty, but its artifact " + artifact

@@ -5,9 +5,9 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
-import dev.holdfast.store.etcd.rpc.Header;
-import dev.holdfast.store.etcd.rpc.LeaseAnswer;
-import dev.holdfast.store.etcd.rpc.RangeAnswer;
+import dev.holdfast.store.etcd.rpc.LeaseResponse;
+import dev.holdfast.store.etcd.rpc.RangeResponse;
+import dev.holdfast.store.etcd.rpc.ResponseHeader;
 import dev.holdfast.store.etcd.rpc.Transaction;
 import dev.holdfast.store.etcd.rpc.Transaction.Branch;
 import dev.holdfast.store.register.Arrival;
@@ -32,7 +32,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks.
  */
-final class Sessions {
+final class EtcdSessions {
 
     /** Below the default limit of a server for the operations of a transaction. */
     private static final int MOST_AT_ONCE = 100;
@@ -53,9 +53,9 @@ final class Sessions {
      *
      * @param connection the connection that it used
      */
-    private record Confirmed(RangeAnswer read, EtcdClient.Connection connection) {}
+    private record Confirmed(RangeResponse read, EtcdClient.Connection connection) {}
 
-    Sessions(EtcdClient client, KeyLayout keys) {
+    EtcdSessions(EtcdClient client, KeyLayout keys) {
         this.client = client;
         this.keys = keys;
     }
@@ -76,9 +76,9 @@ final class Sessions {
 
     CompletionStage<Map<SessionId, SessionRecord>> read(Collection<SessionId> sessions) {
         CompletionStage<Map<SessionId, SessionRecord>> all = CompletableFuture.completedFuture(Map.of());
-        List<SessionId> asked = List.copyOf(sessions);
-        for (int i = 0; i < asked.size(); i += MOST_AT_ONCE) {
-            List<SessionId> some = asked.subList(i, Math.min(asked.size(), i + MOST_AT_ONCE));
+        List<SessionId> ids = List.copyOf(sessions);
+        for (int i = 0; i < ids.size(); i += MOST_AT_ONCE) {
+            List<SessionId> some = ids.subList(i, Math.min(ids.size(), i + MOST_AT_ONCE));
             all = all.thenCombine(readSome(some), (before, more) -> {
                 Map<SessionId, SessionRecord> both = new HashMap<>(before);
                 both.putAll(more);
@@ -102,11 +102,11 @@ final class Sessions {
     }
 
     /*
-     * A renewal is no write: the member that believes it leads answers it alone, and one that was cut off or stood
-     * still may believe that for a while, while its successor lets the session end. So a renewal counts only between
-     * two reads that the majority has confirmed, in one and the same term: then whoever answered led until after it,
-     * and whoever leads next gives every session its whole time again. The first of the two may be long ago if it
-     * went through the same connection: terms of a member only rise. So it is the second one of the last keep-alive.
+     * A renewal is not a write. A member that believes it leads answers it alone, and may believe so for a while after
+     * it was cut off or paused, while its successor lets the session end. So a renewal counts only between two
+     * linearizable reads in the same term: then the member that answered led until after the renewal, and its successor
+     * renews every session for its whole ttl. The first read may be old if it used the same connection, because a
+     * member's term only increases. So it is the second read of the previous keep-alive.
      */
     CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch) {
         if (client.isReplaced()) {
@@ -121,7 +121,7 @@ final class Sessions {
     }
 
     private CompletionStage<Optional<Long>> keepAlive(
-            SessionId session, long epoch, RangeAnswer before, int attempts, EtcdClient.Connection connection) {
+            SessionId session, long epoch, RangeResponse before, int attempts, EtcdClient.Connection connection) {
         Optional<Long> present = epochOf(before);
         if (present.isEmpty() || present.get() > epoch) {
             return CompletableFuture.completedFuture(present);
@@ -143,11 +143,11 @@ final class Sessions {
                 }));
     }
 
-    private static boolean isOfOneTerm(Header before, Header renewal, Header after) {
+    private static boolean isOfOneTerm(ResponseHeader before, ResponseHeader renewal, ResponseHeader after) {
         return before.term() == renewal.term() && renewal.term() == after.term();
     }
 
-    private static Optional<Long> epochOf(RangeAnswer answer) {
+    private static Optional<Long> epochOf(RangeResponse answer) {
         return answer.only().map(key -> SessionValue.decoded(key.value()).epoch());
     }
 
@@ -225,30 +225,34 @@ final class Sessions {
     }
 
     CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> sessions) {
-        List<CompletableFuture<LeaseAnswer>> asked = new ArrayList<>();
+        List<CompletableFuture<LeaseResponse>> responses = new ArrayList<>();
         List<SessionId> ids = List.copyOf(sessions);
-        ids.forEach(session -> asked.add(client.left(KeyLayout.leaseOf(session)).toCompletableFuture()));
-        return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))
+        ids.forEach(session ->
+                responses.add(client.timeToLive(KeyLayout.leaseOf(session)).toCompletableFuture()));
+        return CompletableFuture.allOf(responses.toArray(new CompletableFuture<?>[0]))
                 .thenCompose(all -> {
-                    Map<SessionId, Duration> told = new HashMap<>();
-                    Set<SessionId> over = new HashSet<>();
+                    Map<SessionId, Duration> remaining = new HashMap<>();
+                    Set<SessionId> expired = new HashSet<>();
                     for (int i = 0; i < ids.size(); i++) {
-                        long seconds = asked.get(i).join().seconds();
+                        long seconds = responses.get(i).join().seconds();
                         if (seconds >= 0) {
-                            told.put(ids.get(i), Duration.ofSeconds(seconds));
+                            remaining.put(ids.get(i), Duration.ofSeconds(seconds));
                         } else {
-                            over.add(ids.get(i));
+                            expired.add(ids.get(i));
                         }
                     }
-                    return over.isEmpty() ? CompletableFuture.completedFuture(told) : withoutTime(told, over);
+                    return expired.isEmpty()
+                            ? CompletableFuture.completedFuture(remaining)
+                            : withoutTime(remaining, expired);
                 });
     }
 
     /** Reads them; an expired lease has ended only when its keys are deleted. */
-    private CompletionStage<Map<SessionId, Duration>> withoutTime(Map<SessionId, Duration> told, Set<SessionId> over) {
-        return read(over).thenApply(living -> {
-            living.keySet().forEach(session -> told.put(session, Duration.ZERO));
-            return told;
+    private CompletionStage<Map<SessionId, Duration>> withoutTime(
+            Map<SessionId, Duration> remaining, Set<SessionId> expired) {
+        return read(expired).thenApply(living -> {
+            living.keySet().forEach(session -> remaining.put(session, Duration.ZERO));
+            return remaining;
         });
     }
 }

@@ -1,18 +1,18 @@
 package dev.holdfast.store.etcd.rpc;
 
 /**
- * What every answer of etcd begins with.
+ * The header of every answer.
  *
  * @param cluster the cluster that answered
  * @param member the member that answered
- * @param revision the revision of the keys at that time
- * @param term the term of the consensus in which that member was
+ * @param revision the revision of the key space at that time
+ * @param term the member's raft term
  */
-public record Header(long cluster, long member, long revision, long term) {
+public record ResponseHeader(long cluster, long member, long revision, long term) {
 
-    static final Header NONE = new Header(0, 0, 0, 0);
+    static final ResponseHeader NONE = new ResponseHeader(0, 0, 0, 0);
 
-    static Header of(MessageReader message) {
+    static ResponseHeader of(MessageReader message) {
         long cluster = 0;
         long member = 0;
         long revision = 0;
@@ -26,6 +26,6 @@ public record Header(long cluster, long member, long revision, long term) {
                 default -> {}
             }
         }
-        return new Header(cluster, member, revision, term);
+        return new ResponseHeader(cluster, member, revision, term);
     }
 }

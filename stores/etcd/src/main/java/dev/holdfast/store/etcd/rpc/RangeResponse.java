@@ -7,26 +7,26 @@ import java.util.Optional;
 /**
  * The keys of a range.
  *
- * @param hasMore whether the limit left some out
+ * @param hasMore whether the limit left out further keys
  */
-public record RangeAnswer(Header header, List<KeyValue> keys, boolean hasMore) {
+public record RangeResponse(ResponseHeader header, List<KeyValue> keys, boolean hasMore) {
 
-    static RangeAnswer of(MessageReader message) {
-        Header header = Header.NONE;
+    static RangeResponse of(MessageReader message) {
+        ResponseHeader header = ResponseHeader.NONE;
         List<KeyValue> keys = new ArrayList<>();
         boolean hasMore = false;
         for (int field = message.next(); field != 0; field = message.next()) {
             switch (field) {
-                case 1 -> header = Header.of(message.message());
+                case 1 -> header = ResponseHeader.of(message.message());
                 case 2 -> keys.add(KeyValue.of(message.message()));
                 case 3 -> hasMore = message.flag();
                 default -> {}
             }
         }
-        return new RangeAnswer(header, keys, hasMore);
+        return new RangeResponse(header, keys, hasMore);
     }
 
-    /** The key, of a range that is one. */
+    /** The key of a range of one key. */
     public Optional<KeyValue> only() {
         return keys.stream().findFirst();
     }

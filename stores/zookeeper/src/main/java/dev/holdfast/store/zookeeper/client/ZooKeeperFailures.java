@@ -5,19 +5,19 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import org.apache.zookeeper.KeeperException;
 
-/** What the codes of ZooKeeper mean for who asked. */
-public final class Failures {
+/** Translates ZooKeeper's codes to {@link StoreException}s. */
+public final class ZooKeeperFailures {
 
-    private Failures() {}
+    private ZooKeeperFailures() {}
 
-    /** Says what a request failed of that was given to the client. */
+    /** The failure of a request that was given to the client. */
     public static StoreException of(KeeperException.Code code) {
         KeeperException cause = KeeperException.create(code);
         return switch (code) {
             case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT ->
                 new StoreException(
                         Reason.UNAVAILABLE, Effect.UNKNOWN, "the connection broke before ZooKeeper answered", cause);
-            // A handle of an expired session sends nothing, and a server refuses a session that moved on.
+            // A handle whose session expired sends nothing, and a server rejects a session that has moved.
             case SESSIONEXPIRED, SESSIONMOVED, SESSIONCLOSEDREQUIRESASLAUTH ->
                 new StoreException(
                         Reason.UNAVAILABLE, Effect.NONE, "the session at ZooKeeper has ended: " + code, cause);
@@ -45,7 +45,7 @@ public final class Failures {
         };
     }
 
-    /** Says that what should be there for good is not. */
+    /** A permanent node is missing. */
     public static StoreException missing(String path) {
         return new StoreException(
                 Reason.CORRUPT,

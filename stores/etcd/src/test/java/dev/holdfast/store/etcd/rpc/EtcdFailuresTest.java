@@ -8,10 +8,10 @@ import io.grpc.Status;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class FailuresTest {
+class EtcdFailuresTest {
 
     private static StoreException failure(String words) {
-        return Failures.of(new CallFailure(Status.UNAVAILABLE.withDescription(words), true), "etcd");
+        return EtcdFailures.of(new CallFailure(Status.UNAVAILABLE.withDescription(words), true), "etcd");
     }
 
     @ParameterizedTest
