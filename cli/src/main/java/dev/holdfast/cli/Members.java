@@ -69,7 +69,7 @@ final class Members {
         }
         String held = ", has " + member.held() + " of " + (member.held() + member.missing()) + " holds";
         if (!member.keptOutFor().isZero()) {
-            return "excluded for another " + DurationText.format(member.keptOutFor()) + ", because it lost its data"
+            return "kept out for another " + DurationText.format(member.keptOutFor()) + ", because it lost its data"
                     + held;
         }
         return (member.isComplete() ? "complete" : "counts") + held;

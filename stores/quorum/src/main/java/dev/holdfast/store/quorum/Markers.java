@@ -108,7 +108,7 @@ final class Markers {
     /** Why a member does not count at present. */
     static String why(MemberSession there, long now) {
         return there.isVerified
-                ? "it has lost its data and is excluded for another "
+                ? "it has lost its data and is kept out for another "
                         + DurationFormat.format(Duration.ofNanos(there.trustedFrom - now))
                 : "it is unknown whether it has kept its data";
     }
@@ -200,7 +200,7 @@ final class Markers {
         there.member.ask(command, (reply, failure) -> {
             if (reply instanceof Reply.Granted && isLoss) {
                 log.warn(
-                        "member={} has come back without its data; it is excluded for {} and then "
+                        "member={} has come back without its data; it is kept out for {} and then "
                                 + "regains what a majority has kept",
                         there.member,
                         quorum.rules.keptOut(quorum.longestLease));
