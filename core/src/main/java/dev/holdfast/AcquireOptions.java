@@ -57,7 +57,7 @@ public final class AcquireOptions {
      *
      * @param lease at least 200 ms, at most a hundred years
      * @throws IllegalArgumentException if it is out of range
-     * @throws IllegalStateException if a maximum hold time is set
+     * @throws IllegalStateException if a maximum hold time or a detached lease is set
      */
     public AcquireOptions withFixedLease(Duration lease) {
         requireNoOther("fixedLease", lease, "maxHold", maxHold);
@@ -71,7 +71,7 @@ public final class AcquireOptions {
      *
      * @param hold at least 200 ms, at most a hundred years
      * @throws IllegalArgumentException if it is out of range
-     * @throws IllegalStateException if a fixed lease is set
+     * @throws IllegalStateException if a fixed or detached lease is set
      */
     public AcquireOptions withMaxHold(Duration hold) {
         requireNoOther("maxHold", hold, "fixedLease", fixedLease);

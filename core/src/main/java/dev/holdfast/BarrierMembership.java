@@ -6,8 +6,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * The membership of a party in the generation that is inside a {@link DistributedDoubleBarrier}: a lease, which the
- * party gives up by leaving. It belongs to no thread.
+ * The membership of a party in the generation that is inside a {@link DistributedDoubleBarrier}: a lease, which ends
+ * when the party leaves. It belongs to no thread.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -68,7 +68,7 @@ public interface BarrierMembership extends AutoCloseable {
      * <p><b>Blocking:</b> until the store has answered, at most for the store time-out. <b>Interruption:</b> has no
      * effect.
      *
-     * @throws StoreUnavailableException if the store has not confirmed; the release is repeated in the background, and
+     * @throws StoreUnavailableException if the store has not confirmed the release, which is retried in the background;
      *     the lease ends the membership at the latest
      */
     @Override

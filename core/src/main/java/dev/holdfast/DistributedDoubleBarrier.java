@@ -28,13 +28,14 @@ import java.util.concurrent.CompletionStage;
  * has ended; one that dies inside counts as having left. A crash at any moment neither opens the barrier for fewer
  * parties nor keeps others inside.
  *
- * <p><b>Giving up.</b> A party that times out or is interrupted is either not counted, or the barrier is open and it
- * enters. Which of the two can't be known while the store does not answer, nor while the party that is about to open
- * takes longer than the store time-out, because it is slow, or dead and its lease has not ended. After the store
- * time-out the exception then says so: it has another one suppressed. The place of the party stays taken until no other
- * party can count it, and is released in the background. A party whose client is closed is like one that dies.
+ * <p><b>Giving up.</b> A party that times out or is interrupted is either not counted, or the barrier is open and the
+ * party enters. The client can't know which while the store does not answer, or while the party that is opening the
+ * barrier takes longer than the store time-out (because it is slow, or dead and its lease has not ended). After the
+ * store time-out, the exception says so with a {@linkplain Throwable#getSuppressed() suppressed} one. The place of the
+ * party stays taken until no other party can count it, and is released in the background. A party whose client is
+ * closed is like one that dies.
  *
- * <p><b>The number of parties</b> is declared by all users of the name. Another number is refused with {@link
+ * <p><b>The number of parties</b> is declared by all users of the name. Another number is rejected with {@link
  * LockMismatchException} while the barrier is in use.
  *
  * <p><b>Time.</b> The party that comes last opens the barrier. The others poll, at intervals of at most an eighth of

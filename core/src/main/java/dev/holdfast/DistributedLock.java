@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * {@linkplain Hold#isHeld() held} at any moment. Each has a greater {@linkplain Hold#fencingToken() token} than all
  * before it, only its owner can release it, and its owner is notified of its loss.
  *
- * <p><b>What it does not guarantee.</b> A lock here is a lease. Code can outlive its lease (a long GC pause,
- * a frozen machine or a slow network is enough), and then two processes may run at once. Where that would do harm, send
- * the token with every write, and have the written-to system refuse smaller ones; nothing else closes this gap.
+ * <p><b>What it does not guarantee.</b> A lock here is a lease. Code can outlive its lease (a long GC pause, a frozen
+ * machine or a slow network is enough), and then two processes may run at once. Where that would do harm, send the
+ * token with every write, and let the system you write to reject smaller ones; nothing else closes this gap.
  *
  * <p><b>Ownership.</b> Locks acquired by {@link #lock()}, {@link #acquire()}, {@link #tryLock()} and their variants
  * belong to the calling thread and are re-entrant: the thread may acquire again, with the same token, and the lock is
@@ -52,8 +52,8 @@ import org.jspecify.annotations.Nullable;
  * nothing that it did not hold before:
  *
  * <ul>
- *   <li>{@link StoreUnavailableException}: the store did not answer. Whether it granted is unknown; such a grant
- *       is withdrawn, or ends with the session.
+ *   <li>{@link StoreUnavailableException}: the store did not answer. It may have granted the lock; such a grant is
+ *       withdrawn, or ends with the session.
  *   <li>{@link StoreRefusedException}: the store will not serve this client, or its data is damaged.
  *   <li>{@link LockMismatchException}: the name is in use as something else.
  *   <li>{@link LockLostException}: the calling thread still has a lost hold of this lock to close.
@@ -168,7 +168,7 @@ public interface DistributedLock extends Lock, Lockable {
     }
 
     /**
-     * Runs a task under this lock, and interrupts it if the lock is lost meanwhile.
+     * Runs a task under this lock, and interrupts it if the lock is lost before it ends.
      *
      * <p>Waits as {@link #acquire(AcquireOptions)} does. The task runs on the calling thread, which owns the hold. If
      * the hold is lost before the task has ended, the thread is interrupted; this interrupt never outlives the call.
@@ -195,7 +195,7 @@ public interface DistributedLock extends Lock, Lockable {
     }
 
     /**
-     * Runs an asynchronous task under this lock, and cancels it if the lock is lost meanwhile. Never blocks.
+     * Runs an asynchronous task under this lock, and cancels it if the lock is lost before it ends. Never blocks.
      *
      * <p>Waits as {@link #acquireAsync(AcquireOptions)} does, then calls the task on the client's callback executor.
      * The hold belongs to itself and is released when the task's stage has completed. If it is lost before, the
@@ -211,12 +211,15 @@ public interface DistributedLock extends Lock, Lockable {
     <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
             AcquireOptions options, Function<? super Hold, ? extends CompletionStage<T>> task);
 
-    /** Whether the calling thread holds this lock, and its lease is good. Sends nothing to the store. */
+    /**
+     * Whether the calling thread holds this lock and its hold is {@linkplain Hold#isHeld() good}. Sends nothing to the
+     * store.
+     */
     boolean isHeldByCurrentThread();
 
     /**
-     * How many times the calling thread has acquired this lock and not released it yet, lost or not. Sends nothing to
-     * the store.
+     * How many times the calling thread has acquired this lock and not yet released it, even if it was lost. Sends
+     * nothing to the store.
      */
     int holdCount();
 
@@ -258,7 +261,7 @@ public interface DistributedLock extends Lock, Lockable {
      * @throws LockLostException if the hold was lost before; this call ends it, and never affects another owner's
      *     hold
      * @throws StoreUnavailableException if the store has not confirmed the release; this call ends the hold, the
-     *     release is repeated in the background, and the lease ends it at the latest
+     *     release is retried in the background, and the lease ends it at the latest
      */
     @Override
     void unlock();

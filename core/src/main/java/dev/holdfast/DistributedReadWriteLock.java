@@ -12,7 +12,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * }
  * }</pre>
  *
- * <p>Each side is a {@link DistributedLock} with all of its guarantees. The following is about both together.
+ * <p>Each side is a {@link DistributedLock} with all of its guarantees. The following rules apply to both sides
+ * together.
  *
  * <p><b>Sharing.</b> The readers of one process share one grant, and hand it over in memory. A process that holds the
  * write side hands it over to its own readers too, until its {@linkplain Holdfast.Builder#cohortBudget(Duration) cohort
@@ -24,9 +25,9 @@ import java.util.concurrent.locks.ReadWriteLock;
  *
  * <p><b>Re-entrancy.</b> A thread that holds a side may acquire it again. A thread that holds the write side may
  * acquire the read side too; if it then releases the write side it keeps reading (a <em>downgrade</em>), with no writer
- * in between. The other way round is refused at once with {@link IllegalStateException}: two readers that both
- * wanted to write would wait for each other forever. This applies to holds that belong to the thread. A hold of {@link
- * DistributedLock#acquireAsync()} belongs to itself, and waits even for holds of its caller.
+ * in between. The reverse fails at once with {@link IllegalStateException}: two readers that both wanted to write would
+ * deadlock. This applies to holds that belong to the thread. A hold of {@link DistributedLock#acquireAsync()} belongs
+ * to itself, and waits even for holds of its caller.
  *
  * <p><b>Tokens.</b> Every write hold has a greater token than all holds before it. A read hold has the highest token
  * that was issued before it under its grant, which shows what write it may have seen. Read tokens don't order readers,

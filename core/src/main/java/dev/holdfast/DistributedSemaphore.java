@@ -15,14 +15,14 @@ import java.util.concurrent.CompletionStage;
  * }
  * }</pre>
  *
- * <p>As long as the store has a single state, no more permits are {@linkplain Hold#isHeld() held} than exist. Those
- * that are acquired together are granted together or not at all, and released together. Each acquisition has its own
- * lease: it ends with its client, or with the {@linkplain AcquireOptions#withFixedLease(Duration) fixed} or {@linkplain
+ * <p>As long as the store has a single state, no more permits are {@linkplain Hold#isHeld() held} than exist. Permits
+ * acquired in one call are granted together or not at all, and released together. Each acquisition has its own lease:
+ * it ends with its client, or with the {@linkplain AcquireOptions#withFixedLease(Duration) fixed} or {@linkplain
  * AcquireOptions#withDetachedLease(Duration) detached} lease that was requested.
  *
- * <p><b>The number of permits</b> is declared by all users of the name. While the semaphore is in use, another number
- * is refused with {@link LockMismatchException}. {@link #resize(int)} changes how many permits can currently be held,
- * with no effect on the declaration.
+ * <p><b>The number of permits.</b> All users of the name must declare the same number. While the semaphore is in use,
+ * another number is rejected with {@link LockMismatchException}. {@link #resize(int)} changes how many permits can
+ * currently be held, with no effect on the declaration.
  *
  * <p><b>Order.</b> First in, first out between processes, unless opened as {@linkplain LockOptions#barging() barging}.
  * A large request at the head keeps smaller ones behind it waiting, even where there would be room for them; otherwise
@@ -116,7 +116,8 @@ public interface DistributedSemaphore {
      * The number of free permits at the time of the store's reply. Permits that this process keeps for its next thread
      * count as held. Never negative, even if more are held than exist after a {@link #resize(int)}.
      *
-     * <p><b>Blocking:</b> for one store request.
+     * <p><b>Blocking:</b> for one store request, at most for twice the store time-out. <b>Interruption:</b> has no
+     * effect, and the flag stays set.
      *
      * @throws LockMismatchException if the name is in use as something else, or with another number or order
      * @throws StoreUnavailableException if the store did not answer
@@ -128,13 +129,14 @@ public interface DistributedSemaphore {
      * there are fewer, holders keep theirs, and requests that can never be granted fail with {@link
      * LockMismatchException} when they reach the head of the queue.
      *
-     * <p><b>Blocking:</b> for a store request.
+     * <p><b>Blocking:</b> for one store request, at most for twice the store time-out. <b>Interruption:</b> has no
+     * effect, and the flag stays set.
      *
      * @return false if the semaphore is not in use, so that there is nothing to change: the next user declares the
      *     number
      * @throws IllegalArgumentException if {@code permits} is not positive
      * @throws LockMismatchException if the name is in use as something else
-     * @throws StoreUnavailableException if the store did not answer; it may have changed the number
+     * @throws StoreUnavailableException if the store did not answer; the number may have been changed
      */
     @CanIgnoreReturnValue
     boolean resize(int permits);
@@ -143,11 +145,12 @@ public interface DistributedSemaphore {
      * Releases permits that any process has acquired, by their {@linkplain Permits#permitId() id}. Their owner notices
      * at its next release, or within a session ttl.
      *
-     * <p><b>Blocking:</b> for a store request.
+     * <p><b>Blocking:</b> for one store request, at most for twice the store time-out. <b>Interruption:</b> has no
+     * effect, and the flag stays set.
      *
      * @return false if there are no such permits: they were released or lost before, or belong to another semaphore
      * @throws IllegalArgumentException if this can't be the id of permits
-     * @throws StoreUnavailableException if the store did not answer; it may have released them
+     * @throws StoreUnavailableException if the store did not answer; the permits may have been released
      */
     boolean release(String permitId);
 }

@@ -75,9 +75,10 @@ public interface Hold extends AutoCloseable {
     Hold onLost(Consumer<Loss> listener);
 
     /**
-     * Sets what is left of a fixed lease, from now; may shorten it.
+     * Sets the remaining time of a fixed lease, counted from now; may shorten it.
      *
-     * <p><b>Blocking:</b> until the store has answered. <b>Interruption:</b> has no effect.
+     * <p><b>Blocking:</b> until the store has answered or the store time-out has passed. <b>Interruption:</b> has no
+     * effect, and the flag stays set.
      *
      * @throws IllegalStateException if this hold has no fixed lease, or was closed
      * @throws IllegalArgumentException if the lease is too short or too long
@@ -103,8 +104,8 @@ public interface Hold extends AutoCloseable {
      * set.
      *
      * @throws LockLostException if the hold was lost before it was closed
-     * @throws StoreUnavailableException if the store has not confirmed the release; it is repeated in the
-     *     background, and the lease ends the hold at the latest
+     * @throws StoreUnavailableException if the store has not confirmed the release, which is retried in the background;
+     *     the lease ends the hold at the latest
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     @Override

@@ -33,8 +33,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of a lock store: makes locks, keeps alive the session on which its holds depend, and releases them when it
- * is closed.
+ * A client of a lock store: creates locks, renews the session on which its holds depend, and ends its holds when it is
+ * closed.
  *
  * <pre>{@code
  * try (Holdfast holdfast = Holdfast.connect("sqlite:")) {
@@ -60,12 +60,12 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Connects with the default options.
+     * Opens a client with the default options, as {@link Builder#build()}, which describes blocking and interruption.
      *
      * @param uri where the store is: {@code memory:} (a separate store for each client), {@code memory:NAME} (one for
      *     all clients in this JVM that use the name), {@code sqlite:} (a file under the user's state directory),
      *     {@code sqlite:/path/to/file}, and the schemes of the store modules that are on the class path
-     * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme;
+     * @throws IllegalArgumentException if the URI is malformed or no store on the class path supports its scheme;
      *     nothing was changed
      * @throws StoreUnavailableException if the store does not answer
      * @throws StoreRefusedException if the store can't be used
@@ -78,7 +78,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * Returns a builder for a client of the store at a URI, which {@link Builder#build()} opens and {@link #close()}
      * closes.
      *
-     * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme
+     * @throws IllegalArgumentException if the URI is malformed or no store on the class path supports its scheme
      */
     public static Builder builder(String uri) {
         StoreUri where = StoreUri.parse(Objects.requireNonNull(uri, "the store URI must not be null"));
@@ -87,7 +87,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Returns a builder for a client of a store that is open already and stays the caller's: {@link #close()} leaves it
+     * Returns a builder for a client of an open store, which still belongs to the caller: {@link #close()} leaves it
      * open. Any number of clients, with separate holds and waiters, may share a store at the same time. Close the store
      * after the last of them.
      */
@@ -147,7 +147,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * The fair semaphore of a name. Does no I/O.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
-     * @param permits the number of permits; every program that uses the name declares the same
+     * @param permits the number of permits; every program that uses the name must declare the same number
      * @throws IllegalArgumentException if the name is not of that form, {@code permits} is not positive, or the store
      *     has no semaphores
      * @throws ClientClosedException if this client was closed
@@ -160,7 +160,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * The semaphore of a name. Does no I/O; the first acquisition fails if others declare the name differently.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
-     * @param permits the number of permits; every program that uses the name declares the same
+     * @param permits the number of permits; every program that uses the name must declare the same number
      * @throws IllegalArgumentException if the name is not of that form, {@code permits} is not positive, or the store
      *     has no semaphores, or a barging one is requested and the store has none
      * @throws ClientClosedException if this client was closed
@@ -184,7 +184,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * The double barrier of a name. Does no I/O.
      *
      * @param name 1 to 505 bytes of UTF-8, not blank; compared byte for byte
-     * @param parties how many enter together; every program that uses the name declares the same
+     * @param parties how many enter together; every program that uses the name must declare the same number
      * @throws IllegalArgumentException if the name is not of that form, {@code parties} is not positive, or the store
      *     does not support semaphores, latches or bounded leases
      * @throws ClientClosedException if this client was closed
@@ -366,7 +366,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     }
 
     /**
-     * Sets up a client. Each setting is checked when it is given, and all together by {@link #build()}.
+     * Configures a client. Each setting is checked when it is set, and their combination by {@link #build()}.
      *
      * <p><b>Thread-safety:</b> none; a builder is used by one thread.
      */
@@ -397,10 +397,10 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         /**
          * How long the holds of this client outlive it after a crash; 30 s by default.
          *
-         * <p>It also limits outages of the store: holds survive one of 42 % of the ttl (12 s of 30 s). One of more than
-         * 57 % that begins just before a keep-alive ends them, since up to a third of the ttl has passed by then, and a
-         * tenth is the margin for clocks. A keep-alive that is not answered within a quarter of the ttl is repeated on
-         * another connection, even if the time-outs of the store are longer.
+         * <p>It also limits outages of the store: holds survive one of 42 % of the ttl (12 s of 30 s). An outage of
+         * more than 57 % that begins just before a keep-alive ends them, because up to a third of the ttl has passed by
+         * then, and a tenth is the margin for clocks. A keep-alive that is not answered within a quarter of the ttl is
+         * repeated on another connection, even if the time-outs of the store are longer.
          *
          * @throws IllegalArgumentException if it is under 200 ms
          */
@@ -479,9 +479,9 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         }
 
         /**
-         * The prefix of every name at the store, for example {@code "orders:"}, by which applications or tenants that
-         * share a store keep apart; none by default. Clients exclude each other only if they have the same prefix.
-         * Holds, errors and listeners report names with their prefix, and {@link LockAdmin} expects it.
+         * The prefix of every name at the store, for example {@code "orders:"}, which separates applications or tenants
+         * that share a store; none by default. Clients exclude each other only if they have the same prefix. Holds,
+         * errors and listeners report names with their prefix, and {@link LockAdmin} expects it.
          *
          * @throws IllegalArgumentException if it leaves no room for a name
          */
@@ -495,9 +495,9 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         /**
          * Lets {@link #build()} return before the store has answered. The session is opened in the background, with
          * retries. Acquisitions meanwhile wait for the {@linkplain #storeTimeout store time-out} and then fail with
-         * {@link StoreUnavailableException}. {@link Holdfast#state()} shows when the client is connected. A store that
-         * is named by a URI is opened before and must be available for that; so must every other store that does not
-         * open later.
+         * {@link StoreUnavailableException}. {@link Holdfast#state()} shows when the client is connected. A store with
+         * a URI is still opened by {@link #build()} and must be available then, unless the store itself supports
+         * opening later.
          */
         @CanIgnoreReturnValue
         public Builder startInBackground() {

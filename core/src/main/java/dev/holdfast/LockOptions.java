@@ -1,7 +1,7 @@
 package dev.holdfast;
 
 /**
- * What a lock is, apart from its name. Every program that uses the name declares the same. Immutable.
+ * The declaration of a lock, apart from its name. Every program that uses the name must declare the same. Immutable.
  */
 public final class LockOptions {
 

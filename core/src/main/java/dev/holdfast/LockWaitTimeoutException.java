@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Others kept the lock for all of the maximum wait. The caller holds nothing, and its claim is withdrawn.
  *
- * <p>The message names the holder if one inspection after the wait returns it in time. It is left out if the store is
- * slow, since the exception must not be later than the contract of the call allows.
+ * <p>The message names the holder if one inspection after the wait returns it in time. It is omitted if the store is
+ * slow, because the exception must not be later than the contract of the call allows.
  */
 public final class LockWaitTimeoutException extends HoldfastException {
 
@@ -48,7 +48,7 @@ public final class LockWaitTimeoutException extends HoldfastException {
         this.holder = holder;
     }
 
-    /** Who held the lock when the wait was over, of several the oldest; empty if the store has not said so in time. */
+    /** The holder when the wait ended, of several the oldest; empty if the store did not report it in time. */
     public Optional<LockInfo.Holder> holder() {
         return Optional.ofNullable(holder);
     }

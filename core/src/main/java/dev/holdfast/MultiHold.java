@@ -65,8 +65,8 @@ public interface MultiHold extends AutoCloseable {
     MultiHold onLost(Consumer<Loss> listener);
 
     /**
-     * Sets what is left of the fixed leases of all parts, as {@link Hold#extend(Duration)}. Every part is extended;
-     * failures after the first one are suppressed in it.
+     * Sets the remaining time of the fixed leases of all parts, as {@link Hold#extend(Duration)}. Every part is
+     * extended; failures after the first one are suppressed in it.
      */
     void extend(Duration lease);
 
@@ -87,8 +87,8 @@ public interface MultiHold extends AutoCloseable {
      *
      * @throws LockLostException if a part was lost before it was closed; the others are released, and their failures
      *     are suppressed
-     * @throws StoreUnavailableException if the store has not confirmed a release, likewise; the release is repeated in
-     *     the background, and the lease ends the hold at the latest
+     * @throws StoreUnavailableException if the store has not confirmed a release, which is retried in the background;
+     *     the lease ends the hold at the latest. Other failures are suppressed
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     @Override

@@ -18,17 +18,17 @@ import java.util.concurrent.CompletionStage;
  * ends otherwise the caller holds nothing that it did not hold before. Callers that name the same resources in
  * different orders never deadlock: parts are always acquired in one order, that of the unsigned bytes of their names.
  *
- * <p><b>What it does not guarantee.</b> That all parts are granted at the same moment: the first may be held while the
- * last is waited for. That there is no deadlock with locks that the caller holds and does not list; acquire those in
- * the order of their names too, or give a maximum wait.
+ * <p><b>What it does not guarantee.</b> Parts need not be granted at the same moment: the first may be held while the
+ * call waits for the last. Locks that the caller holds and does not list can cause a deadlock; acquire those in the
+ * order of their names too, or set a maximum wait.
  *
  * <p><b>Callers that hold a part already.</b> Locks are re-entrant, so a lock that the calling thread holds is simply
- * acquired once more. But a thread that holds a part and waits for one that comes <em>before</em> it could close a
- * circle. Such parts are tried without waiting. If one is taken, all that this call has acquired is released, and
- * after a short random pause it starts again, until the maximum wait has passed. On a fair lock that is always in
- * demand each try may fail, and two callers that each hold what the other lacks continue until one times out: give such
- * a call a maximum wait. Permits of semaphores are not re-entrant: a thread that requests more than its own permits
- * leave free deadlocks.
+ * acquired once more. But a thread that holds a part and waits for one that comes <em>before</em> it could deadlock.
+ * Such parts are tried without waiting. If one is taken, the call releases everything it has acquired and starts again
+ * after a short random pause, until the maximum wait has passed. On a fair lock that is always in demand each try may
+ * fail, and two callers that each hold what the other lacks continue until one times out: give such a call a maximum
+ * wait. Permits of semaphores are not re-entrant: a thread that requests more than its own permits leave free
+ * deadlocks.
  *
  * <p><b>Time.</b> A maximum wait applies to all parts together.
  *

@@ -1,6 +1,6 @@
 package dev.holdfast;
 
-/** A release by someone who is not the owner: another thread, or one that has released already. Nothing was changed. */
+/** A release by a thread that is not the owner, or has already released. Nothing was changed. */
 public final class NotOwnerException extends IllegalMonitorStateException {
 
     private static final long serialVersionUID = 1L;

@@ -4,7 +4,7 @@ package dev.holdfast;
  * The hold of permits of a semaphore. It belongs to itself, not to a thread: any thread may close it, and a thread that
  * acquires again gets further permits.
  *
- * <p>The token is greater than those of all permits that were granted before. Since several permits are held at the
+ * <p>The token is greater than those of all permits that were granted before. Because several permits are held at the
  * same time, it only orders them; it does not show that older ones have ended.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.

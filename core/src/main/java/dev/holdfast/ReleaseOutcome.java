@@ -6,11 +6,11 @@ public enum ReleaseOutcome {
     RELEASED,
     /** An inner acquisition was released; its thread still holds the resource. */
     STILL_HELD,
-    /** The hold had been lost before: another may have held the resource meanwhile. */
+    /** The hold was lost before its release: another may have held the resource in the meantime. */
     LOST,
     /**
-     * The hold was good to the end, but the store has not confirmed the release, which is repeated in the background,
-     * and the lease ends the hold at the latest.
+     * The hold was good to the end, but the store has not confirmed the release. It is retried in the background, and
+     * the lease ends the hold at the latest.
      */
     UNCONFIRMED
 }

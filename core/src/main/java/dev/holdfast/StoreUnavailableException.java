@@ -3,8 +3,8 @@ package dev.holdfast;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store did not answer in time. For an acquisition: whether it was granted is unknown; such a grant is withdrawn,
- * or ends with the session at the latest. This does not mean "taken by another", and another attempt may succeed.
+ * The store did not answer in time. An acquisition may have been granted; such a grant is withdrawn, or ends with the
+ * session at the latest. This does not mean "taken by another", and another attempt may succeed.
  */
 public final class StoreUnavailableException extends HoldfastException {
 

@@ -7,8 +7,8 @@ import java.util.Optional;
  * The state of a client at one moment, as it knows it without the store. The counts include holds and requests of
  * elections, barriers and task locks. Immutable.
  *
- * @param store the store as errors and log lines name it, on database servers with the schema of its tables; of a store
- *     that is not open yet, what is known of it
+ * @param store the store as errors and log lines name it, on database servers with the schema of its tables; for a
+ *     store that is not open yet, as far as it is known
  * @param status whether it can hold locks now
  * @param sinceKeepAlive the time since the newest acknowledged keep-alive was sent; of several sessions (on a store
  *     with partitions) the longest. Empty while there is no session

@@ -73,8 +73,8 @@ public interface LockAdmin {
 
     /**
      * Ends the hold with a token, of any client, and admits waiters. Its holder is notified of a loss with the cause
-     * {@link Loss.Cause#REMOVED}, but its code keeps running until it reacts, and keeps writing unless the written-to
-     * system checks the token: this is a last resort.
+     * {@link Loss.Cause#REMOVED}, but its code keeps running until it reacts, and keeps writing unless the system it
+     * writes to checks the token: this is a last resort.
      *
      * @param token the {@linkplain LockInfo.Holder#token() token of the hold}; a later hold has another token and is
      *     not affected

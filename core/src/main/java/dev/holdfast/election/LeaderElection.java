@@ -30,7 +30,7 @@ import java.util.function.Consumer;
  * its term has ended before the store can elect another.
  *
  * <p><b>What it does not guarantee.</b> A term is a lease, with all that {@link DistributedLock} says of leases: paused
- * code can outlive it. Send the term with every write of the leader, and have the written-to system refuse smaller
+ * code can outlive it. Send the term with every write of the leader, and let the system you write to reject smaller
  * ones.
  *
  * <p><b>Order.</b> Candidates are elected first in, first out, by the time at which they began to wait. Several

@@ -68,12 +68,12 @@ public interface ScheduledTaskLock {
      * <b>Interruption:</b> has no effect; the flag stays set, for the task to see.
      *
      * @param options how long the lock may last, and how long it lasts even if the task ends early
-     * @return what the task returned, or that it was skipped; an unconfirmed end of the lock is logged and repeated,
-     *     and {@code atMost} ends the lock at the latest
+     * @return what the task returned, or that it was skipped; an unconfirmed release is logged and retried, and {@code
+     *     atMost} ends the lock at the latest
      * @throws LockLostException if the hold was lost before the task ended, even if the task returned normally; what
      *     it threw is suppressed
-     * @throws StoreUnavailableException if the store did not answer, so that the task was not run. Whether it granted
-     *     is unknown; such a grant is withdrawn, or ends after {@code atMost}
+     * @throws StoreUnavailableException if the store did not answer, so that the task was not run. It may have granted
+     *     the lock; such a grant is withdrawn, or ends after {@code atMost}
      * @throws StoreRefusedException if the store will not serve this client; the task was not run
      * @throws LockMismatchException if the name is in use as something else; the task was not run
      * @throws ClientClosedException if the client was closed; the task was not run
@@ -105,8 +105,8 @@ public interface ScheduledTaskLock {
      * and the flag stays set.
      *
      * @param options how long the lock may last, and how long it lasts even if the task ends early
-     * @return a hold to close when the task has ended, or empty if it is to be skipped
-     * @throws StoreUnavailableException if the store did not answer. Whether it granted is unknown; such a grant is
+     * @return a hold to close when the task has ended, or empty if the task must be skipped
+     * @throws StoreUnavailableException if the store did not answer. It may have granted the lock; such a grant is
      *     withdrawn, or ends after {@code atMost}
      * @throws StoreRefusedException if the store will not serve this client
      * @throws LockMismatchException if the name is in use as something else

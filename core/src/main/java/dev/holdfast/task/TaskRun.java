@@ -29,7 +29,7 @@ public sealed interface TaskRun<T extends @Nullable Object> {
     record Ran<T extends @Nullable Object>(T value) implements TaskRun<T> {}
 
     /**
-     * The task was skipped, since another process runs it or has started it less than {@code atLeast} ago.
+     * The task was skipped, because another process runs it or has started it less than {@code atLeast} ago.
      *
      * @param why the holder of the lock and the time left, as far as the store reports them; for people
      */

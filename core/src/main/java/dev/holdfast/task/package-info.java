@@ -1,6 +1,5 @@
 /**
- * Scheduled tasks that run once for each occasion, whatever the number of processes. Start at {@link
- * dev.holdfast.Holdfast#task}.
+ * Scheduled tasks that only one of several processes runs at a time. Start at {@link dev.holdfast.Holdfast#task}.
  */
 @NullMarked
 @CheckReturnValue
