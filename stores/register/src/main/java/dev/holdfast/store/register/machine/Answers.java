@@ -67,7 +67,9 @@ final class Answers {
             return () -> atLeastOne(facts.remaining(lease));
         }
         Duration left = atLeastOne(Micros.duration(claim.endsAt - now));
-        return () -> left;
+        // The writer counted from its latest time, which may be later than what this client takes for the present.
+        Duration shown = claim.extension == 0 ? least(left, claim.lease.length()) : left;
+        return () -> shown;
     }
 
     /** The remaining time of a claim without a renewal or an extension. */

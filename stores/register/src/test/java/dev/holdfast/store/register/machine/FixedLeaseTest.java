@@ -35,8 +35,11 @@ class FixedLeaseTest {
     private RegisterRecord record = new RegisterRecord(Optional.empty(), new RecordVersion(0, 0), 0);
 
     private static Acquire acquire(ClaimRef claim) {
-        Lease lease = new Lease(Lease.Binding.BOUNDED, LENGTH);
-        return new Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, lease, Waiting.TRY, 1);
+        return acquire(claim, new Lease(Lease.Binding.BOUNDED, LENGTH), Waiting.TRY);
+    }
+
+    private static Acquire acquire(ClaimRef claim, Lease lease, Waiting waiting) {
+        return new Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, lease, waiting, 1);
     }
 
     private Reply execute(Command.OnResource command, long earliest, long latest) {
@@ -82,5 +85,13 @@ class FixedLeaseTest {
     void holderLearnsOfWhatIsLeftByTheLatestTime() {
         assertThat(execute(acquire(HOLDER), 10_000, 10_000)).isInstanceOf(Reply.Granted.class);
         assertThat(left(execute(acquire(HOLDER), 9_000, 10_400))).isEqualTo(Duration.ofMillis(600));
+    }
+
+    @Test
+    void waiterChecksAgainWithinTheLease() {
+        Lease lease = new Lease(Lease.Binding.DETACHED, LENGTH);
+        assertThat(execute(acquire(HOLDER, lease, Waiting.TRY), 10_000, 10_000)).isInstanceOf(Reply.Granted.class);
+        Reply waits = execute(acquire(NEXT, lease, Waiting.QUEUE), 9_000, 10_400);
+        assertThat(waits).isEqualTo(new Reply.Queued(LENGTH));
     }
 }
