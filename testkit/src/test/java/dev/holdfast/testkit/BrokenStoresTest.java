@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.engine.JupiterTestEngine;
@@ -37,6 +38,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * The kit is proved: each way to break a store fails the tests of the guarantees that it breaks, readably, and no
  * others.
  */
+@Tag("simulation")
 class BrokenStoresTest {
 
     private static final Map<Mutant, Class<?>> COMPILED = new ConcurrentHashMap<>();

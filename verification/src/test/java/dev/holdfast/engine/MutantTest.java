@@ -16,12 +16,14 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /**
  * The simulation is worth what it finds: each of these stores and clients breaks one rule, and is found out by the
  * oracle of that rule within a stated number of seeds, all of which {@link SimulationTest} passes with nothing broken.
  */
+@Tag("simulation")
 class MutantTest {
 
     private static final int SEEDS = 3_000;

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Whole clients on a quorum, under every fault that a minority of members and any network may have. */
+@Tag("simulation")
 class QuorumSimulationTest {
 
     private static final long SEEDS = Long.getLong("holdfast.quorum.seeds", 150);

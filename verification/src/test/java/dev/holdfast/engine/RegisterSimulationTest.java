@@ -12,11 +12,13 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Whole clients on a register, whose writes compete, are lost, and come late. */
+@Tag("simulation")
 class RegisterSimulationTest {
 
     private static final long SEEDS = Long.getLong("holdfast.register.seeds", 100);
