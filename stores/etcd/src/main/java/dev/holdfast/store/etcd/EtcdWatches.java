@@ -295,8 +295,8 @@ final class EtcdWatches implements WatchStream.Listener {
     }
 
     private void take(WatchStream from, WatchResponse answer) {
-        Watch watch = watches.get(answer.watchId());
-        if (watch == null) {
+        Watch active = watches.get(answer.watchId());
+        if (active == null) {
             return; // a sign of life, or an answer for an ended watch
         }
         if (answer.isCanceled()) {
@@ -305,13 +305,13 @@ final class EtcdWatches implements WatchStream.Listener {
             openLater("a watch ended: " + answer.reason());
             return;
         }
-        Watched what = watch.what();
+        Watched what = active.what();
         if (answer.isCreated() && --what.awaited == 0) {
             failures = 0;
             readBegun();
         }
         for (WatchResponse.Event event : answer.events()) {
-            if (watch.isMailbox()) {
+            if (active.isMailbox()) {
                 byte[] value = event.key().value();
                 long revision = event.key().modRevision();
                 notifications.add(() ->

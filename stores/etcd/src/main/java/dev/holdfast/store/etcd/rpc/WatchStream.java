@@ -72,9 +72,9 @@ public final class WatchStream {
     }
 
     private void create(long id, byte[] key, int filter) {
-        MessageWriter watch =
+        MessageWriter request =
                 new MessageWriter().bytes(1, key).present(5, filter).number(7, id);
-        send(1, watch);
+        send(1, request);
     }
 
     /** Ends a watch. */
