@@ -87,8 +87,12 @@ for store in "$checkout"/cli/stores/*/; do
 done
 cp -R "$here/files/." "$out/"
 chmod 755 "$out/bin/holdfast" "$out/install.sh"
+# The licences of what it contains.
 cp "$work/classes/META-INF/LICENSE" "$out/LICENSE"
-[ ! -d "$work/classes/META-INF/licenses" ] || cp -R "$work/classes/META-INF/licenses" "$out/share/doc/holdfast/"
+cp "$checkout/NOTICE" "$out/NOTICE"
+cp -R "$work/classes/META-INF/licenses" "$out/share/doc/holdfast/"
+cp "$work/classes/META-INF/LICENSE.txt" "$out/share/doc/holdfast/licenses/slf4j.txt"
+cp -R "$work/classes/META-INF/maven/org.xerial/sqlite-jdbc" "$out/share/doc/holdfast/licenses/"
 
 complete() {
     mkdir -p "$out/share/$2"

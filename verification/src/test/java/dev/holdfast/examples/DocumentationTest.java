@@ -71,6 +71,7 @@ class DocumentationTest {
             docs/primitives/semaphore.md 625
             docs/primitives/task.md 500
             docs/registers.md 875
+            docs/releasing.md 300
             docs/simulation.md 650
             docs/stores/etcd.md 825
             docs/stores/mysql.md 600
@@ -87,7 +88,7 @@ class DocumentationTest {
             examples/takeover/README.md 300
             """);
 
-    private static final int LIMIT_OF_ALL = 48_600;
+    private static final int LIMIT_OF_ALL = 48_900;
 
     /**
      * Words of a foreign kind of English, in all pages together: a plainer word is "notify", "poll", "retry", "no one",
