@@ -101,15 +101,102 @@ class LauncherTest {
     }
 
     @Test
-    void buildsAgainAfterAChange() throws IOException {
+    void buildsAgainOnATerminalAfterAChange() throws IOException {
         launched();
-        Path source = checkout.resolve("stores/two/src/main/java/Source.java");
-        Files.setLastModifiedTime(source, FileTime.fromMillis(System.currentTimeMillis() + 60_000));
-        try (CliProcess again = launch()) {
+        change("stores/two");
+        try (CliProcess again = launchOnTerminal("x")) {
             assertThat(again.exitCode()).isZero();
-            assertThat(again.err()).isEqualTo("Building holdfast (sources have changed) ...\n");
+            assertThat(again.out())
+                    .startsWith("Building holdfast (sources have changed) ...")
+                    .contains("[x]");
         }
         assertThat(calls()).hasSize(2);
+    }
+
+    @Test
+    void changeNeverMakesAJobBuildOrFail() throws IOException {
+        launched();
+        change("stores/two");
+        maven("exit 1");
+        try (CliProcess job = launch("x")) {
+            assertThat(job.exitCode()).isZero();
+            assertThat(job.out()).isEqualTo("[x]\n");
+            assertThat(job.err()).startsWith("holdfast: sources have changed since ");
+        }
+        assertThat(calls()).hasSize(1);
+    }
+
+    @Test
+    void checkoutOfAnotherUserIsBuiltInTheCache() throws Exception {
+        environment.put("XDG_CACHE_HOME", directory.resolve("cache").toString());
+        maven("""
+                case $3 in
+                -Dcommand.directory=*) work=${3#*=} ;;
+                *) exit 1 ;;
+                esac
+                mkdir -p "$work/holdfast-cli"
+                cp made.jar "$work/holdfast-cli/holdfast.jar"
+                """);
+        giveAway(checkout);
+        for (String expected : List.of("Building holdfast (first use only) ...\n", "")) {
+            try (CliProcess process = launch("x")) {
+                assertThat(process.exitCode()).as(process.err()).isZero();
+                assertThat(process.out()).isEqualTo("[x]\n");
+                assertThat(process.err()).isEqualTo(expected);
+            }
+        }
+        assertThat(checkout.resolve(".holdfast-cli")).doesNotExist();
+    }
+
+    @Test
+    void cacheThatCannotBeWrittenIsNamed() throws Exception {
+        Path file = Files.writeString(directory.resolve("file"), "");
+        environment.put("XDG_CACHE_HOME", file.toString());
+        giveAway(checkout);
+        try (CliProcess process = launch("x")) {
+            assertThat(process.exitCode()).isEqualTo(70);
+            assertThat(process.err()).startsWith("holdfast: can't write to '" + file + "/");
+        }
+    }
+
+    @Test
+    void buildOfTheOwnerServesOthers() throws Exception {
+        launched();
+        environment.put("XDG_CACHE_HOME", "/nowhere");
+        giveAway(checkout);
+        launched();
+        assertThat(calls()).hasSize(1);
+    }
+
+    @Test
+    void movedCheckoutWorks() throws IOException {
+        launched();
+        Path archive = archive();
+        Files.writeString(archive, "made elsewhere");
+        checkout = Files.move(checkout, directory.resolve("moved"));
+        launched();
+        assertThat(calls()).hasSize(1);
+        assertThat(archive()).as("made again").content().isEmpty();
+        Files.writeString(archive(), "kept");
+        launched();
+        assertThat(archive()).content().isEqualTo("kept");
+    }
+
+    @Test
+    void runtimeWithoutACompilerIsNamed() throws IOException {
+        Path runtime = Files.createDirectories(directory.resolve("jre"));
+        Files.copy(Path.of(System.getProperty("java.home"), "release"), runtime.resolve("release"));
+        Files.createDirectory(runtime.resolve("bin"));
+        Files.createSymbolicLink(runtime.resolve("bin/java"), Path.of(System.getProperty("java.home"), "bin", "java"));
+        environment.put("JAVA_HOME", runtime.toString());
+        environment.put("PATH", pathWithoutFlock());
+        try (CliProcess process = launch("x")) {
+            assertThat(process.exitCode()).isEqualTo(70);
+            assertThat(process.err())
+                    .startsWith("holdfast: '" + runtime + "/bin/java' is a Java runtime without a compiler")
+                    .contains("JAVA_HOME");
+        }
+        assertThat(checkout.resolve("calls")).doesNotExist();
     }
 
     @ParameterizedTest
@@ -154,9 +241,10 @@ class LauncherTest {
     void changeBuildsTheNamedStoreAgain() throws IOException {
         environment.put("HOLDFAST_STORE", "etcd://h:1");
         launched();
-        Path source = checkout.resolve("stores/etcd/src/main/java/Source.java");
-        Files.setLastModifiedTime(source, FileTime.fromMillis(System.currentTimeMillis() + 60_000));
-        launched();
+        change("stores/etcd");
+        try (CliProcess again = launchOnTerminal()) {
+            assertThat(again.exitCode()).isZero();
+        }
         assertThat(calls()).hasSize(4);
     }
 
@@ -232,11 +320,7 @@ class LauncherTest {
 
     @Test
     void tellsWhoWatchesHowFarItIs() {
-        assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "there is no script(1) here");
-        assumeTrue(Files.isDirectory(Path.of("/proc/self")), "there is no /proc here");
-        List<String> command =
-                List.of("/usr/bin/script", "-qec", "/bin/sh '" + checkout.resolve("holdfast") + "' x", "/dev/null");
-        try (CliProcess terminal = place.startProgram(ProcessBuilder.Redirect.PIPE, command)) {
+        try (CliProcess terminal = launchOnTerminal("x")) {
             assertThat(terminal.exitCode()).isZero();
             assertThat(terminal.out().lines().filter(line -> !line.startsWith("Preparing quick starts with Java ")))
                     .containsExactly(
@@ -259,6 +343,43 @@ class LauncherTest {
         command.addAll(List.of(arguments));
         return place.startProgram(
                 ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()), command);
+    }
+
+    private CliProcess launchOnTerminal(String... arguments) {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "there is no script(1) here");
+        assumeTrue(Files.isDirectory(Path.of("/proc/self")), "there is no /proc here");
+        String command = "/bin/sh '" + checkout.resolve("holdfast") + "' " + String.join(" ", arguments);
+        return place.startProgram(
+                ProcessBuilder.Redirect.PIPE, List.of("/usr/bin/script", "-qec", command, "/dev/null"));
+    }
+
+    /** Makes a source newer than each build. */
+    private void change(String module) throws IOException {
+        Path source = checkout.resolve(module + "/src/main/java/Source.java");
+        Files.setLastModifiedTime(source, FileTime.fromMillis(System.currentTimeMillis() + 60_000));
+    }
+
+    /** Makes this user one who can't or should not write: root may write everywhere, but isn't the owner then. */
+    private static void giveAway(Path checkout) throws IOException, InterruptedException {
+        for (List<String> command : List.of(List.of("chmod", "a-w"), List.of("chown", "12345"))) {
+            List<String> words = new ArrayList<>(command);
+            words.add(checkout.toString());
+            new ProcessBuilder(words)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+        }
+        assumeTrue(
+                !Files.isWritable(checkout) || !Files.getOwner(checkout).equals(Files.getOwner(checkout.getParent())),
+                "can't give a directory away here");
+    }
+
+    private Path archive() throws IOException {
+        try (Stream<Path> files = Files.list(present())) {
+            return files.filter(file -> file.toString().endsWith(".jsa"))
+                    .findFirst()
+                    .orElseThrow();
+        }
     }
 
     private List<String> calls() throws IOException {

@@ -150,9 +150,8 @@ class StoreTroubleTest {
         try (CliProcess run = place.run("run", "--store", "memory:", "x", "--", "true")) {
             assertThat(run.exitCode()).isZero();
             assertThat(run.err())
-                    .isEqualTo(
-                            "holdfast: store memory: exists only in this process, "
-                                    + "so it doesn't lock out other processes\n");
+                    .isEqualTo("holdfast: store memory: exists only in this process, "
+                            + "so it doesn't lock out other processes\n");
         }
     }
 }
