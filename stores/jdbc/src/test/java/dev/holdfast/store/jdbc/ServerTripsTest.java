@@ -103,7 +103,7 @@ class ServerTripsTest {
     @EnumSource(
             value = TestDatabase.class,
             names = {"POSTGRES"})
-    @DisplayName("of PostgreSQL a hand-over of permits is three trips")
+    @DisplayName("of PostgreSQL a hand-over of permits is five trips")
     void handOverOfPermits(TestDatabase database) throws Exception {
         StatementLog log = new StatementLog(database.newUrl());
         ResourceSpec two = new ResourceSpec(Kind.SEMAPHORE, 2, Order.FAIR);
@@ -119,7 +119,7 @@ class ServerTripsTest {
                     new Command.Yield(new ClaimRef(NAME, session, 1), acquire(session, 2, two, 2, 1)),
                     Reply.Queued.class);
             assertThat(List.of(queued, behind)).hasSize(2);
-            assertThat(trips(log, since)).hasSize(3).last().isEqualTo("commit");
+            assertThat(trips(log, since)).hasSize(5).last().isEqualTo("commit");
             var granted = send(other, acquire(next, 1, two, 1, 1), Reply.Granted.class);
             assertThat(granted.tokens().first()).isGreaterThan(grant.tokens().last());
         }

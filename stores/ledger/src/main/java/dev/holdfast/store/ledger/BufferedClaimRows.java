@@ -12,13 +12,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class BufferedClaimRows extends ClaimRows {
 
     /** How many waiters are read: a hand-over needs the next one, and whether there is another. */
-    public static final int AHEAD = 4;
+    private static final int AHEAD = 4;
 
     /** The first waiters of a resource. */
     private static final class Front {
@@ -73,16 +71,6 @@ public final class BufferedClaimRows extends ClaimRows {
         added.clear();
         dropped.clear();
         uncounted.clear();
-    }
-
-    /** Adds the first waiters of these resources, read with the lock, each resource's head first. */
-    @Override
-    public void putHeads(Collection<ResourceRow> resources, List<ClaimRow> heads) {
-        Map<ResourceName, List<ClaimRow>> queues =
-                heads.stream().collect(Collectors.groupingBy(claim -> claim.resource.name));
-        for (ResourceRow resource : resources) {
-            fronts.put(resource.name, new Front(queues.getOrDefault(resource.name, List.of())));
-        }
     }
 
     /** Writes the changes. */

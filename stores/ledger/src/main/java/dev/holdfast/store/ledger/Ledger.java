@@ -79,18 +79,6 @@ public final class Ledger {
         transaction.begin(writing);
     }
 
-    /** Adds the rows that the transaction has locked, and those read with them. */
-    public void putLocked(LockedRowSet locked) {
-        locked.resources().forEach(resources::put);
-        LockedRowSet.Queues queues = locked.queues();
-        if (queues != null) {
-            claimRows.putHeads(locked.resources(), queues.claims());
-            queues.sessions().forEach(sessions::put);
-        }
-        // After the waiters' sessions: these rows are locked and stay as they are.
-        locked.sessions().forEach(sessions::put);
-    }
-
     /** Ends a command: its changes are written now, or by {@link #finish()} at the latest. */
     public void flush() throws SQLException {
         settleAll();

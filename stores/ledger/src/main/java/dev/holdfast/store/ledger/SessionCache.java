@@ -66,7 +66,7 @@ public final class SessionCache {
     }
 
     /** Adds a session that was read in this transaction. */
-    void put(SessionRow session) {
+    public void put(SessionRow session) {
         known.put(session.id, Optional.of(session));
     }
 

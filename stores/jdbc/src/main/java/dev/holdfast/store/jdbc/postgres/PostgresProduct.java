@@ -9,7 +9,6 @@ import dev.holdfast.store.jdbc.server.SearchPath;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.LedgerTransaction;
-import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
 import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
@@ -19,14 +18,15 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Collection;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL, from version 12 on. */
 public final class PostgresProduct implements Product {
 
     public static final String CLOCK = "(extract(epoch from statement_timestamp()) * 1000000)::bigint";
+
+    private static final String LOCK =
+            "SELECT " + RESOURCE_COLUMNS + " FROM holdfast_resource WHERE name = ANY (?) ORDER BY name FOR UPDATE";
 
     private static final String ADD = "INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
             + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name"
@@ -60,7 +60,7 @@ public final class PostgresProduct implements Product {
     private final String title;
     private final String clock;
     private final String channel;
-    private final @Nullable PostgresLocking locking;
+    private final boolean joins;
 
     /**
      * Creates the product of a server.
@@ -73,7 +73,7 @@ public final class PostgresProduct implements Product {
         this.title = title;
         this.clock = clock;
         this.channel = channel;
-        this.locking = joins ? new PostgresLocking(clock) : null;
+        this.joins = joins;
     }
 
     @Override
@@ -115,20 +115,12 @@ public final class PostgresProduct implements Product {
 
     @Override
     public ServerFastPath fastPath(SqlTemplates templates, boolean isLent, long client) {
-        return new PostgresFastPath(templates, clock, isLent, joins(), channel, client);
+        return new PostgresFastPath(templates, clock, isLent, joins, channel, client);
     }
 
     @Override
     public PreparedStatement locking(StatementCache statements, List<byte[]> keys, LockWait wait) throws SQLException {
-        return withNames(statements, PostgresLocking.LOCK, keys);
-    }
-
-    @Override
-    public LockedRowSet lock(StatementCache statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
-            throws SQLException {
-        return locking != null && !keys.isEmpty()
-                ? locking.lock(statements, keys, sessions)
-                : Product.super.lock(statements, keys, sessions, wait);
+        return withNames(statements, LOCK, keys);
     }
 
     @Override
@@ -227,7 +219,7 @@ public final class PostgresProduct implements Product {
 
     @Override
     public boolean joins() {
-        return locking != null;
+        return joins;
     }
 
     /** Not needed: notifications went with the commit. */

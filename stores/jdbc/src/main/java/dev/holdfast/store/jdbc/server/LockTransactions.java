@@ -6,17 +6,20 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.LedgerTransaction;
-import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.MissingLockException;
 import dev.holdfast.store.ledger.runtime.SystemClock;
 import dev.holdfast.store.ledger.table.ResourceRow;
+import dev.holdfast.store.ledger.table.Rows;
+import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -304,10 +307,9 @@ final class LockTransactions {
     /** Returns the names that must have a row and have none, in which case nothing was done. */
     private List<ResourceName> attempt(Task task, Effect[] effect, LockWait wait) throws SQLException {
         begin();
-        LockedRowSet locked = product.lock(
-                statements, task.names.stream().map(ResourceName::utf8).toList(), task.sessions, wait);
+        List<ResourceRow> resources = lockResources(task.names, wait);
         Set<ResourceName> found = new HashSet<>();
-        locked.resources().forEach(resource -> found.add(resource.name));
+        resources.forEach(resource -> found.add(resource.name));
         List<ResourceName> missing = task.needed.stream()
                 .filter(name -> !found.contains(name))
                 .sorted()
@@ -316,9 +318,10 @@ final class LockTransactions {
             undo();
             return missing;
         }
-        context.clock().set(locked.now() == 0 ? now() : locked.now());
+        List<SessionRow> sessions = lockSessions(task.sessions);
         ledger.begin(true);
-        ledger.putLocked(locked);
+        resources.forEach(ledger.resources()::put);
+        sessions.forEach(ledger.sessions()::put);
         for (ResourceName name : task.names) {
             if (!found.contains(name)) {
                 ledger.resources().put(new ResourceRow(name, name.utf8()));
@@ -341,6 +344,37 @@ final class LockTransactions {
             wake(others);
         }
         return List.of();
+    }
+
+    private List<ResourceRow> lockResources(Set<ResourceName> names, LockWait wait) throws SQLException {
+        if (names.isEmpty()) {
+            return List.of();
+        }
+        List<byte[]> keys = names.stream().map(ResourceName::utf8).toList();
+        try (ResultSet row = product.locking(statements, keys, wait).executeQuery()) {
+            return Rows.resources(row);
+        }
+    }
+
+    /**
+     * Locks the sessions, which stay unchanged until the transaction ends, and sets the transaction's time: it is no
+     * later than any read except that of the resources.
+     */
+    private List<SessionRow> lockSessions(Set<Long> ids) throws SQLException {
+        List<SessionRow> found = new ArrayList<>(ids.size());
+        long now = 0;
+        for (long id : ids) {
+            PreparedStatement select = statements.prepare(statements.templates().of(product.sharingSession()));
+            select.setLong(1, id);
+            try (ResultSet row = select.executeQuery()) {
+                if (row.next()) {
+                    found.add(Rows.session(id, row, 1));
+                    now = row.getLong(6);
+                }
+            }
+        }
+        context.clock().set(now == 0 ? now() : now);
+        return found;
     }
 
     /** Wakes other clients. A failure is only logged, because the transaction is committed. */

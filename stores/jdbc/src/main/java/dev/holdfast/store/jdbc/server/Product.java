@@ -5,8 +5,6 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.store.ledger.LedgerTransaction;
-import dev.holdfast.store.ledger.LockedRowSet;
-import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.SqlTemplate;
@@ -15,10 +13,7 @@ import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -79,33 +74,6 @@ public interface Product {
      * others insert meanwhile are skipped.
      */
     void add(StatementCache statements, List<byte[]> keys) throws SQLException;
-
-    /**
-     * Locks the rows of resources, in the order of their names, and then sessions, which stay unchanged until the
-     * transaction ends; in as few round trips as the driver allows. This default makes one for each statement.
-     */
-    default LockedRowSet lock(StatementCache statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
-            throws SQLException {
-        List<ResourceRow> resources = List.of();
-        if (!keys.isEmpty()) {
-            try (ResultSet row = locking(statements, keys, wait).executeQuery()) {
-                resources = Rows.resources(row);
-            }
-        }
-        List<SessionRow> found = new ArrayList<>(sessions.size());
-        long now = 0;
-        for (long id : sessions) {
-            PreparedStatement select = statements.prepare(statements.templates().of(sharingSession()));
-            select.setLong(1, id);
-            try (ResultSet row = select.executeQuery()) {
-                if (row.next()) {
-                    found.add(Rows.session(id, row));
-                    now = row.getLong(6);
-                }
-            }
-        }
-        return new LockedRowSet(resources, found, now, null);
-    }
 
     /**
      * A query for one session and, after its columns, the time; it keeps the row unchanged until the transaction ends.

@@ -5,7 +5,6 @@ import dev.holdfast.spi.ResourceName;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +27,6 @@ public class ClaimRows {
     /** Called when a transaction begins. */
     public void begin() {
         // This class buffers nothing.
-    }
-
-    /** Adds the rows that a transaction read with its locks. */
-    public void putHeads(Collection<ResourceRow> resources, List<ClaimRow> heads) {
-        throw new IllegalStateException("This is not a buffer of rows");
     }
 
     /** Writes the pending changes. */
@@ -180,7 +174,7 @@ public class ClaimRows {
     }
 
     /** The claim of a row that begins with {@link SqlTemplate#CLAIM_COLUMNS}. */
-    public static ClaimRow claim(ResourceRow resource, ResultSet row) throws SQLException {
+    protected static ClaimRow claim(ResourceRow resource, ResultSet row) throws SQLException {
         long number = row.getLong(2);
         Binding binding;
         try {

@@ -232,15 +232,10 @@ public final class Rows {
     /** The row of a session; null if there is none. */
     @Nullable
     public SessionRow session(long id) throws SQLException {
-        return StatementCache.first(statements.bound(SqlTemplate.SESSION, id), row -> session(id, row));
+        return StatementCache.first(statements.bound(SqlTemplate.SESSION, id), row -> session(id, row, 1));
     }
 
-    /** The session of a row that has the columns of {@link SqlTemplate#SESSION}. */
-    public static SessionRow session(long id, ResultSet row) throws SQLException {
-        return session(id, row, 1);
-    }
-
-    /** The same, with the first column at {@code from}. */
+    /** The session of a row that has the columns of {@link SqlTemplate#SESSION}, the first one at {@code from}. */
     public static SessionRow session(long id, ResultSet row, int from) throws SQLException {
         byte[] label = row.getBytes(from + 2);
         SessionRow session = new SessionRow(
