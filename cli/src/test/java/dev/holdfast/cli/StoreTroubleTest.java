@@ -38,7 +38,7 @@ class StoreTroubleTest {
             assertThat(show.out()).isEqualTo("'x': free\n");
             assertThat(release.exitCode()).isEqualTo(1);
             assertThat(named.exitCode()).isZero();
-            assertThat(named.err()).contains("missing.db' isn't there yet");
+            assertThat(named.err()).contains("missing.db' does not exist yet");
         }
         assertThat(state).isEmptyDirectory();
         assertThat(directory.resolve("missing.db")).doesNotExist();

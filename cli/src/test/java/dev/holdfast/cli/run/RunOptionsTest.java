@@ -72,7 +72,7 @@ class RunOptionsTest {
         assertThat(read("--permits=1/1", "x").share()).isEqualTo(new Share(Share.Kind.PERMITS, 1, 1));
         refuses("exclude each other", "--shared", "--exclusive", "x");
         refuses("exclude each other", "--permits", "1/2", "--shared", "x");
-        refuses("--permits 4/3 asks for 4 of 3, which never come free", "--permits", "4/3", "x");
+        refuses("--permits 4/3 asks for 4 of 3, which can never be granted", "--permits", "4/3", "x");
         for (String text : List.of("", "3", "/", "1/", "/3", "0/3", "1/0", "+1/3", "1/3/3", "1 /3", "1/1234567890")) {
             refuses("--permits takes K/N, such as 1/3 for one of three, but got '", "--permits=" + text, "x");
         }

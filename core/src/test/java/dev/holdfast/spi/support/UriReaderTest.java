@@ -58,7 +58,7 @@ class UriReaderTest {
     void refusesWhatIsNotOfTheForm(String uri) {
         assertThatThrownBy(reader(uri)::authority)
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("A store of ours has the form our://host[:port], unlike our:")
+                .hasMessageStartingWith("A store of ours must have the form our://host[:port], not our:")
                 .hasMessageNotContaining("canary");
     }
 
@@ -102,10 +102,10 @@ class UriReaderTest {
         reader.given("absent", "missing", (a, b) -> used.add(a + b));
         assertThat(used).containsExactly("1", "12");
         assertThatThrownBy(() -> reader.given("lonely", "absent", (a, b) -> used.add(a + b)))
-                .hasMessage("The parameter 'lonely' of a store of ours needs 'absent' beside it:"
+                .hasMessage("The parameter 'lonely' of a store of ours requires 'absent' as well:"
                         + " our://one?a=1&b=2&lonely=3");
         assertThatThrownBy(() -> reader.given("absent", "lonely", (a, b) -> used.add(a + b)))
-                .hasMessageContaining("'lonely' of a store of ours needs 'absent'");
+                .hasMessageContaining("'lonely' of a store of ours requires 'absent'");
     }
 
     @Test
@@ -114,6 +114,6 @@ class UriReaderTest {
         assertThat(reader.duration("timeout", "PT1M")).isEqualTo(Duration.ofMinutes(1));
         assertThatThrownBy(() -> reader.duration("timeout", "5"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("The parameter 'timeout' of a store of ours has the form PT5S: our://one");
+                .hasMessage("The parameter 'timeout' of a store of ours must be a duration such as PT5S: our://one");
     }
 }

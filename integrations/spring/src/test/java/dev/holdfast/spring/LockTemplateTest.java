@@ -52,7 +52,7 @@ class LockTemplateTest {
                 List.of("job", "other"),
                 () -> assertThatIllegalStateException()
                         .isThrownBy(CurrentLocks::fencingToken)
-                        .withMessageContaining("several locks"));
+                        .withMessageContaining("Several locks"));
         assertThat(world.isFree("job")).isTrue();
         assertThat(world.isFree("account")).isTrue();
     }

@@ -132,7 +132,7 @@ class MultiLockSqliteTest {
         try {
             return lock.tryAcquire(patience);
         } catch (StoreUnavailableException e) {
-            assertThat(e).hasMessageContaining("has not answered");
+            assertThat(e).hasMessageContaining("did not answer");
             return Optional.empty();
         }
     }

@@ -396,7 +396,7 @@ class MultiLockTest extends MultiLockFixture {
                     gpus.permits(1),
                     alice.semaphore("gpus", 5).permits(1));
             refuses("different things", gpus.permits(1), alice.lock("gpus"));
-            refuses("handed out", () -> "a");
+            refuses("created by a Holdfast client", () -> "a");
             assertThatThrownBy(() -> gpus.permits(5)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> gpus.permits(0)).isInstanceOf(IllegalArgumentException.class);
             assertThat(link.sent(Command.OnResource.class)).isEmpty();

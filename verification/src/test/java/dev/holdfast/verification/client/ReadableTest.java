@@ -48,7 +48,7 @@ class ReadableTest {
     @Test
     @SuppressWarnings("NullAway")
     void nullIsRefusedInWords() {
-        assertThatThrownBy(() -> Holdfast.connect(null)).hasMessage("the URI of a store must not be null");
+        assertThatThrownBy(() -> Holdfast.connect(null)).hasMessage("the store URI must not be null");
         assertThatThrownBy(() -> holdfast.lock(null)).hasMessage("the name of a lock must not be null");
         assertThatThrownBy(() -> holdfast.semaphore(null, 2)).hasMessage("the name of a lock must not be null");
     }

@@ -142,7 +142,7 @@ class SharingManyThreadsTest {
         try {
             return lock.tryLock(random.nextInt(200), TimeUnit.MICROSECONDS);
         } catch (StoreUnavailableException e) {
-            assertThat(e).as("the store took longer").hasMessageContaining("has not answered");
+            assertThat(e).as("the store took longer").hasMessageContaining("did not answer");
             return false;
         }
     }
@@ -233,7 +233,7 @@ class SharingManyThreadsTest {
                     try {
                         semaphore.tryAcquire(wanted, shortly).ifPresent(held -> use(held, permits));
                     } catch (StoreUnavailableException e) {
-                        assertThat(e).as("the store took longer").hasMessageContaining("has not answered");
+                        assertThat(e).as("the store took longer").hasMessageContaining("did not answer");
                     }
                 }
                 case 2 ->

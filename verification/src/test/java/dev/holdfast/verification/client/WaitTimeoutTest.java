@@ -161,7 +161,7 @@ class WaitTimeoutTest {
         Eventually.holds("it waits", () -> world.waitersOf("invoice-run") == 1);
         Doing<Hold> waiting = thread.startWaiting(() -> bob.lock("invoice-run").acquire(WAIT));
         world.advance(WAIT);
-        assertThat(timeout(waiting)).hasMessageContainingAll("this client ('bob') holds it", "; 1 waits");
+        assertThat(timeout(waiting)).hasMessageContainingAll("this client ('bob') holds it", "; 1 waiting");
         hold.close();
         Eventually.holds("it is served", queued::isDone);
         queued.join().close();

@@ -312,7 +312,7 @@ class StoreBeansTest {
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("the bean 'order', and there is none", "DataSource 'orders'"));
+                        .contains("the bean 'order', which does not exist", "DataSource 'orders'"));
     }
 
     @Test

@@ -130,6 +130,6 @@ class MisuseTest {
     @Test
     @DisplayName("with a client that was put into the context ready-made")
     void readyMade() {
-        refused(WithReadyMade.class, "can't replace the bean 'made'", "ready-made");
+        refused(WithReadyMade.class, "can't replace the bean 'made'", "registered as an existing instance");
     }
 }

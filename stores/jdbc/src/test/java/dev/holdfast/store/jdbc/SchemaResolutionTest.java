@@ -152,7 +152,7 @@ class SchemaResolutionTest {
                         + " || ' SET search_path = two, one'; END $$");
         assertThat(product(builder(url))).endsWith(", schema one");
         assertThat(product(builder(url).tablePrefix("shop_"))).endsWith(", schema two");
-        assertDenied(() -> builder(url + "&currentSchema=nowhere").open(), "has no schema");
+        assertDenied(() -> builder(url + "&currentSchema=nowhere").open(), "has no current schema or database");
     }
 
     @ParameterizedTest

@@ -89,7 +89,7 @@ class LayoutNodesTest {
             Arrival arrival = new Arrival(claim, 0, new byte[] {1});
             delete(parent);
             assertThatThrownBy(() -> answer(adapter.announce(arrival, Map.of())))
-                    .hasMessageContaining("the node '" + parent + "' is gone");
+                    .hasMessageContaining("the node '" + parent + "', which the store created");
             open().close();
             assertThat(answer(adapter.announce(arrival, Map.of()))).contains(0L);
             assertThat(answer(adapter.arrivals(NAME)).waiting()).hasSize(1);
@@ -102,7 +102,7 @@ class LayoutNodesTest {
         try (RegisterAdapter adapter = open()) {
             delete(parent);
             assertThatThrownBy(() -> answer(adapter.read(NAME)))
-                    .hasMessageContaining("the node '" + parent + "' is gone");
+                    .hasMessageContaining("the node '" + parent + "', which the store created");
             open().close();
             assertThat(answer(adapter.read(NAME)).state()).isEmpty();
         }
