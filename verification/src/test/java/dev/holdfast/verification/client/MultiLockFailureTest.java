@@ -185,7 +185,7 @@ class MultiLockFailureTest extends MultiLockFixture {
                             .satisfies(undo -> assertThat(undo)
                                     .isInstanceOf(StoreUnavailableException.class)
                                     .hasMessageContaining("'b'")
-                                    .hasMessageContaining("given back")));
+                                    .hasMessageContaining("is being released")));
             assertThat(world.holderOf("a")).isEmpty();
             link.mend();
             world.advanceUntil(

@@ -386,16 +386,16 @@ class MultiLockTest extends MultiLockFixture {
             DistributedSemaphore gpus = alice.semaphore("gpus", 4);
             DistributedSemaphore many = alice.semaphore("many", Integer.MAX_VALUE);
             link.forget();
-            refuses("named twice", alice.lock("a"), alice.lock("a"));
-            refuses("named twice", rw.readLock(), rw.writeLock());
+            refuses("listed twice", alice.lock("a"), alice.lock("a"));
+            refuses("listed twice", rw.readLock(), rw.writeLock());
             refuses("another client", alice.lock("a"), bob.lock("b"));
             refuses("can't acquire 5", gpus.permits(2), gpus.permits(3));
             refuses("can't acquire 4294967294", many.permits(Integer.MAX_VALUE), many.permits(Integer.MAX_VALUE));
             refuses(
-                    "different things",
+                    "as different kinds",
                     gpus.permits(1),
                     alice.semaphore("gpus", 5).permits(1));
-            refuses("different things", gpus.permits(1), alice.lock("gpus"));
+            refuses("as different kinds", gpus.permits(1), alice.lock("gpus"));
             refuses("created by a Holdfast client", () -> "a");
             assertThatThrownBy(() -> gpus.permits(5)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> gpus.permits(0)).isInstanceOf(IllegalArgumentException.class);

@@ -170,7 +170,10 @@ class HoldfastAutoConfigurationTest {
                         .noneMatch(text -> text.contains("canary"))
                         .first()
                         .asString()
-                        .contains("mysql://***@localhost/shop", "there is no driver", "com.mysql:mysql-connector-j"));
+                        .contains(
+                                "mysql://***@localhost/shop",
+                                "no driver for 'mysql:' is on the class path",
+                                "com.mysql:mysql-connector-j"));
     }
 
     @Test
@@ -344,7 +347,7 @@ class HoldfastAutoConfigurationTest {
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .first()
                         .asString()
-                        .contains("'custom:place' can't be opened later"));
+                        .contains("'custom:place' can't be opened after"));
     }
 
     @Test

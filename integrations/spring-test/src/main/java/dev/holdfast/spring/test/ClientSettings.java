@@ -76,7 +76,7 @@ record ClientSettings(
         try {
             return DurationFormatterUtils.detectAndParse(text, DurationFormat.Unit.MILLIS);
         } catch (IllegalArgumentException e) {
-            throw new IllegalStateException(where + "is not a time. Write it as 500ms, 10s, 1m30s or PT10S", e);
+            throw new IllegalStateException(where + "is not a duration. Write it as 500ms, 10s, 1m30s or PT10S", e);
         }
     }
 

@@ -68,7 +68,7 @@ class MisuseTest {
     void wrongTimes() {
         refusedAtOnce(
                 NoUnit.class, "on " + NoUnit.class.getName(), "sessionTtl = \"30\" has no unit. Write 30ms or 30s");
-        refusedAtOnce(NoTime.class, "storeTimeout = \"soon\" is not a time");
+        refusedAtOnce(NoTime.class, "storeTimeout = \"soon\" is not a duration");
         refusedAtOnce(TooShort.class, "on " + TooShort.class.getName() + ": sessionTtl");
     }
 

@@ -112,8 +112,8 @@ interface AcquisitionFailure {
                     + " with the same parameters, or with the same parameters and a LockWaitTimeoutException");
         }
         if (!ClassUtils.isAssignable(where.method().getReturnType(), found.getReturnType())) {
-            throw where.misuse("the fallback " + name + " returns a "
-                    + found.getReturnType().getSimpleName() + " instead of a "
+            throw where.misuse("the fallback " + name + " returns "
+                    + found.getReturnType().getSimpleName() + " instead of "
                     + where.method().getReturnType().getSimpleName());
         }
         ReflectionUtils.makeAccessible(found);

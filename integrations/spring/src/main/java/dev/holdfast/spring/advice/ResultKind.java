@@ -39,7 +39,7 @@ enum ResultKind {
             return STAGE;
         }
         if (goesOn(type)) {
-            throw method.misuse("it returns a " + type.getSimpleName()
+            throw method.misuse("it returns " + type.getSimpleName()
                     + ", whose work continues after the method has returned and the lock is released. Return "
                     + "a value, a CompletionStage, a CompletableFuture or a Mono");
         }

@@ -182,7 +182,7 @@ class SchemaResolutionTest {
                     () -> JdbcStore.builder(source)
                             .initialize(JdbcStore.Initialize.NEVER)
                             .open(),
-                    "not there",
+                    "are missing",
                     "'" + full + "'");
             copyTables(url, quoted);
             useAll(JdbcStore.builder(source), full);

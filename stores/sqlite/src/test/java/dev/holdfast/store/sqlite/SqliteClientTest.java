@@ -307,7 +307,7 @@ class SqliteClientTest {
     @Test
     void whatCantBeUsedIsRefusedBeforeThereIsAClient() throws IOException {
         refused(() -> Holdfast.connect("sqlite:" + directory), directory.toString(), "is a directory");
-        refused(() -> Holdfast.connect("sqlite:" + directory.resolve("no/locks.db")), "isn't there");
+        refused(() -> Holdfast.connect("sqlite:" + directory.resolve("no/locks.db")), "does not exist");
 
         Files.writeString(file(), "Dear diary, ".repeat(200));
         refused(() -> Holdfast.connect("sqlite:" + file()), file().toString(), "not a SQLite database");

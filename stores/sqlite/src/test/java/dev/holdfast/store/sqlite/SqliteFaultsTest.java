@@ -292,7 +292,7 @@ class SqliteFaultsTest {
                 .isInstanceOfSatisfying(StoreException.class, e -> {
                     assertThat(e.reason()).isEqualTo(Reason.DENIED);
                     assertThat(e.effect()).isEqualTo(Effect.NONE);
-                    assertThat(e).hasMessageContaining("no room");
+                    assertThat(e).hasMessageContaining("no space left");
                 });
         assertThat(grants).isNotEmpty();
 

@@ -203,7 +203,7 @@ class SqliteOpeningTest {
     void aMissingDirectoryIsNotMadeUnasked() {
         Path file = directory.resolve("no/locks.db");
 
-        denied(() -> SqliteStore.open(file), directory.resolve("no").toString(), "isn't there");
+        denied(() -> SqliteStore.open(file), directory.resolve("no").toString(), "does not exist");
 
         assertThat(directory.resolve("no")).doesNotExist();
     }
