@@ -42,7 +42,7 @@ class DocumentationTest {
             docs/cli.md 2250
             docs/configuration.md 1525
             docs/faq.md 525
-            docs/getting-started.md 750
+            docs/getting-started.md 775
             docs/glossary.md 725
             docs/guarantees.md 8175
             docs/index.md 275
