@@ -64,11 +64,10 @@ final class HelpText {
 
     static final List<String> RELEASE = List.of(
             "",
-            "The holder is notified, but may be in the middle of its work, and the next holder starts at once: both",
-            "may write. This is safe only if the system they write to checks fencing tokens. Hence "
-                    + "--force is required.",
-            "With --token, a hold that began after your check is left alone. Exit code 1 means that nothing was",
-            "released.",
+            "The holder is notified, but may be in the middle of its work, and the next holder starts at once:",
+            "both may write. This is safe only if the system they write to checks fencing tokens, so --force",
+            "is required. With --token, a hold that began after your check is left alone. Exit code 1 means",
+            "that nothing was released.",
             "",
             "Examples:",
             "  holdfast release nightly-report --force",
@@ -76,8 +75,9 @@ final class HelpText {
 
     static final List<String> MEMBERS = List.of(
             "",
-            "A member of a quorum is 'complete' when it has every hold that a majority has. Clients repair a member",
-            "that was away; until it is complete, it counts as away. Wait for that before you stop the next member.",
+            "A member of a quorum is 'complete' when it has every hold that a majority has. Clients repair a",
+            "member that was away; until it is complete, it counts as away. Wait for that before you stop the",
+            "next member.",
             "Exit code 0 means that all members are complete, 1 that at least one is not.",
             "",
             "Example:",

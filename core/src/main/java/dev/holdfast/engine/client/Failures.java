@@ -43,7 +43,7 @@ public record Failures(String store) {
         return new LockWaitTimeoutException(resource, store, waited, inTheWay(info, holder, session), holder);
     }
 
-    /** As {@code 'worker-7' holds it with token 412 and about 18s of lease left, with 2 others; 3 wait}. */
+    /** As {@code 'worker-7' holds it with token 412 and about 18 s of lease left, with 2 others; 3 waiting}. */
     private static String inTheWay(LockInfo info, LockInfo.Holder holder, String session) {
         String who = holder.session().equals(session) ? "this client ('" + holder.label() + "')" : named(holder);
         String token = holder.token() == holder.lastToken()
@@ -60,7 +60,7 @@ public record Failures(String store) {
     }
 
     private static String inSeconds(Duration left) {
-        return left.compareTo(Duration.ofSeconds(2)) < 0 ? left.toMillis() + "ms" : left.toSeconds() + "s";
+        return left.compareTo(Duration.ofSeconds(2)) < 0 ? left.toMillis() + " ms" : left.toSeconds() + " s";
     }
 
     /** For a try that found the resource taken, with the holder if it is known. */

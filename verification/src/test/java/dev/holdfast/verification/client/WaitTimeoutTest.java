@@ -67,7 +67,7 @@ class WaitTimeoutTest {
         LockWaitTimeoutException timeout = timeout(waiting);
         assertThat(timeout)
                 .hasMessageContaining("was not granted within 5 s: 'worker-7' holds it with token "
-                        + hold.fencingToken() + " and about 25s of lease left (store ");
+                        + hold.fencingToken() + " and about 25 s of lease left (store ");
         LockInfo.Holder holder = timeout.holder().orElseThrow();
         assertThat(holder.label()).isEqualTo("worker-7");
         assertThat(holder.token()).isEqualTo(hold.fencingToken());

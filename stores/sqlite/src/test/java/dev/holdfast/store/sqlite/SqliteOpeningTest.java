@@ -232,7 +232,7 @@ class SqliteOpeningTest {
     void anotherMajorVersionIsRefused() {
         SqliteStore.open(file()).close();
         Database.run(file(), "PRAGMA user_version = 2000");
-        denied(() -> SqliteStore.open(file()), "version 2.0", "knows 1.0", "newer");
+        denied(() -> SqliteStore.open(file()), "version 2.0", "supports 1.0", "newer");
 
         Database.run(file(), "PRAGMA user_version = 3");
         denied(() -> SqliteStore.open(file()), "version 0.3", "older");
