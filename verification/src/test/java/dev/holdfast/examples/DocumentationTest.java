@@ -37,7 +37,7 @@ class DocumentationTest {
             SECURITY.md 350
             docs/add-a-store.md 275
             docs/architecture.md 1900
-            docs/benchmarks.md 1700
+            docs/benchmarks.md 2025
             docs/choosing.md 600
             docs/cli.md 2250
             docs/configuration.md 1525
@@ -88,7 +88,7 @@ class DocumentationTest {
             examples/takeover/README.md 300
             """);
 
-    private static final int LIMIT_OF_ALL = 48_900;
+    private static final int LIMIT_OF_ALL = 49_300;
 
     /**
      * Words of a foreign kind of English, in all pages together: a plainer word is "notify", "poll", "retry", "no one",
