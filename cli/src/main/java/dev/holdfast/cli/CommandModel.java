@@ -1,5 +1,6 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.cli.console.CliException;
 import dev.holdfast.cli.run.RunArguments;
 import dev.holdfast.cli.run.RunOption;
 import dev.holdfast.cli.run.RunOptions;
@@ -23,6 +24,7 @@ final class CommandModel {
 
     static final String STORE = "--store";
     static final String PREFIX = "--prefix";
+    static final String INTERVAL = "--interval";
     static final String JSON = "--json";
     static final String FORCE = "--force";
     static final String TOKEN = "--token";
@@ -46,7 +48,9 @@ final class CommandModel {
         root.addSubcommand("ls", ls());
         root.addSubcommand("show", show());
         root.addSubcommand("release", release());
+        root.addSubcommand("watch", changes());
         root.addSubcommand("members", members());
+        root.addSubcommand("config", config());
         root.addSubcommand("completion", completion());
         CommandLine line = new CommandLine(root);
         // A lock may be called '@daily', and files are never read as arguments.
@@ -69,6 +73,23 @@ final class CommandModel {
             }
         }
         return new RunArguments(values, name(parsed), command);
+    }
+
+    /**
+     * The command of {@code run}.
+     *
+     * @param words what follows the separator; empty without one
+     * @throws CliException (usage) if there is none, or more than one
+     */
+    static List<String> command(ParseResult parsed, List<String> words) {
+        String text = value(parsed, RunOption.COMMAND.longName());
+        if (text == null && words.isEmpty()) {
+            throw CliException.usage("the command to run is missing: holdfast run NAME -- COMMAND [ARGUMENT...]");
+        }
+        if (text != null && !words.isEmpty()) {
+            throw CliException.usage("--command and a command after '--' exclude each other; use only one of them");
+        }
+        return text == null ? words : List.of("sh", "-c", text);
     }
 
     static String name(ParseResult parsed) {
@@ -116,6 +137,19 @@ final class CommandModel {
                 .addPositional(positional(NAME, "The lock's name."));
     }
 
+    private static CommandSpec changes() {
+        return command(
+                "Prints a line of JSON for each lock in use, and for each that changes, until it is ended.",
+                HelpText.WATCH,
+                store(),
+                option(PREFIX, "P", "Only names that begin with P."),
+                option(INTERVAL, "D", "Time between two polls of the store. Default: 1s."));
+    }
+
+    private static CommandSpec config() {
+        return command("Shows the settings, and where they come from.", HelpText.CONFIG, store(), json());
+    }
+
     private static CommandSpec release() {
         return command(
                         "Takes a lock away from its holder.",
@@ -136,7 +170,7 @@ final class CommandModel {
 
     private static CommandSpec completion() {
         return command("Prints a completion script for a shell.", HelpText.COMPLETION)
-                .addPositional(positional("SHELL", "bash or zsh."));
+                .addPositional(positional("SHELL", "bash, zsh or fish."));
     }
 
     private static CommandSpec command(String headline, List<String> footer, OptionSpec... options) {

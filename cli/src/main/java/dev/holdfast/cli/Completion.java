@@ -14,12 +14,16 @@ final class Completion {
 
     /** The script for a shell; zsh uses the one of bash. */
     static String scriptFor(String shell) {
-        if (!shell.equals("bash") && !shell.equals("zsh")) {
-            throw CliException.usage("completion takes bash or zsh, but got '" + Printable.escape(shell) + "'");
-        }
-        try (InputStream in = Completion.class.getResourceAsStream("completion.bash")) {
+        String resource = switch (shell) {
+            case "bash", "zsh" -> "completion.bash";
+            case "fish" -> "completion.fish";
+            default ->
+                throw CliException.usage(
+                        "completion takes bash, zsh or fish, but got '" + Printable.escape(shell) + "'");
+        };
+        try (InputStream in = Completion.class.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new IllegalStateException("completion.bash is missing from the jar");
+                throw new IllegalStateException(resource + " is missing from the jar");
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

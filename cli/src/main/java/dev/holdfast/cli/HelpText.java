@@ -59,6 +59,20 @@ final class HelpText {
 
     static final List<String> LS = List.of("", "Examples:", "  holdfast ls", "  holdfast ls --prefix orders/ --json");
 
+    static final List<String> WATCH = List.of(
+            "",
+            "Each line has the fields of 'holdfast show --json', and the time. A lock that is no longer in use is",
+            "'free'. What begins and ends between two polls is not seen.",
+            "",
+            "Example:",
+            "  holdfast watch --prefix orders/ | jq -r 'select(.state == \"held\") | .name'");
+
+    static final List<String> CONFIG = List.of(
+            "",
+            "A setting is read from its variable or, if that is unset or empty, from the first of the files",
+            "$XDG_CONFIG_HOME/holdfast/config (by default ~/.config/holdfast/config) and /etc/holdfast/config, as a",
+            "line such as HOLDFAST_STORE=redis://redis.example.com. An option takes precedence.");
+
     static final List<String> SHOW =
             List.of("", "Examples:", "  holdfast show nightly-report", "  holdfast show nightly-report --json");
 

@@ -152,8 +152,14 @@ final class Inspection {
     }
 
     private static void write(Json json, LockInfo info) {
-        json.beginObject()
-                .field("name", info.name())
+        json.beginObject();
+        writeFields(json, info);
+        json.endObject();
+    }
+
+    /** The fields of a lock in use. */
+    static void writeFields(Json json, LockInfo info) {
+        json.field("name", info.name())
                 .field("state", state(info))
                 .field("kind", lower(info.kind()))
                 .field("order", lower(info.order()))
@@ -174,7 +180,7 @@ final class Inspection {
             begin(json, waiter.label(), waiter.session(), waiter.claim(), waiter.weight());
             end(json, waiter.leaseLeft());
         }
-        json.endArray().field("newestToken", Long.toString(info.newestToken())).endObject();
+        json.endArray().field("newestToken", Long.toString(info.newestToken()));
     }
 
     private static void begin(Json json, String owner, String session, long claim, int weight) {

@@ -2,13 +2,17 @@ package dev.holdfast.cli;
 
 import dev.holdfast.cli.console.CliException;
 import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.console.DurationText;
 import dev.holdfast.cli.console.ExitCode;
+import dev.holdfast.cli.console.Json;
 import dev.holdfast.cli.console.Printable;
 import dev.holdfast.cli.run.DriverWarmUp;
 import dev.holdfast.cli.run.RunArguments;
 import dev.holdfast.cli.run.RunCommand;
 import dev.holdfast.cli.run.RunOptions;
+import dev.holdfast.cli.store.Configuration;
 import dev.holdfast.cli.store.StoreLocation;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -57,7 +61,17 @@ public final class Main {
             }
             return dispatch(asOption(args), environment, console);
         } catch (CliException e) {
-            console.say(String.valueOf(e.getMessage()));
+            String message = String.valueOf(e.getMessage());
+            if (wantsJson(args)) {
+                console.complain(new Json()
+                                .beginObject()
+                                .field("error", message)
+                                .field("exitCode", e.exitCode())
+                                .endObject()
+                        + "\n");
+            } else {
+                console.say(message);
+            }
             return e.exitCode();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -67,6 +81,11 @@ public final class Main {
             console.trace(e);
             return ExitCode.INTERNAL;
         }
+    }
+
+    /** Whether errors are for a program too. The command of a run has its own options. */
+    private static boolean wantsJson(List<String> args) {
+        return args.contains(CommandModel.JSON) && !args.get(0).equals("run");
     }
 
     /** {@code holdfast help [COMMAND]} is {@code holdfast [COMMAND] --help}. */
@@ -83,7 +102,7 @@ public final class Main {
 
     private static int runCommand(RunArguments arguments, Map<String, String> environment, Console console) {
         RunOptions options = RunOptions.of(arguments);
-        StoreLocation location = StoreLocation.of(options.store().orElse(null), environment);
+        StoreLocation location = StoreLocation.of(options.store().orElse(null), Configuration.read(environment));
         return new RunCommand(options, location, environment, console.verbose(options.verbose())).run();
     }
 
@@ -120,11 +139,8 @@ public final class Main {
             throws InterruptedException {
         int code = switch (parsed.commandSpec().name()) {
             case "run" -> {
-                if (command.isEmpty()) {
-                    throw CliException.usage(
-                            "the command to run is missing: holdfast run NAME -- COMMAND [ARGUMENT...]");
-                }
-                yield runCommand(CommandModel.runArguments(parsed, command), environment, console);
+                List<String> words = CommandModel.command(parsed, command);
+                yield runCommand(CommandModel.runArguments(parsed, words), environment, console);
             }
             case "ls" ->
                 new Inspection(location(parsed, environment), console)
@@ -135,6 +151,12 @@ public final class Main {
                 yield ExitCode.OK;
             }
             case "release" -> release(parsed, environment, console);
+            case "watch" ->
+                new Changes(location(parsed, environment), console)
+                        .print(CommandModel.value(parsed, CommandModel.PREFIX, ""), interval(parsed));
+            case "config" ->
+                new Settings(environment, CommandModel.value(parsed, CommandModel.STORE), console)
+                        .print(isJson(parsed));
             case "members" -> new Members(location(parsed, environment), console).run(isJson(parsed));
             default -> {
                 console.printText(Completion.scriptFor(CommandModel.name(parsed)));
@@ -156,11 +178,20 @@ public final class Main {
         return token == null ? release.run(name) : release.run(name, Release.token(token));
     }
 
+    private static Duration interval(ParseResult parsed) {
+        Duration interval =
+                DurationText.parse(CommandModel.INTERVAL, CommandModel.value(parsed, CommandModel.INTERVAL, "1s"));
+        if (interval.isZero()) {
+            throw CliException.usage(CommandModel.INTERVAL + " must be longer than zero");
+        }
+        return interval;
+    }
+
     private static boolean isJson(ParseResult parsed) {
         return parsed.hasMatchedOption(CommandModel.JSON);
     }
 
     private static StoreLocation location(ParseResult parsed, Map<String, String> environment) {
-        return StoreLocation.of(CommandModel.value(parsed, CommandModel.STORE), environment);
+        return StoreLocation.of(CommandModel.value(parsed, CommandModel.STORE), Configuration.read(environment));
     }
 }

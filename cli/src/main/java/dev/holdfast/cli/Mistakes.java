@@ -35,11 +35,9 @@ final class Mistakes {
 
     /** The names that flock and other tools have for options of {@code run}. */
     private static final Map<String, String> OPTIONS = flattened(Map.of(
-            List.of("-c", "--command"), "put the command after '--': holdfast run NAME -- sh -c 'COMMAND'",
-            List.of("-x", "-e", "--ex"),
+            List.of("-e", "--ex"),
                     "locks are exclusive by default: leave it out, or use --exclusive where other "
                             + "commands use --shared",
-            List.of("-s"), "use --shared",
             List.of("-u", "--unlock"), UNLOCK,
             List.of("-o", "--close", "-F", "--no-fork"),
                     "leave it out: the command never inherits the lock, and holdfast keeps running to renew it",
@@ -114,12 +112,13 @@ final class Mistakes {
     private static String oneTooMany(String command, String word, List<String> args, List<String> front) {
         String quoted = Printable.quote(word);
         if (!command.equals("run")) {
+            boolean takesOne = List.of("show", "release", "completion").contains(command);
             return command.equals("ls")
                     ? "ls takes no name: 'holdfast show NAME' shows one lock, and 'holdfast ls "
                             + "--prefix P' lists all whose names begin with P"
                     : command + " takes "
-                            + (command.equals("members") ? "no name" : "one argument") + ", but got " + quoted
-                            + (command.equals("members") ? "" : " too");
+                            + (takesOne ? "one argument" : "no name") + ", but got " + quoted
+                            + (takesOne ? " too" : "");
         }
         int nonblock = Math.max(front.indexOf("-n"), front.indexOf("--nonblock"));
         if (nonblock >= 0
@@ -141,7 +140,7 @@ final class Mistakes {
             String option = front.get(front.size() - 1);
             return option + " needs a value: " + option + " " + missing.paramLabel();
         } else if (!missing.paramLabel().equals(CommandModel.NAME)) {
-            return "the " + missing.paramLabel() + " is missing: holdfast " + command + " bash, or zsh";
+            return "the " + missing.paramLabel() + " is missing: holdfast " + command + " bash, zsh or fish";
         } else if (!command.equals("run")) {
             return "the name of the lock is missing: holdfast " + command + " NAME";
         }

@@ -34,6 +34,8 @@ _holdfast_value() {
         --on-lost) _holdfast_words $'term\nkill\nignore\nexec:' ;;
         --leftovers) _holdfast_words $'wait\nkill\nignore' ;;
         --conflict-exit-code | -E) _holdfast_words $'0\n1\n75' ;;
+        --interval) _holdfast_words $'1s\n5s\n30s' ;;
+        --command | -c) _holdfast_words '' ;;
         --prefix) _holdfast_names ;;
         *) return 1 ;;
     esac
@@ -42,12 +44,13 @@ _holdfast_value() {
 _holdfast_options() {
     case $1 in
         run)
-            _holdfast_words $'--store\n--wait\n--nonblock\n--shared\n--exclusive\n--permits\n--lease\n--on-lost\n--grace\n--leftovers\n--conflict-exit-code\n--no-stdin\n--verbose\n--help'
+            _holdfast_words $'--store\n--wait\n--nonblock\n--shared\n--exclusive\n--permits\n--lease\n--on-lost\n--grace\n--leftovers\n--conflict-exit-code\n--command\n--no-stdin\n--verbose\n--help'
             ;;
         ls) _holdfast_words $'--store\n--prefix\n--json\n--help' ;;
         show) _holdfast_words $'--store\n--json\n--help' ;;
         release) _holdfast_words $'--store\n--force\n--token\n--help' ;;
-        members) _holdfast_words $'--store\n--json\n--help' ;;
+        watch) _holdfast_words $'--store\n--prefix\n--interval\n--help' ;;
+        members | config) _holdfast_words $'--store\n--json\n--help' ;;
         completion) _holdfast_words '--help' ;;
     esac
 }
@@ -68,7 +71,7 @@ _holdfast() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} subcommand=${COMP_WORDS[1]-} i name=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _holdfast_words $'run\nls\nshow\nrelease\nmembers\ncompletion\n--help\n--version'
+        _holdfast_words $'run\nls\nshow\nrelease\nwatch\nmembers\nconfig\ncompletion\n--help\n--version'
         return
     fi
     if [[ $subcommand == run ]]; then
@@ -86,7 +89,7 @@ _holdfast() {
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --prefix | --token) i=$((i + 1)) ;;
+            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --command | -c | --prefix | --interval | --token) i=$((i + 1)) ;;
             -*) ;;
             *) name=${COMP_WORDS[i]} ;;
         esac
@@ -100,7 +103,7 @@ _holdfast() {
             fi
             ;;
         show | release) [[ -n $name ]] || _holdfast_names ;;
-        completion) [[ -n $name ]] || _holdfast_words $'bash\nzsh' ;;
+        completion) [[ -n $name ]] || _holdfast_words $'bash\nzsh\nfish' ;;
     esac
 }
 

@@ -74,6 +74,7 @@ public final class CliProcess implements AutoCloseable {
                         .redirectOutput(out.toFile())
                         .redirectError(err.toFile());
                 builder.environment().keySet().removeIf(name -> name.startsWith("HOLDFAST_"));
+                builder.environment().put("XDG_CONFIG_HOME", directory.toString());
                 builder.environment().put(StoreLocation.TIMEOUT_VARIABLE, DEADLINE.toString());
                 builder.environment().putAll(environment);
                 return new CliProcess(builder.start(), out, err);

@@ -42,14 +42,24 @@ class CompletionTest {
     @Test
     void offersCommandsThenOptionsThenNames() {
         assertThat(offered("holdfast", ""))
-                .containsExactly("run", "ls", "show", "release", "members", "completion", "--help", "--version");
+                .containsExactly(
+                        "run",
+                        "ls",
+                        "show",
+                        "release",
+                        "watch",
+                        "members",
+                        "config",
+                        "completion",
+                        "--help",
+                        "--version");
         assertThat(offered("holdfast", "r")).containsExactly("run", "release");
         assertThat(offered("holdfast", "run", "--w")).containsExactly("--wait");
         assertThat(offered("holdfast", "run", "")).containsExactly("nightly-report", "orders/42");
         assertThat(offered("holdfast", "run", "--wait", "10s", "n")).containsExactly("nightly-report");
         assertThat(offered("holdfast", "run", "x", "")).containsExactly("--");
         assertThat(offered("holdfast", "show", "o")).containsExactly("orders/42");
-        assertThat(offered("holdfast", "completion", "")).containsExactly("bash", "zsh");
+        assertThat(offered("holdfast", "completion", "")).containsExactly("bash", "zsh", "fish");
         assertThat(offered("holdfast", "run", "--on-lost", "")).containsExactly("term", "kill", "ignore", "exec:");
     }
 
@@ -95,6 +105,32 @@ class CompletionTest {
                 "autoload -U compinit && compinit -u\nsetopt ksharrays shwordsplit\nsource ./completion\n" + ASK);
         assertThat(offeredBy("zsh", "ask.zsh", "holdfast", "run", "--w")).containsExactly("--wait");
         assertThat(offeredBy("zsh", "ask.zsh", "holdfast", "run", "")).containsExactly("nightly-report", "orders/42");
+    }
+
+    @Test
+    void fishKnowsEveryCommandAndOption() throws IOException {
+        assumeTrue(isThere("fish"), "there is no fish here");
+        Files.writeString(place.file("completion.fish"), Completion.scriptFor("fish"));
+        assertThat(offeredByFish("holdfast ")).contains("run", "ls", "watch", "config");
+        assertThat(offeredByFish("holdfast run n")).containsExactly("nightly-report");
+        assertThat(offeredByFish("holdfast run x -- prin")).contains("printf");
+        for (Map.Entry<String, CommandLine> command :
+                CommandModel.build().getSubcommands().entrySet()) {
+            assertThat(offeredByFish("holdfast " + command.getKey() + " --"))
+                    .as(command.getKey())
+                    .containsExactlyInAnyOrderElementsOf(command.getValue().getCommandSpec().options().stream()
+                            .map(OptionSpec::longestName)
+                            .toList());
+        }
+    }
+
+    private List<String> offeredByFish(String line) {
+        String script = "source ./completion.fish; function holdfast; printf '%s\\n' \"'nightly-report': held\"; end;"
+                + " complete -C '" + line + "' | string replace -r '\\t.*' ''; true";
+        try (CliProcess asked = place.startProgram(CliProcess.NOTHING, List.of("fish", "--no-config", "-c", script))) {
+            assertThat(asked.exitCode()).as(asked.err()).isZero();
+            return asked.out().lines().toList();
+        }
     }
 
     private List<String> offered(String... words) {

@@ -33,6 +33,8 @@ class HelpTest {
                 "ls --help",
                 "show -h",
                 "release --help",
+                "watch --help",
+                "config --help",
                 "completion --help",
                 "run --help x -- true"
             })
@@ -82,10 +84,12 @@ class HelpTest {
                 "nonsense | the commands are run, ls, show",
                 "help foo | there is no command 'foo'",
                 "-n x -- true | after 'run'",
-                "run -c true x | holdfast run NAME -- sh -c 'COMMAND'",
-                "run x -c true | holdfast run NAME -- sh -c 'COMMAND'",
-                "run -x x -- true | exclusive by default",
-                "run -s x -- true | --shared",
+                "run x -c true -- true | exclude each other",
+                "run x -c | -c needs a value: -c TEXT",
+                "run -e x -- true | exclusive by default",
+                "watch --interval 0 | longer than zero",
+                "watch x | no name",
+                "config x | no name",
                 "run -u x | holdfast release NAME --force",
                 "run --timeout 5 x -- true | --wait 5s",
                 "run --ttl 5s x -- true | --lease",
@@ -123,7 +127,7 @@ class HelpTest {
                 "show | NAME",
                 "show x y | y",
                 "completion | SHELL",
-                "completion fish | bash or zsh",
+                "completion tcsh | bash, zsh or fish",
                 "ls --wait 5 | --wait"
             })
     void aMistakeNamesWhatIsWrong(String line, String wanted) {

@@ -49,6 +49,8 @@ class RunArgumentsTest {
         assertThat(RunArguments.readPlain(List.of("--help", "--", "true"))).isNull();
         assertThat(RunArguments.readPlain(List.of("-w5s", "x", "--", "true"))).isNull();
         assertThat(RunArguments.readPlain(List.of("x", "--wait", "--", "true"))).isNull();
+        assertThat(RunArguments.readPlain(List.of("x", "-c", "true", "--", "true")))
+                .isNull();
         assertThat(RunArguments.readPlain(List.of("--verbose=yes", "x", "--", "true")))
                 .isNull();
         assertThat(RunArguments.readPlain(List.of("-w", "1", "--wait", "2", "x", "--", "true")))

@@ -58,7 +58,9 @@ public record RunArguments(Map<RunOption, String> values, String name, List<Stri
                 return null;
             }
         }
-        return name == null ? null : new RunArguments(values, name, commandAfter(args, end));
+        return name == null || values.containsKey(RunOption.COMMAND)
+                ? null
+                : new RunArguments(values, name, commandAfter(args, end));
     }
 
     public static List<String> commandAfter(List<String> args, int separator) {

@@ -15,10 +15,10 @@ public enum RunOption {
     NONBLOCK("--nonblock", "-n", null, "Don't wait; same as --wait 0."),
     SHARED(
             "--shared",
-            null,
+            "-s",
             null,
             "Share the lock with other commands that use --shared, but not with one that uses --exclusive."),
-    EXCLUSIVE("--exclusive", null, null, "Hold the lock alone, where other commands use --shared."),
+    EXCLUSIVE("--exclusive", "-x", null, "Hold the lock alone, where other commands use --shared."),
     PERMITS(
             "--permits",
             null,
@@ -55,6 +55,7 @@ public enum RunOption {
             "-E",
             "N",
             "Exit code when the lock is not granted in time, 0 to 255. Default: 75."),
+    COMMAND("--command", "-c", "TEXT", "Run TEXT in a shell, as with flock: the same as -- sh -c TEXT."),
     NO_STDIN("--no-stdin", null, null, "Give the command an empty standard input."),
     VERBOSE("--verbose", null, null, "Print what happens to standard error.");
 

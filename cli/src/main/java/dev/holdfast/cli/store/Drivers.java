@@ -34,6 +34,9 @@ final class Drivers {
             "mariadb", "mariadb-java-client from org.mariadb.jdbc",
             "mysql", "mysql-connector-j from com.mysql");
 
+    private static final int GROUP_WRITE = 0020;
+    private static final int OTHERS_WRITE = 0002;
+
     private Drivers() {}
 
     /**
@@ -78,7 +81,7 @@ final class Drivers {
     }
 
     /** Jars, and directories of jars. */
-    private static List<Path> places(Map<String, String> environment) {
+    static List<Path> places(Map<String, String> environment) {
         String named = environment.getOrDefault(VARIABLE, "");
         if (!named.isEmpty()) {
             return Stream.of(named.split(File.pathSeparator, -1))
@@ -86,27 +89,24 @@ final class Drivers {
                     .map(Path::of)
                     .toList();
         }
-        String data = environment.getOrDefault("XDG_DATA_HOME", "");
-        return List.of((data.isEmpty() ? home(environment).resolve(".local").resolve("share") : Path.of(data))
-                .resolve("holdfast")
-                .resolve("drivers"));
-    }
-
-    /** The home directory, found like that of the default file. */
-    private static Path home(Map<String, String> environment) {
-        String home = environment.getOrDefault("HOME", "");
-        return Path.of(home.isEmpty() ? System.getProperty("user.home", "") : home);
+        Path data = Configuration.directory(environment, "XDG_DATA_HOME", ".local/share");
+        if (data == null) {
+            // The home directory, found like that of the default file.
+            data = Path.of(System.getProperty("user.home", ""), ".local", "share", "holdfast");
+        }
+        return List.of(data.resolve("drivers"));
     }
 
     private static List<Path> jarsIn(List<Path> places) {
         List<Path> jars = new ArrayList<>();
         for (Path place : places) {
-            if (!Files.isDirectory(place)) {
-                jars.add(place);
-                continue;
-            }
             try {
-                jars.addAll(Jars.in(place));
+                requireProtected(place);
+                List<Path> found = Files.isDirectory(place) ? Jars.in(place) : List.of(place);
+                for (Path jar : found) {
+                    requireProtected(jar);
+                }
+                jars.addAll(found);
             } catch (IOException e) {
                 throw new CliException(
                         ExitCode.STORE_UNUSABLE,
@@ -115,6 +115,34 @@ final class Drivers {
             }
         }
         return jars;
+    }
+
+    /** The jars run as part of the command, so only its user and root may be able to change them. */
+    private static void requireProtected(Path path) throws IOException {
+        if (!Files.exists(path)
+                || !path.getFileSystem().supportedFileAttributeViews().contains("unix")) {
+            return;
+        }
+        int owner = (int) Files.getAttribute(path, "unix:uid");
+        int group = (int) Files.getAttribute(path, "unix:gid");
+        int mode = (int) Files.getAttribute(path, "unix:mode");
+        // Many systems give each user a group of the same number, in which no one else is.
+        int writableByOthers = owner == group ? OTHERS_WRITE : OTHERS_WRITE | GROUP_WRITE;
+        boolean isOthers = owner != 0 && owner != user(owner);
+        if (isOthers || (mode & writableByOthers) != 0) {
+            throw new CliException(
+                    ExitCode.STORE_UNUSABLE,
+                    "the drivers in " + Printable.quote(path.toString()) + " are not loaded, since other users "
+                            + (isOthers
+                                    ? "own them"
+                                    : "may change them: chmod go-w " + Printable.quote(path.toString())));
+        }
+    }
+
+    /** The number of the user of this process; the given one if the system doesn't show it. */
+    private static int user(int otherwise) throws IOException {
+        Path self = Path.of("/proc/self");
+        return Files.exists(self) ? (int) Files.getAttribute(self, "unix:uid") : otherwise;
     }
 
     /** The class loader stays open as long as the process lives. */

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store to use: named by the option, otherwise by the environment, otherwise the default.
+ * The store to use: named by the option, otherwise by the environment or the configuration file, otherwise the default.
  *
  * @param text the URI as it was given, perhaps with credentials
  * @param uri the URI, parsed
@@ -31,19 +31,25 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
 
     private static final String MASK = "***";
 
+    /** As {@link #of(String, Configuration)}, without a configuration file. */
+    public static StoreLocation of(@Nullable String option, Map<String, String> environment) {
+        return of(option, Configuration.of(environment));
+    }
+
     /**
      * Finds the store to use.
      *
      * @param option the value of {@code --store}, if it was given
-     * @param environment the environment of this process
+     * @param configuration the settings of this process
      * @throws CliException (usage) if the URI is malformed or its credentials were removed, or the time-out is invalid
      */
-    public static StoreLocation of(@Nullable String option, Map<String, String> environment) {
-        String inherited = environment.get(VARIABLE);
-        boolean isInherited = option == null && inherited != null && !inherited.isEmpty();
-        String text = option != null ? option : isInherited && inherited != null ? inherited : DEFAULT;
-        StoreUri uri = parse(text, isInherited ? "$" + VARIABLE + ": " : "");
-        StoreLocation location = new StoreLocation(text, uri, option == null && !isInherited, timeout(environment));
+    public static StoreLocation of(@Nullable String option, Configuration configuration) {
+        Configuration.Source source = option == null ? configuration.source(VARIABLE) : Configuration.Source.DEFAULT;
+        boolean isConfigured = source != Configuration.Source.DEFAULT;
+        boolean isInherited = source == Configuration.Source.ENVIRONMENT;
+        String text = option != null ? option : isConfigured ? configuration.value(VARIABLE) : DEFAULT;
+        StoreUri uri = parse(text, isConfigured ? configuration.describe(VARIABLE) + ": " : "");
+        StoreLocation location = new StoreLocation(text, uri, option == null && !isInherited, timeout(configuration));
         if (isInherited && !location.isFile() && text.contains(MASK)) {
             // A fallback to another store would let two holders run at once.
             throw CliException.usage("$" + VARIABLE + " (" + Printable.escape(uri.toString())
@@ -74,11 +80,15 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         return uri;
     }
 
-    private static Duration timeout(Map<String, String> environment) {
-        String text = environment.getOrDefault(TIMEOUT_VARIABLE, "");
-        Duration timeout = text.isEmpty() ? DEFAULT_TIMEOUT : DurationText.parse("$" + TIMEOUT_VARIABLE, text);
+    private static Duration timeout(Configuration configuration) {
+        String text = configuration.value(TIMEOUT_VARIABLE);
+        if (text.isEmpty()) {
+            return DEFAULT_TIMEOUT;
+        }
+        String name = configuration.describe(TIMEOUT_VARIABLE);
+        Duration timeout = DurationText.parse(name, text);
         if (timeout.isZero()) {
-            throw CliException.usage("$" + TIMEOUT_VARIABLE + " must be longer than zero");
+            throw CliException.usage(name + " must be longer than zero");
         }
         return timeout;
     }

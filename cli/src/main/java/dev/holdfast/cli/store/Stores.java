@@ -75,19 +75,25 @@ public final class Stores {
         return StoreProvider.of(location.uri());
     }
 
+    /** As {@link #ask(StoreLocation, Function)}, and says so if there is no store where one was named. */
+    public static <T> Optional<T> ask(StoreLocation location, Console console, Function<LockAdmin, T> question)
+            throws InterruptedException {
+        Optional<T> answer = ask(location, question);
+        if (answer.isEmpty() && !location.isDefault()) {
+            console.say("no locks: the file " + Printable.quote(location.file().toString()) + " does not exist yet");
+        }
+        return answer;
+    }
+
     /**
      * Opens an existing store for an administrative command; never creates one.
      *
      * @return the result; empty if there is no store yet, and so no lock
      * @throws CliException if the store can't be used, or does not reply in time
      */
-    public static <T> Optional<T> ask(StoreLocation location, Console console, Function<LockAdmin, T> question)
+    public static <T> Optional<T> ask(StoreLocation location, Function<LockAdmin, T> question)
             throws InterruptedException {
         if (location.isFile() && !Files.exists(location.file(), LinkOption.NOFOLLOW_LINKS)) {
-            if (!location.isDefault()) {
-                console.say(
-                        "no locks: the file " + Printable.quote(location.file().toString()) + " does not exist yet");
-            }
             return Optional.empty();
         }
         LockStore store = open(location);

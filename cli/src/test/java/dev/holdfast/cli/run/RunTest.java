@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -39,6 +41,18 @@ class RunTest {
         try (CliProcess cli = place.run("run", "x", "--", "sh", "-c", "exit " + code)) {
             assertThat(cli.exitCode()).isEqualTo(code);
             assertThat(cli.err()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x -c", "-x -n -E 9 x -c", "-s -w 5 x -c", "x --command"})
+    void flocksFormsWork(String options) {
+        List<String> args = new ArrayList<>(List.of("run"));
+        args.addAll(List.of(options.split(" ")));
+        args.add("echo \"$HOLDFAST_NAME\"; exit 3");
+        try (CliProcess cli = place.run(args.toArray(new String[0]))) {
+            assertThat(cli.out()).isEqualTo("x\n");
+            assertThat(cli.exitCode()).as(cli.err()).isEqualTo(3);
         }
     }
 
