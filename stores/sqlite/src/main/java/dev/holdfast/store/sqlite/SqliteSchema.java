@@ -1,5 +1,6 @@
 package dev.holdfast.store.sqlite;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -8,7 +9,9 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.AbstractList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The tables in a file, and their version.
@@ -24,8 +27,39 @@ final class SqliteSchema {
     private static final int MAJOR = 1_000;
 
     /** The statements of each minor version of the current major one, from zero on. */
-    static final List<List<String>> VERSIONS = List.of(SqlScript.statements(
-            "sqlite-leases-1.0.sql", SqliteSchema.class.getResourceAsStream("sqlite-leases-1.0.sql")));
+    static final List<List<String>> VERSIONS = List.of(new Script("sqlite-leases-1.0.sql"));
+
+    /** The statements of a resource, read on first use: most processes find the tables in place. */
+    private static final class Script extends AbstractList<String> {
+
+        private final String name;
+
+        @GuardedBy("this")
+        private @Nullable List<String> statements;
+
+        private Script(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public String get(int index) {
+            return statements().get(index);
+        }
+
+        @Override
+        public int size() {
+            return statements().size();
+        }
+
+        private synchronized List<String> statements() {
+            List<String> known = statements;
+            if (known == null) {
+                known = SqlScript.statements(name, SqliteSchema.class.getResourceAsStream(name));
+                statements = known;
+            }
+            return known;
+        }
+    }
 
     private final List<List<String>> versions;
 

@@ -112,13 +112,13 @@ public record HostIdentity(
     }
 
     private static String user(ProcFs files) {
-        return files.text("self/status")
-                .orElse("")
-                .lines()
-                .filter(line -> line.startsWith("Uid:"))
-                .map(line -> line.split("\\s+", -1)[1])
-                .findFirst()
-                .orElse("");
+        // Loops here and below: each start of the command comes here, and the first stream of a JVM takes long.
+        for (String line : files.text("self/status").orElse("").split("\n", -1)) {
+            if (line.startsWith("Uid:")) {
+                return line.split("\\s+", -1)[1];
+            }
+        }
+        return "";
     }
 
     /**
@@ -133,14 +133,13 @@ public record HostIdentity(
         if (!files.link("self/ns/time_for_children").equals(Optional.of(timeNamespace))) {
             throw incomparable();
         }
-        return files.text("self/timens_offsets")
-                .orElse("")
-                .lines()
-                .map(line -> line.strip().split("\\s+", -1))
-                .filter(fields -> fields.length == 3 && fields[0].equals(clock))
-                .map(fields -> Long.parseLong(fields[1]) * 1_000_000_000L + Long.parseLong(fields[2]))
-                .findFirst()
-                .orElseThrow(HostIdentity::incomparable);
+        for (String line : files.text("self/timens_offsets").orElse("").split("\n", -1)) {
+            String[] fields = line.strip().split("\\s+", -1);
+            if (fields.length == 3 && fields[0].equals(clock)) {
+                return Long.parseLong(fields[1]) * 1_000_000_000L + Long.parseLong(fields[2]);
+            }
+        }
+        throw incomparable();
     }
 
     private static StoreException incomparable() {

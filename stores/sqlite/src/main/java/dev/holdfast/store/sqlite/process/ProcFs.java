@@ -244,7 +244,10 @@ public final class ProcFs {
 
     /** The first line of a file below the root; empty if it can't be read. */
     public Optional<String> line(String file) {
-        return text(file).map(text -> text.lines().findFirst().orElse("").strip());
+        return text(file).map(text -> {
+            int end = text.indexOf('\n');
+            return (end < 0 ? text : text.substring(0, end)).strip();
+        });
     }
 
     /** A file below the root; empty if it can't be read. */
