@@ -1,6 +1,6 @@
 #!/bin/sh
 # Assembles the distribution without its caches: a Java runtime that contains the command as one module, the files of the
-# stores that are not part of it, SQLite's library, the launcher and the completions.
+# stores that are not part of it, SQLite's library, the launcher, the completions and the man page.
 #
 # usage: assemble.sh CHECKOUT VERSION DIRECTORY
 #
@@ -100,4 +100,7 @@ complete() {
 }
 complete bash bash-completion/completions holdfast
 complete zsh zsh/site-functions _holdfast
+complete fish fish/vendor_completions.d holdfast.fish
+mkdir -p "$out/share/man/man1"
+sh "$here/build/man.sh" "$out/bin/holdfast" >"$out/share/man/man1/holdfast.1"
 rm -rf "$work"

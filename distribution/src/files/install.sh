@@ -51,7 +51,7 @@ link() {
     ln -sf "$1" "$2"
 }
 link "$target/bin/holdfast" "$prefix/bin/holdfast"
-(cd "$target/share" && find bash-completion zsh -type f) | while IFS= read -r file; do
+(cd "$target/share" && find bash-completion zsh fish man -type f) | while IFS= read -r file; do
     link "$target/share/$file" "$prefix/share/$file"
 done
 

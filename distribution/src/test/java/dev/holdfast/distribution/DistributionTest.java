@@ -1,6 +1,7 @@
 package dev.holdfast.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.RedisServer;
@@ -21,6 +22,9 @@ class DistributionTest {
     private static final Path DIRECTORY = Path.of(System.getProperty("holdfast.distribution"));
     private static final String VERSION =
             DIRECTORY.getFileName().toString().replaceFirst("holdfast-(.*)-linux.*", "$1");
+
+    /** In bytes. The caches are a third of it. */
+    private static final long MOST_PACKED = 57_000_000;
 
     @TempDir
     private Path temporary;
@@ -98,12 +102,83 @@ class DistributionTest {
         }
         Result result = start(List.of(prefix.resolve("bin/holdfast").toString(), "--version"), Map.of());
         assertThat(result.output).isEqualTo("holdfast " + VERSION + "\n");
-        assertThat(prefix.resolve("share/bash-completion/completions/holdfast"))
-                .content()
-                .contains("holdfast");
+        for (String file : List.of(
+                "bash-completion/completions/holdfast",
+                "zsh/site-functions/_holdfast",
+                "fish/vendor_completions.d/holdfast.fish",
+                "man/man1/holdfast.1")) {
+            assertThat(prefix.resolve("share").resolve(file)).content().contains("holdfast");
+        }
         try (Stream<Path> versions = Files.list(prefix.resolve("lib"))) {
             assertThat(versions).containsExactly(prefix.resolve("lib/holdfast-" + VERSION));
         }
+    }
+
+    @Test
+    @DisplayName("contains the licences of what it contains")
+    void containsLicences() {
+        Path licenses = DIRECTORY.resolve("share/doc/holdfast/licenses");
+        assertThat(DIRECTORY.resolve("LICENSE")).content().contains("Apache License");
+        assertThat(DIRECTORY.resolve("NOTICE")).content().contains("GPL-2.0 with the Classpath Exception");
+        assertThat(DIRECTORY.resolve("lib/runtime/legal/java.base/LICENSE")).isRegularFile();
+        assertThat(licenses.resolve("sqlite-jdbc/LICENSE.zentus")).content().contains("David Crawshaw");
+        assertThat(licenses.resolve("slf4j.txt")).content().contains("QOS.ch");
+        assertThat(licenses.resolve("com.ongres.scram")).isDirectory();
+    }
+
+    @Test
+    @DisplayName("has a man page with each command, which man shows without warnings")
+    void hasAManPage() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/man")), "there is no man here");
+        Path warnings = temporary.resolve("warnings");
+        Result page = start(
+                List.of(
+                        "sh",
+                        "-c",
+                        "LC_ALL=C.UTF-8 MANWIDTH=120 man --warnings -l \"$0\" 2>\"$1\" | col -b",
+                        DIRECTORY.resolve("share/man/man1/holdfast.1").toString(),
+                        warnings.toString()),
+                Map.of());
+        assertThat(page.output)
+                .contains(
+                        "holdfast run nightly-report -- ./report.sh",
+                        "--leftovers",
+                        "HOLDFAST WATCH",
+                        "HOLDFAST CONFIG");
+        assertThat(warnings).isEmptyFile();
+    }
+
+    @Test
+    @DisplayName("is small enough to be downloaded for a job")
+    void isSmall() throws Exception {
+        assertThat(Files.size(DIRECTORY.resolveSibling(DIRECTORY.getFileName() + ".tar.gz")))
+                .isLessThan(MOST_PACKED);
+    }
+
+    @Test
+    @DisplayName("is an npm package that can be installed")
+    void isAnNpmPackage() throws Exception {
+        Path packed = DIRECTORY.resolveSibling("npm").resolve("holdfast-linux-x64-" + VERSION + ".tgz");
+        assumeTrue(Files.exists(packed), "there was no npm");
+        execute("npm", "install", "--offline", "--prefix", temporary.toString(), packed.toString());
+        Path command = temporary.resolve("node_modules/.bin/holdfast");
+        assertThat(start(List.of(command.toString(), "--version"), Map.of()).output)
+                .isEqualTo("holdfast " + VERSION + "\n");
+    }
+
+    @Test
+    @DisplayName("is a Debian package of its series")
+    void isADebianPackage() throws Exception {
+        assertThat(VERSION).startsWith(System.getProperty("holdfast.series") + ".");
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/dpkg-deb")), "there is no dpkg here");
+        Path packed = DIRECTORY.resolveSibling("holdfast_" + VERSION + "_amd64.deb");
+        execute("dpkg-deb", "-x", packed.toString(), temporary.resolve("root").toString());
+        Path command = temporary
+                .resolve("root/usr/lib/holdfast")
+                .resolve(System.getProperty("holdfast.series"))
+                .resolve("bin/holdfast");
+        assertThat(start(List.of(command.toString(), "--version"), Map.of()).output)
+                .isEqualTo("holdfast " + VERSION + "\n");
     }
 
     private record Result(int code, String output) {}
