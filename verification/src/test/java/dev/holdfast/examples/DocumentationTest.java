@@ -33,20 +33,20 @@ class DocumentationTest {
     private static final Map<String, Integer> LIMITS = limits("""
             CHANGELOG.md 960
             CONTRIBUTING.md 920
-            README.md 825
+            README.md 850
             SECURITY.md 350
             docs/add-a-store.md 275
             docs/architecture.md 1900
             docs/benchmarks.md 2025
             docs/choosing.md 600
-            docs/cli.md 2250
+            docs/cli.md 2375
             docs/configuration.md 1525
             docs/faq.md 525
             docs/getting-started.md 775
             docs/glossary.md 725
             docs/guarantees.md 8175
-            docs/index.md 275
-            docs/installation.md 450
+            docs/index.md 300
+            docs/installation.md 550
             docs/integrations/java-util-concurrent.md 275
             docs/integrations/shedlock.md 475
             docs/integrations/spring-boot.md 1450
@@ -70,6 +70,7 @@ class DocumentationTest {
             docs/primitives/row-lock.md 725
             docs/primitives/semaphore.md 625
             docs/primitives/task.md 500
+            docs/recipes.md 425
             docs/registers.md 875
             docs/releasing.md 300
             docs/simulation.md 650
@@ -88,7 +89,7 @@ class DocumentationTest {
             examples/takeover/README.md 300
             """);
 
-    private static final int LIMIT_OF_ALL = 49_300;
+    private static final int LIMIT_OF_ALL = 50_000;
 
     /**
      * Words of a foreign kind of English, in all pages together: a plainer word is "notify", "poll", "retry", "no one",
