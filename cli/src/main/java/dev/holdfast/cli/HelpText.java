@@ -69,9 +69,11 @@ final class HelpText {
 
     static final List<String> CONFIG = List.of(
             "",
-            "A setting is read from its variable or, if that is unset or empty, from the first of the files",
-            "$XDG_CONFIG_HOME/holdfast/config (by default ~/.config/holdfast/config) and /etc/holdfast/config, as a",
-            "line such as HOLDFAST_STORE=redis://redis.example.com. An option takes precedence.");
+            "A setting is read from its variable. If that is unset or empty, it is read from the first of these",
+            "files that exists, as a line such as HOLDFAST_STORE=redis://redis.example.com:",
+            "  $XDG_CONFIG_HOME/holdfast/config    (by default ~/.config/holdfast/config)",
+            "  /etc/holdfast/config",
+            "An option takes precedence over both.");
 
     static final List<String> SHOW =
             List.of("", "Examples:", "  holdfast show nightly-report", "  holdfast show nightly-report --json");

@@ -31,7 +31,7 @@ class DocumentationTest {
      * pages. Decisions (docs/adr) have no limit: they are not rewritten.
      */
     private static final Map<String, Integer> LIMITS = limits("""
-            CHANGELOG.md 960
+            CHANGELOG.md 985
             CONTRIBUTING.md 920
             README.md 850
             SECURITY.md 350
