@@ -147,7 +147,7 @@ final class Markers {
         } else if (lease != leaseSeconds()) {
             return unfit(
                     there,
-                    "other clients use this quorum with the longest lease "
+                    "other clients use this quorum with a longest lease of "
                             + DurationFormat.format(Duration.ofSeconds(lease)));
         }
         for (int i = 0; i < marks.length; i++) {
@@ -174,7 +174,7 @@ final class Markers {
         return Optional.of(Quorum.failed(
                 Reason.DENIED,
                 Effect.NONE,
-                "The member " + there.member + " does not belong to this quorum: " + why
+                there.member + " does not belong to this quorum: " + why
                         + ". All clients must set the same members and the same longest lease."));
     }
 
