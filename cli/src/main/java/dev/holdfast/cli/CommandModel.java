@@ -139,10 +139,10 @@ final class CommandModel {
 
     private static CommandSpec changes() {
         return command(
-                "Prints a line of JSON for each lock in use, and for each that changes, until it is ended.",
+                "Prints a line of JSON for each lock in use, then for each change, until it is interrupted.",
                 HelpText.WATCH,
                 store(),
-                option(PREFIX, "P", "Only names that begin with P."),
+                option(PREFIX, "P", "Watch only names that begin with P."),
                 option(INTERVAL, "D", "Time between two polls of the store. Default: 1s."));
     }
 

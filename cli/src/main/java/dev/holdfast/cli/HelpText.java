@@ -62,7 +62,7 @@ final class HelpText {
     static final List<String> WATCH = List.of(
             "",
             "Each line has the fields of 'holdfast show --json', and the time. A lock that is no longer in use is",
-            "'free'. What begins and ends between two polls is not seen.",
+            "'free'. Locks that come and go between two polls are not shown.",
             "",
             "Example:",
             "  holdfast watch --prefix orders/ | jq -r 'select(.state == \"held\") | .name'");

@@ -132,10 +132,10 @@ final class Drivers {
         if (isOthers || (mode & writableByOthers) != 0) {
             throw new CliException(
                     ExitCode.STORE_UNUSABLE,
-                    "the drivers in " + Printable.quote(path.toString()) + " are not loaded, since other users "
+                    "the drivers in " + Printable.quote(path.toString()) + " are not loaded, because other users "
                             + (isOthers
                                     ? "own them"
-                                    : "may change them: chmod go-w " + Printable.quote(path.toString())));
+                                    : "can change them: run chmod go-w " + Printable.quote(path.toString())));
         }
     }
 

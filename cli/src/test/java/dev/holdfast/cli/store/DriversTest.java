@@ -26,7 +26,7 @@ class DriversTest {
     @Test
     void directoryThatOthersMayWriteIsRejected() throws IOException {
         allow(directory, "rwxr-xrwx");
-        assertThatThrownBy(this::provide).hasMessageContaining("other users may change them: chmod go-w");
+        assertThatThrownBy(this::provide).hasMessageContaining("other users can change them: run chmod go-w");
         allow(directory, "rwxr-xr-x");
         assertThatThrownBy(this::provide).hasMessageContaining("there is no driver for 'mysql:'");
     }
