@@ -127,7 +127,7 @@ class TestStoreResetTest {
         Hold hold = lock.acquire();
         refuses("the program has not finished: 'report' is held.");
         store.loseLock("report");
-        refuses("the program has not finished: 'report' was lost and is not closed.");
+        refuses("the program has not finished: 'report' was lost, but its hold is not closed.");
         assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         store.reset();
         expectAsGoodAsNew();
@@ -139,7 +139,7 @@ class TestStoreResetTest {
         Hold other = store.take("report");
         CompletableFuture<Hold> waiting = lock.acquireAsync().toCompletableFuture();
         store.awaitWaiting("report", 1);
-        refuses("the program has not finished: 'report' is waited for.");
+        refuses("the program has not finished: 'report' has a waiter.");
         assertThat(other.isHeld()).isTrue();
         other.close();
         waiting.get(LONG.toSeconds(), TimeUnit.SECONDS).close();

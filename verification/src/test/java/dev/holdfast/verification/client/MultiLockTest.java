@@ -363,7 +363,7 @@ class MultiLockTest extends MultiLockFixture {
             assertThatThrownBy(() -> alice.lockAll(new String[0])).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> alice.lockAll("a", "b", "a"))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("'a' is named twice");
+                    .hasMessageContaining("'a' is listed twice");
             assertThatThrownBy(() -> alice.lockAll("a", " ")).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> alice.lockAll("a", (String) null)).isInstanceOf(NullPointerException.class);
             assertThatThrownBy(() -> alice.lockAll((String[]) null)).isInstanceOf(NullPointerException.class);
