@@ -225,6 +225,12 @@ final class SimRegister implements RegisterAdapter {
         return server.guess(resource);
     }
 
+    /** As on the server with this kind of clock. */
+    @Override
+    public Optional<CompletionStage<RegisterRecord>> peek(ResourceName resource) {
+        return traits().clock() == RegisterTraits.Clock.WALL ? Optional.of(read(resource)) : Optional.empty();
+    }
+
     @Override
     public CompletionStage<RegisterRecord> read(ResourceName resource) {
         return send(Effect.NONE, () -> server.read(resource).thenApply(run.rules::altered));

@@ -57,6 +57,14 @@ public interface RegisterAdapter extends AutoCloseable {
      */
     Optional<RegisterRecord> guess(ResourceName resource);
 
+    /**
+     * Reads a record in the cheapest way, only to write on it. It may be outdated; a write on it is a conflict then.
+     * Empty where a conflict on a wrong {@link #guess} costs hardly more than a read.
+     */
+    default Optional<CompletionStage<RegisterRecord>> peek(ResourceName resource) {
+        return Optional.empty();
+    }
+
     /** Reads the record of a resource. */
     CompletionStage<RegisterRecord> read(ResourceName resource);
 

@@ -43,6 +43,21 @@ abstract class RecordRules extends AdapterHarness {
     }
 
     @Test
+    @DisplayName("what an adapter peeks at can be written over, unless another has written since")
+    void peeksForAWrite() {
+        ResourceName name = named("used");
+        RecordVersion first = written(alice, put(name, present(name), "one"));
+        answer(bob.read(name));
+        assumeThat(bob.peek(name)).as("the adapter peeks").isPresent();
+        RegisterRecord outdated = answer(bob.peek(name).orElseThrow());
+        assertThat(text(outdated)).isEqualTo("one");
+        RecordVersion second = written(alice, put(name, first, "two"));
+        expectConflict(name, put(name, outdated.version(), "three"), second, "two");
+        written(bob, put(name, answer(bob.peek(name).orElseThrow()).version(), "three"));
+        assertThat(text(name)).isEqualTo("three");
+    }
+
+    @Test
     @DisplayName("of two that create a record, the second is told what the first wrote")
     void creationConflicts() {
         ResourceName name = named("contended");

@@ -23,10 +23,18 @@ record Context(
         Sessions sessions,
         Watches watches,
         Listeners listeners,
-        Lanes lanes) {
+        Lanes lanes,
+        GuessHistory guesses) {
 
     static Context of(RegisterAdapter adapter, Environment environment) {
-        return new Context(adapter, environment, new Sessions(), new Watches(adapter), new Listeners(), new Lanes());
+        return new Context(
+                adapter,
+                environment,
+                new Sessions(),
+                new Watches(adapter),
+                new Listeners(),
+                new Lanes(),
+                new GuessHistory());
     }
 
     long now() {

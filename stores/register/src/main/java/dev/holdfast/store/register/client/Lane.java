@@ -58,6 +58,9 @@ final class Lane {
     /** Once this many are watched, those that no longer matter are dropped. */
     private static final int MOST_RETAINED_WATCHES = 32;
 
+    /** The memory of an idle lane, without a name in ASCII and the state of its record. */
+    private static final int OBJECT_BYTES = 400;
+
     private final Context context;
     private final ResourceName resource;
 
@@ -152,6 +155,14 @@ final class Lane {
 
     ArrivalNotices notices() {
         return notices;
+    }
+
+    /** About how much memory it takes while it is idle. */
+    int bytes() {
+        RegisterRecord record = known;
+        int state =
+                record == null ? 0 : record.state().map(bytes -> bytes.length).orElse(0);
+        return OBJECT_BYTES + resource.value().length() + state;
     }
 
     synchronized void add(LaneCall call) {

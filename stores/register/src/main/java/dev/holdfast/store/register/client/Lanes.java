@@ -17,8 +17,8 @@ import java.util.Optional;
  */
 final class Lanes {
 
-    /** The most idle lanes. The records of other resources are read again. */
-    private static final int MOST_IDLE = 4_096;
+    /** The most memory of idle lanes: about 18,000 with short names. Other records are guessed or read again. */
+    private static final int MOST_IDLE_BYTES = 8 << 20;
 
     @GuardedBy("this")
     private final Map<ResourceName, Lane> used = new HashMap<>();
@@ -27,16 +27,18 @@ final class Lanes {
     @GuardedBy("this")
     private final LinkedHashMap<ResourceName, Lane> idle = new LinkedHashMap<>();
 
+    @GuardedBy("this")
+    private int idleBytes;
+
     void submit(Context context, ResourceName resource, LaneCall call) {
         Lane lane;
         synchronized (this) {
-            Lane known = used.get(resource);
-            if (known == null) {
-                known = idle.remove(resource);
-                lane = known == null ? new Lane(context, resource) : known;
+            lane = used.get(resource);
+            if (lane == null) {
+                Lane rested = idle.remove(resource);
+                idleBytes -= rested == null ? 0 : rested.bytes();
+                lane = rested == null ? new Lane(context, resource) : rested;
                 used.put(resource, lane);
-            } else {
-                lane = known;
             }
             lane.add(call);
         }
@@ -50,10 +52,9 @@ final class Lanes {
     synchronized void rest(Lane lane) {
         if (lane.isIdle() && used.remove(lane.resource(), lane)) {
             idle.put(lane.resource(), lane);
-            if (idle.size() > MOST_IDLE) {
-                var oldest = idle.keySet().iterator();
-                oldest.next();
-                oldest.remove();
+            idleBytes += lane.bytes();
+            for (var oldest = idle.values().iterator(); idleBytes > MOST_IDLE_BYTES; oldest.remove()) {
+                idleBytes -= oldest.next().bytes();
             }
         }
     }

@@ -14,6 +14,7 @@ import dev.holdfast.store.register.machine.Step;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -88,9 +89,15 @@ final class Round {
     /** Whether the write succeeded: a later failure is not without effect. */
     private boolean hasWritten;
 
+    /** The guessed record, until the round finds out whether the guess was right. */
+    private @Nullable RegisterRecord guess;
+
+    /** Whether the record was peeked at because guesses are often wrong. */
+    private boolean hasPeeked;
+
     private int conflicts;
 
-    /** How many writes failed because the record had changed, including those on a remembered or guessed record. */
+    /** How many writes on a remembered or guessed record failed because it had changed, or would have after a peek. */
     private int lostWrites;
 
     /** The version of the record when the claims were announced. */
@@ -129,27 +136,52 @@ final class Round {
 
     private void attempt() {
         try {
-            RegisterRecord record = record();
-            if (record == null) {
+            boolean isNews = lane.takeNews();
+            if (lane.isCrowded() && isWriting && !isFresh) {
+                announcements.addAll();
                 read();
+            } else if (lane.known != null) {
+                attempt(lane.known);
+            } else if (!isNews && !isFresh && calls.get(0).mayGuess()) {
+                guess();
             } else {
-                attempt(record);
+                read();
             }
         } catch (RuntimeException e) {
             fail(RegisterFailures.withoutEffect(e));
         }
     }
 
-    private @Nullable RegisterRecord record() {
-        boolean isNews = lane.takeNews();
-        if (lane.isCrowded() && isWriting && !isFresh) {
-            announcements.addAll();
-            return null;
+    private void guess() {
+        RegisterRecord guessed = adapter.guess(lane.resource()).orElse(null);
+        if (guessed == null) {
+            read();
+            return;
         }
-        if (!isNews && lane.known == null && !isFresh && calls.get(0).mayGuess()) {
-            lane.known = adapter.guess(lane.resource()).orElse(null);
+        guess = guessed;
+        Optional<CompletionStage<RegisterRecord>> peek =
+                context.guesses().isGood() ? Optional.empty() : adapter.peek(lane.resource());
+        hasPeeked = peek.isPresent();
+        if (hasPeeked) {
+            then(peek.get(), present -> {
+                // Without the peek, a wrong guess would have been a lost write.
+                lostWrites += present.version().equals(guessed.version()) ? 0 : 1;
+                noteGuess(present);
+                lane.known = present;
+                attempt(present);
+            });
+        } else {
+            lane.known = guessed;
+            attempt(guessed);
         }
-        return lane.known;
+    }
+
+    /** Notes whether the guess of this round was right, if it made one. */
+    private void noteGuess(RegisterRecord present) {
+        if (guess != null) {
+            context.guesses().add(guess.version().equals(present.version()));
+            guess = null;
+        }
     }
 
     private void read() {
@@ -158,6 +190,7 @@ final class Round {
     }
 
     private void attemptOn(RegisterRecord fresh) {
+        noteGuess(fresh);
         lane.known = fresh;
         isFresh = true;
         attempt();
@@ -298,6 +331,7 @@ final class Round {
         if (result instanceof WriteResult.Written now) {
             RegisterRecord present = new RegisterRecord(write.state(), now.version(), record.floor());
             lane.known = present;
+            noteGuess(record);
             hasWritten = true;
             lane.notices().drop(write.arrivals());
             // The remaining times are only hints, so a failure to read them is ignored.
@@ -317,6 +351,7 @@ final class Round {
             context.sessions().epoch(id, epoch);
         });
         boolean isUnchanged = refused.present().version().equals(record.version());
+        noteGuess(refused.present());
         if (isUnchanged && !refused.isConflict()) {
             attempt();
             return;
@@ -329,7 +364,7 @@ final class Round {
             return;
         }
         // An outdated memory or guess is no sign that others write at present.
-        boolean isContended = isFresh;
+        boolean isContended = isFresh || hasPeeked;
         lane.known = refused.present();
         isFresh = true;
         lostWrites += isUnchanged ? 0 : 1;

@@ -71,6 +71,11 @@ public final class MemoryAdapter implements RegisterAdapter {
     }
 
     @Override
+    public Optional<CompletionStage<RegisterRecord>> peek(ResourceName resource) {
+        return Optional.of(read(resource));
+    }
+
+    @Override
     public CompletionStage<RegisterRecord> read(ResourceName resource) {
         return answer(() -> server.read(resource));
     }

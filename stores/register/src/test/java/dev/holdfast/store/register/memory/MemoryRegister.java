@@ -49,6 +49,7 @@ public final class MemoryRegister {
     private final Map<ClaimRef, Arrival> arrivals = new LinkedHashMap<>();
     private final List<MemoryAdapter> adapters = new ArrayList<>();
     private final AtomicLong requests = new AtomicLong();
+    private final AtomicLong refusals = new AtomicLong();
     private long revision;
     private long nextTurn;
     private int turns;
@@ -271,6 +272,11 @@ public final class MemoryRegister {
         return entry.claim().resource().value() + "/" + entry.claim().claim();
     }
 
+    /** How many writes it has refused. */
+    public long refusals() {
+        return refusals.get();
+    }
+
     /** How many requests it has had. */
     public long requests() {
         return requests.get();
@@ -406,6 +412,7 @@ public final class MemoryRegister {
         RegisterRecord present = read(write.resource());
         boolean isWaiting = write.arrivals().stream().allMatch(arrival -> arrivals.containsKey(arrival.claim()));
         if (!gone.isEmpty() || !raised.isEmpty() || !present.version().equals(write.expected()) || !isWaiting) {
+            refusals.incrementAndGet();
             return new WriteResult.Refused(present, gone, raised);
         }
         revision++;

@@ -71,6 +71,15 @@ final class Records {
         return knownFloor(name).map(floor -> record(floor, Optional.empty()));
     }
 
+    /**
+     * Reads a record as the connected server knows it, without its shard. A write that creates the record fails if the
+     * shard has changed since this client saw it.
+     */
+    Optional<CompletableFuture<RegisterRecord>> peek(ResourceName name) {
+        return knownFloor(name)
+                .map(floor -> requests.get(layout.record(name), null).thenApply(node -> record(floor, node)));
+    }
+
     /** Reads a record as of all acknowledged writes. */
     CompletableFuture<RegisterRecord> read(ResourceName name) {
         CompletableFuture<Boolean> synced = requests.sync(layout.root());

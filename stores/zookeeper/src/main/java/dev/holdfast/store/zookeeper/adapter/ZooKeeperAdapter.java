@@ -285,6 +285,11 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     @Override
+    public Optional<CompletionStage<RegisterRecord>> peek(ResourceName resource) {
+        return records.peek(resource).map(ZooKeeperAdapter::answered);
+    }
+
+    @Override
     public CompletionStage<RegisterRecord> read(ResourceName resource) {
         return answered(records.read(resource));
     }

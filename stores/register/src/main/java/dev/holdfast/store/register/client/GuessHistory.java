@@ -1,0 +1,27 @@
+package dev.holdfast.store.register.client;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The share of recent guesses of unknown records that were wrong. A refused write costs several requests, so a round
+ * peeks at the record first once about a quarter of the guesses are wrong. Thread-safe.
+ */
+final class GuessHistory {
+
+    private static final int ALL = 256;
+
+    /** The latest guess has this part of the weight: one wrong guess ends guessing, and five right ones resume it. */
+    private static final int WEIGHT = 4;
+
+    /** The share of wrong guesses, of {@value #ALL}. */
+    private final AtomicInteger wrong = new AtomicInteger();
+
+    boolean isGood() {
+        return wrong.get() < ALL / WEIGHT;
+    }
+
+    void add(boolean wasRight) {
+        int latest = wasRight ? 0 : ALL;
+        var unused = wrong.accumulateAndGet(latest, (share, newest) -> share + (newest - share) / WEIGHT);
+    }
+}
