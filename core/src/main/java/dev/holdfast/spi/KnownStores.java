@@ -4,8 +4,8 @@ import dev.holdfast.spi.StoreDescription.Scheme;
 import java.util.List;
 
 /**
- * The stores of this release, whether or not their modules are on the class path: whoever meets the URI of a store that
- * is not there can name the artifact that is missing. A test compares each entry with what the provider itself says.
+ * The stores of this release, whether or not their modules are on the class path: a tool that meets the URI of a store
+ * that is not there can name the artifact that is missing. Their providers take their descriptions from here.
  */
 public final class KnownStores {
 
@@ -13,7 +13,7 @@ public final class KnownStores {
      * A store of this release.
      *
      * @param provider the class name of its {@link dev.holdfast.spi.StoreProvider}
-     * @param description what that provider says of itself
+     * @param description the provider's {@linkplain StoreProvider#description() description}
      */
     public record KnownStore(String provider, StoreDescription description) {}
 

@@ -19,10 +19,16 @@ public interface StoreProvider {
     Set<String> schemes();
 
     /**
-     * What tools and frameworks need to know about this store without opening it. By default nothing but its schemes.
-     * Loads no class of the store's driver.
+     * What tools and frameworks need to know about this store without opening it. By default the entry of this class in
+     * {@link KnownStores}, or nothing but its schemes. Loads no class of the store's driver.
      */
     default StoreDescription description() {
+        // Without lambdas, which a short command would pay for.
+        for (KnownStores.KnownStore store : KnownStores.ALL) {
+            if (store.provider().equals(getClass().getName())) {
+                return store.description();
+            }
+        }
         return new StoreDescription(
                 "", schemes().stream().sorted().map(Scheme::of).toList(), Optional.empty());
     }

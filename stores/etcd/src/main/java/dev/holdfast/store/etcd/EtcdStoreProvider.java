@@ -1,8 +1,6 @@
 package dev.holdfast.store.etcd;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreDescription;
-import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.util.Set;
@@ -19,17 +17,6 @@ public final class EtcdStoreProvider implements StoreProvider {
     @Override
     public Set<String> schemes() {
         return description().schemeNames();
-    }
-
-    @Override
-    public StoreDescription description() {
-        return StoreDescription.of(
-                        "dev.holdfast:holdfast-etcd",
-                        Scheme.of(EtcdUris.PLAIN)
-                                .port(2379)
-                                .images("etcd", "bitnami/etcd", "coreos/etcd", "etcd-development/etcd"),
-                        Scheme.of(EtcdUris.SECURE))
-                .connectionType("io.grpc.ManagedChannel");
     }
 
     @Override

@@ -9,8 +9,7 @@ import java.util.Set;
 /** Parses the URIs of etcd stores. */
 final class EtcdUris {
 
-    static final String PLAIN = "etcd";
-    static final String SECURE = "etcds";
+    private static final String SECURE = "etcds";
 
     private static final String FORM = "//[user:password@]host[:port][,host[:port]…][/namespace]";
     private static final Set<String> COMMON = Set.of("timeout", "connectTimeout", "passwordFile");

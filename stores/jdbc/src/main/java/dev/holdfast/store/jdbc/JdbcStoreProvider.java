@@ -1,8 +1,6 @@
 package dev.holdfast.store.jdbc;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreDescription;
-import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.util.Set;
@@ -28,16 +26,6 @@ public final class JdbcStoreProvider implements StoreProvider {
     @Override
     public Set<String> schemes() {
         return description().schemeNames();
-    }
-
-    @Override
-    public StoreDescription description() {
-        return StoreDescription.of(
-                        "dev.holdfast:holdfast-jdbc",
-                        Scheme.of("postgresql").port(5432).otherNames("postgres", "pg"),
-                        Scheme.of("mariadb").port(3306).otherNames("maria"),
-                        Scheme.of("mysql"))
-                .connectionType("javax.sql.DataSource");
     }
 
     @Override

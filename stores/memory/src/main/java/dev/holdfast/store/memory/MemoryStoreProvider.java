@@ -1,8 +1,6 @@
 package dev.holdfast.store.memory;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreDescription;
-import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.util.HashMap;
@@ -29,11 +27,6 @@ public final class MemoryStoreProvider implements StoreProvider {
     @Override
     public Set<String> schemes() {
         return description().schemeNames();
-    }
-
-    @Override
-    public StoreDescription description() {
-        return StoreDescription.of("dev.holdfast:holdfast-memory", Scheme.of("memory"));
     }
 
     @Override

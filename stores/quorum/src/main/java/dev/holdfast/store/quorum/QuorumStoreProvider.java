@@ -1,8 +1,6 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreDescription;
-import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.UriReader;
@@ -26,11 +24,6 @@ public final class QuorumStoreProvider implements StoreProvider {
     @Override
     public Set<String> schemes() {
         return description().schemeNames();
-    }
-
-    @Override
-    public StoreDescription description() {
-        return StoreDescription.of("dev.holdfast:holdfast-quorum", Scheme.of("quorum"));
     }
 
     @Override

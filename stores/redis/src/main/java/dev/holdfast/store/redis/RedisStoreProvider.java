@@ -1,8 +1,6 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreDescription;
-import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.redis.connection.DriverVersion;
@@ -24,19 +22,6 @@ public final class RedisStoreProvider implements StoreProvider {
     @Override
     public Set<String> schemes() {
         return description().schemeNames();
-    }
-
-    @Override
-    public StoreDescription description() {
-        return StoreDescription.of(
-                        "dev.holdfast:holdfast-redis",
-                        Scheme.of(RedisUris.PLAIN).port(6379).otherNames("valkey"),
-                        Scheme.of(RedisUris.SECURE),
-                        Scheme.of(RedisUris.SENTINEL).port(26379).otherNames("sentinel"),
-                        Scheme.of(RedisUris.SECURE_SENTINEL),
-                        Scheme.of(RedisUris.CLUSTER),
-                        Scheme.of(RedisUris.SECURE_CLUSTER))
-                .connectionType("org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory");
     }
 
     @Override

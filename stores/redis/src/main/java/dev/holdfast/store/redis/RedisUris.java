@@ -23,12 +23,11 @@ final class RedisUris {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisUris.class);
 
-    static final String PLAIN = "redis";
-    static final String SECURE = "rediss";
-    static final String SENTINEL = "redis-sentinel";
-    static final String SECURE_SENTINEL = "rediss-sentinel";
-    static final String CLUSTER = "redis-cluster";
-    static final String SECURE_CLUSTER = "rediss-cluster";
+    private static final String SECURE = "rediss";
+    private static final String SENTINEL = "redis-sentinel";
+    private static final String SECURE_SENTINEL = "rediss-sentinel";
+    private static final String CLUSTER = "redis-cluster";
+    private static final String SECURE_CLUSTER = "rediss-cluster";
 
     private static final int PORT = 6379;
     private static final int SENTINEL_PORT = 26_379;

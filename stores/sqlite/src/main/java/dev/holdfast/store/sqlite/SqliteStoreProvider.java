@@ -1,8 +1,6 @@
 package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreDescription;
-import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
@@ -26,12 +24,6 @@ public final class SqliteStoreProvider implements StoreProvider {
     @Override
     public Set<String> schemes() {
         return description().schemeNames();
-    }
-
-    @Override
-    public StoreDescription description() {
-        return StoreDescription.of(
-                "dev.holdfast:holdfast-sqlite", Scheme.of("sqlite").otherNames("file", "sqlite3"));
     }
 
     @Override

@@ -1,8 +1,6 @@
 package dev.holdfast.store.zookeeper;
 
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.StoreDescription;
-import dev.holdfast.spi.StoreDescription.Scheme;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.util.Set;
@@ -20,18 +18,6 @@ public final class ZooKeeperStoreProvider implements StoreProvider {
     @Override
     public Set<String> schemes() {
         return description().schemeNames();
-    }
-
-    @Override
-    public StoreDescription description() {
-        return StoreDescription.of(
-                        "dev.holdfast:holdfast-zookeeper",
-                        Scheme.of(ZooKeeperUris.PLAIN)
-                                .port(2181)
-                                .otherNames("zk")
-                                .images("zookeeper", "bitnami/zookeeper"),
-                        Scheme.of(ZooKeeperUris.SECURE))
-                .connectionType("org.apache.curator.framework.CuratorFramework");
     }
 
     @Override

@@ -11,8 +11,7 @@ import java.util.function.Consumer;
 /** Reads the URIs of stores on ZooKeeper, and nothing else does. */
 final class ZooKeeperUris {
 
-    static final String PLAIN = "zookeeper";
-    static final String SECURE = "zookeepers";
+    private static final String SECURE = "zookeepers";
 
     private static final String FORM = "//[user:password@]host[:port][,host[:port]…][/chroot]";
 
