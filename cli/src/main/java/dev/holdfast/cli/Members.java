@@ -67,12 +67,12 @@ final class Members {
         if (member.problem().isPresent()) {
             return "away: " + Printable.escape(member.problem().get());
         }
-        String held = ", has " + member.held() + " of " + (member.held() + member.missing()) + " holds";
+        String holds = ", has " + member.present() + " of " + (member.present() + member.missing()) + " holds";
         if (!member.keptOutFor().isZero()) {
             return "kept out for another " + DurationText.format(member.keptOutFor()) + ", because it lost its data"
-                    + held;
+                    + holds;
         }
-        return (member.isComplete() ? "complete" : "counts") + held;
+        return (member.isComplete() ? "complete" : "counts") + holds;
     }
 
     private static String json(List<MemberStatus> all) {
@@ -81,7 +81,7 @@ final class Members {
             json.beginObject().field("member", member.name()).field("state", state(member));
             member.problem().ifPresent(problem -> json.field("problem", problem));
             json.field("keptOutMillis", member.keptOutFor().toMillis())
-                    .field("held", member.held())
+                    .field("held", member.present())
                     .field("missing", member.missing())
                     .endObject();
         }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param capacity its current capacity: 1 for a mutex, the number of permits of a semaphore
  * @param holders its holders, oldest first; if a {@link LockQuery} finds many, a part of them
  * @param holding the number of all holders
- * @param held how much they hold together: the sum of their weights
+ * @param usedCapacity how much they hold together: the sum of their weights
  * @param waiters its waiters in the order of the queue; may be cut off after a number that the store chooses
  * @param waiting the number of all waiters
  * @param newestToken the newest reserved fencing token; 0 for none
@@ -32,7 +32,7 @@ public record LockInfo(
         int capacity,
         List<Holder> holders,
         long holding,
-        long held,
+        long usedCapacity,
         List<Waiter> waiters,
         long waiting,
         long newestToken) {

@@ -103,14 +103,14 @@ public sealed interface Reply {
     /**
      * What a session has.
      *
-     * @param held its grants
+     * @param granted its grants
      * @param waiting its queued claims
      * @param cursor where the next page begins; empty after the last
      */
-    record Audited(List<ClaimRef> held, List<ClaimRef> waiting, Optional<String> cursor) implements Reply {
+    record Audited(List<ClaimRef> granted, List<ClaimRef> waiting, Optional<String> cursor) implements Reply {
         /** Copies the lists. */
         public Audited {
-            held = List.copyOf(held);
+            granted = List.copyOf(granted);
             waiting = List.copyOf(waiting);
         }
     }

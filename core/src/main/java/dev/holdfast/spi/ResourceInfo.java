@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param declaredCapacity the capacity that its users declare, before any {@linkplain Command.Resize change}
  * @param holders its holders, oldest grant first; if there are many, a part of them, as {@link Command.Inspect} says
  * @param holding the number of all holders
- * @param held how much they hold together: the sum of their weights
+ * @param usedCapacity how much they hold together: the sum of their weights
  * @param waiters its waiters, head first; may be cut off after a number that the store chooses
  * @param waiting the number of all waiters
  * @param lastToken the newest reserved token
@@ -24,7 +24,7 @@ public record ResourceInfo(
         int declaredCapacity,
         List<Party> holders,
         long holding,
-        long held,
+        long usedCapacity,
         List<Party> waiters,
         long waiting,
         long lastToken) {
@@ -42,7 +42,8 @@ public record ResourceInfo(
 
     /** The same with the holders of several pages. */
     public ResourceInfo withHolders(List<Party> others) {
-        return new ResourceInfo(name, spec, declaredCapacity, others, holding, held, waiters, waiting, lastToken);
+        return new ResourceInfo(
+                name, spec, declaredCapacity, others, holding, usedCapacity, waiters, waiting, lastToken);
     }
 
     /**

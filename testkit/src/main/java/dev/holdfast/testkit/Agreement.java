@@ -71,7 +71,7 @@ final class Agreement {
                     a.seq() == b.seq() ? Optional.empty() : Optional.of("the last extensions differ"),
                     remaining(Optional.of(a.remaining()), Optional.of(b.remaining())));
         } else if (answer instanceof Reply.Audited a && reference instanceof Reply.Audited b) {
-            boolean same = translated(a.held()).equals(new HashSet<>(b.held()))
+            boolean same = translated(a.granted()).equals(new HashSet<>(b.granted()))
                     && translated(a.waiting()).equals(new HashSet<>(b.waiting()));
             return same ? Optional.empty() : Optional.of("the claims differ");
         } else if (answer instanceof Reply.Inspected a && reference instanceof Reply.Inspected b) {
@@ -150,7 +150,7 @@ final class Agreement {
                     && info.declaredCapacity() == other.declaredCapacity()
                     && parties(info.holders(), true).equals(parties(other.holders(), false))
                     && info.holding() == other.holding()
-                    && info.held() == other.held()
+                    && info.usedCapacity() == other.usedCapacity()
                     && (!waitersKnown || parties(info.waiters(), true).equals(parties(other.waiters(), false)));
             if (!same) {
                 return Optional.of("they differ about '" + info.name() + "'");

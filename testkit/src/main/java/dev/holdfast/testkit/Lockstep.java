@@ -118,7 +118,7 @@ final class Lockstep {
             for (boolean more = true; more; ) {
                 Reply.Audited audited = ConformanceFixture.send(
                         fixture.first, new Command.Audit(pair.real(), Optional.empty(), 100), Reply.Audited.class);
-                audited.held()
+                audited.granted()
                         .forEach(ref -> ConformanceFixture.send(
                                 fixture.first, new Command.Withdraw(ref, Sending.FIRST), Reply.Done.class));
                 more = audited.cursor().isPresent();

@@ -155,10 +155,10 @@ final class TestClient {
         Optional<String> cursor = Optional.empty();
         do {
             Reply.Audited page = send(new Command.Audit(session, cursor, pageSize), Reply.Audited.class);
-            if (page.held().size() + page.waiting().size() > pageSize) {
+            if (page.granted().size() + page.waiting().size() > pageSize) {
                 throw new AssertionError("A page of at most " + pageSize + " claims was asked for, but got " + page);
             }
-            found.addAll(page.held());
+            found.addAll(page.granted());
             waiting.addAll(page.waiting());
             cursor = page.cursor();
         } while (cursor.isPresent());

@@ -123,7 +123,7 @@ abstract class ViewRules extends ConformanceRules {
         assertThat(info.holders())
                 .allSatisfy(party -> assertThat(party.remaining()).isPositive());
         assertThat(info.holding()).as("how many hold it").isEqualTo(2);
-        assertThat(info.held()).as("what they hold together").isEqualTo(4);
+        assertThat(info.usedCapacity()).as("what they hold together").isEqualTo(4);
         assertThat(info.lastToken()).isEqualTo(one.block().last());
         if (fixture.traits.has(Feature.KNOWN_WAITERS)) {
             assertThat(info.waiting()).isEqualTo(2);
@@ -166,7 +166,7 @@ abstract class ViewRules extends ConformanceRules {
         }
         ResourceInfo beside = fixture.info(all.get(0).resource());
         assertThat(beside.holding()).as("how many hold it").isEqualTo(MANY);
-        assertThat(beside.held()).as("what they hold together").isEqualTo(2 * MANY);
+        assertThat(beside.usedCapacity()).as("what they hold together").isEqualTo(2 * MANY);
         assertThat(beside.holders()).hasSizeLessThanOrEqualTo(MANY);
         assertThat(inspect("gp", Optional.empty(), 10).resources()).isEmpty();
     }
@@ -282,7 +282,7 @@ abstract class ViewRules extends ConformanceRules {
         do {
             Reply.Audited audited =
                     alice.send(new Command.Audit(alice.sessionOf(holders.get(1)), cursor, 2), Reply.Audited.class);
-            found.addAll(audited.held());
+            found.addAll(audited.granted());
             cursor = audited.cursor();
             if (page == 1) {
                 holders.get(0).release();

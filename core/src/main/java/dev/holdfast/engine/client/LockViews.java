@@ -41,7 +41,7 @@ public record LockViews(TokenSource tokens, LongSupplier wallMillis) {
                 info.spec().capacity(),
                 holders.stream().map(this::holder).toList(),
                 info.holding(),
-                info.held(),
+                info.usedCapacity(),
                 info.waiters().stream().map(LockViews::waiter).toList(),
                 info.waiting(),
                 info.lastToken());

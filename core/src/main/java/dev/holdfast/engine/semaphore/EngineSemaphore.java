@@ -156,7 +156,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     }
 
     private static int freeIn(ResourceInfo info) {
-        return (int) Math.max(0, info.spec().capacity() - info.held());
+        return (int) Math.max(0, info.spec().capacity() - info.usedCapacity());
     }
 
     private Optional<ResourceInfo> inspect() {

@@ -128,7 +128,7 @@ public final class Auditor {
                     end();
                     return;
                 }
-                present.addAll(audited.held());
+                present.addAll(audited.granted());
                 present.addAll(audited.waiting());
                 if (audited.cursor().isPresent()) {
                     page(session, audited.cursor(), present, then, failed);

@@ -37,12 +37,12 @@ public final class SellerProgram {
                 Holdfast inRedis = connect(redisLocks)) {
             for (Approach approach : Approach.values()) {
                 Seller seller = approach.seller(pool, inDatabase, inRedis);
-                try (BarrierMembership together =
+                try (BarrierMembership membership =
                         inRedis.barrier(approach.product(), processes).enter()) {
                     long start = System.nanoTime();
                     int sold = sellAll(seller, approach.product(), threads);
                     long millis = (System.nanoTime() - start) / 1_000_000;
-                    together.leave();
+                    membership.leave();
                     System.out.println(approach.product() + ": sold " + sold + " in " + millis + " ms, "
                             + seller.conflicts() + " conflicts");
                 }

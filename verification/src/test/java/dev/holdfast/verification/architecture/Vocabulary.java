@@ -1,7 +1,6 @@
 package dev.holdfast.verification.architecture;
 
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -28,13 +27,12 @@ final class Vocabulary {
 
     private Vocabulary() {}
 
-    /** The rejected identifiers of a file, with their lines, except some that its module still uses. */
-    static List<String> rejectedIdentifiers(JavaSource source, Set<String> stillUsed) {
+    /** The rejected identifiers of a file, with their lines. */
+    static List<String> rejectedIdentifiers(JavaSource source) {
         String code = source.code();
         return IDENTIFIER
                 .matcher(code)
                 .results()
-                .filter(found -> !stillUsed.contains(found.group(1)))
                 .map(found -> source.file() + ":" + line(code, found.start()) + " " + found.group())
                 .toList();
     }

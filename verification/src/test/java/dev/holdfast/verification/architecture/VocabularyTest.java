@@ -6,20 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("The words of the code")
 class VocabularyTest {
-
-    /** Rejected identifiers that modules still use. Remove each when it is gone; add none. */
-    private static final Map<String, Set<String>> STILL_USED = Map.ofEntries(
-            Map.entry("cli", Set.of("held")),
-            Map.entry("core", Set.of("held")),
-            Map.entry("examples/stock", Set.of("together")),
-            Map.entry("stores/jdbc", Set.of("look")),
-            Map.entry("stores/quorum", Set.of("held")));
 
     /** The most idioms per 10,000 words of comments. */
     private static final int MOST_IDIOMS = 40;
@@ -33,11 +24,7 @@ class VocabularyTest {
         List<JavaSource> main =
                 JavaSource.all().stream().filter(JavaSource::isMain).toList();
         assertThat(main).hasSizeGreaterThan(400);
-        assertThat(main.stream()
-                        .flatMap(
-                                source -> Vocabulary.rejectedIdentifiers(
-                                        source, STILL_USED.getOrDefault(source.module(), Set.of()))
-                                        .stream()))
+        assertThat(main.stream().flatMap(source -> Vocabulary.rejectedIdentifiers(source).stream()))
                 .isEmpty();
     }
 
@@ -54,7 +41,7 @@ class VocabularyTest {
     }
 
     @Test
-    @DisplayName("can fail: a rejected identifier is found, a member of another type and one still used are not")
+    @DisplayName("can fail: a rejected identifier is found, a member of another type is not")
     void rejectsIdentifiers() {
         JavaSource source = source("""
                 // of patience
@@ -63,8 +50,8 @@ class VocabularyTest {
                     store.patience(told);
                 }
                 """);
-        assertThat(Vocabulary.rejectedIdentifiers(source, Set.of("told")))
-                .containsExactly("A.java:2 lookAround", "A.java:2 of", "A.java:3 mine");
+        assertThat(Vocabulary.rejectedIdentifiers(source))
+                .containsExactly("A.java:2 lookAround", "A.java:2 of", "A.java:3 mine", "A.java:4 told");
     }
 
     @Test

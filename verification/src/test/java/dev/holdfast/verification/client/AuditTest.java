@@ -46,7 +46,7 @@ class AuditTest {
             return !link.sent(Command.Audit.class).isEmpty();
         });
         Reply old = audit.deliver();
-        assertThat(((Reply.Audited) old).held()).hasSize(1);
+        assertThat(((Reply.Audited) old).granted()).hasSize(1);
         hold.close();
         link.forget();
 

@@ -120,7 +120,7 @@ class InspectionTest {
         }
         LockInfo info = operator.inspect("gpu").orElseThrow();
         assertThat(info.holding()).isEqualTo(2_100);
-        assertThat(info.held()).isEqualTo(2_100);
+        assertThat(info.usedCapacity()).isEqualTo(2_100);
         assertThat(info.holders().stream().map(LockInfo.Holder::claim).distinct())
                 .hasSize(2_100);
         all.forEach(Permits::close);

@@ -184,10 +184,10 @@ class ServerTripsTest {
             assertThat(granted).isNotNull();
             Command.Audit audit = new Command.Audit(session, Optional.empty(), 10);
             int since = log.said().size();
-            assertThat(send(store, audit, Reply.Audited.class).held()).containsExactly(grant.claim());
+            assertThat(send(store, audit, Reply.Audited.class).granted()).containsExactly(grant.claim());
             assertThat(trips(log, since)).noneMatch(text -> text.contains("FOR UPDATE"));
             log.execute("UPDATE holdfast_resource SET ends = 1");
-            assertThat(send(store, audit, Reply.Audited.class).held()).isEmpty();
+            assertThat(send(store, audit, Reply.Audited.class).granted()).isEmpty();
             assertThat(log.text("SELECT session FROM holdfast_resource")).isEqualTo("0");
         }
     }

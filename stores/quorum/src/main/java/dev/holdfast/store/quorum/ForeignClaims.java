@@ -74,7 +74,7 @@ final class ForeignClaims {
                 memberDone();
                 return;
             }
-            List<ClaimRef> refs = page.held().stream()
+            List<ClaimRef> refs = page.granted().stream()
                     .filter(ref -> !ref.resource().equals(Markers.NAME) && MemberIds.claimOf(ref.claim()) != 0)
                     .toList();
             if (refs.isEmpty()) {

@@ -82,7 +82,7 @@ final class SessionAudit {
     private void ask(MemberSession there, Optional<String> cursor, Set<ClaimRef> present) {
         there.member.ask(new Command.Audit(there.id, cursor, PAGE), (reply, failure) -> {
             if (reply instanceof Reply.Audited page) {
-                present.addAll(page.held());
+                present.addAll(page.granted());
                 if (page.cursor().isPresent()) {
                     ask(there, page.cursor(), present);
                     return;

@@ -432,7 +432,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         assertThat(members().subList(0, 2)).allMatch(MemberStatus::isComplete);
         outlastKeepOut(session);
         assertThat(members()).allMatch(MemberStatus::isComplete);
-        assertThat(members().get(2).held()).isEqualTo(2);
+        assertThat(members().get(2).present()).isEqualTo(2);
         c.cutOff();
         CompletableFuture<List<MemberStatus>> asked = store.members().toCompletableFuture();
         store.close();

@@ -157,7 +157,7 @@ class RedisBoundsTest {
             ScriptReply page = call(ScriptCall.inspect(new ResourceName("catalogue"), place.get(), many));
             ResourceInfo info = page.info(new ResourceName("catalogue")).orElseThrow();
             assertThat(info.holding()).isEqualTo(many);
-            assertThat(info.held()).isEqualTo(many);
+            assertThat(info.usedCapacity()).isEqualTo(many);
             info.holders().forEach(party -> claims.add(party.claim()));
             info.holders()
                     .forEach(party -> tokens.add(party.tokens().orElseThrow().first()));

@@ -76,7 +76,7 @@ public final class HeldLocks {
         Optional<String> cursor = Optional.empty();
         do {
             Reply.Audited page = (Reply.Audited) answer(store, new Command.Audit(session, cursor, PAGE));
-            found.addAll(page.held());
+            found.addAll(page.granted());
             cursor = page.cursor();
         } while (cursor.isPresent());
         assertThat(found).hasSameSizeAs(claims);

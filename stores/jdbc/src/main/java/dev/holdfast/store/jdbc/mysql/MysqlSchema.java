@@ -73,7 +73,7 @@ final class MysqlSchema extends ServerSchema {
             database = Optional.ofNullable(row.getString(1));
             isCaseSensitive = row.getBoolean(2);
         }
-        SearchPath.Lookup present = lookUp(connection, database, table);
+        SearchPath.Lookup present = find(connection, database, table);
         Matcher url = URL.matcher(String.valueOf(connection.getMetaData().getURL()));
         if (!url.matches()) {
             return new SearchPath(present, "");
@@ -84,14 +84,14 @@ final class MysqlSchema extends ServerSchema {
         boolean isSame = isCaseSensitive
                 ? initial.equals(database)
                 : initial.map(MysqlSchema::lower).equals(database.map(MysqlSchema::lower));
-        return isSame ? new SearchPath(present, "") : new SearchPath(present, lookUp(connection, initial, table), "");
+        return isSame ? new SearchPath(present, "") : new SearchPath(present, find(connection, initial, table), "");
     }
 
     private static String lower(String name) {
         return name.toLowerCase(Locale.ROOT);
     }
 
-    private static SearchPath.Lookup lookUp(Connection connection, Optional<String> database, String table)
+    private static SearchPath.Lookup find(Connection connection, Optional<String> database, String table)
             throws SQLException {
         boolean isFound = database.isPresent() && isThere(connection, database.get(), table);
         return new SearchPath.Lookup(isFound ? List.of(database.get()) : List.of(), database);

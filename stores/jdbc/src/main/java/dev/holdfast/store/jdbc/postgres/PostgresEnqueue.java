@@ -34,7 +34,7 @@ final class PostgresEnqueue {
                          WHERE id = v.session AND deadline > h.now AND epoch <= v.epoch FOR SHARE SKIP LOCKED) s),
             tail AS MATERIALIZED (
                 SELECT h.name, least(o.ttl / 3, w.deadline - h.now, CASE WHEN h.ends > 0 THEN h.ends - h.now END,
-                       coalesce(b.deadline, o.deadline) - h.now) AS looks
+                       coalesce(b.deadline, o.deadline) - h.now) AS recheck
                   FROM held h CROSS JOIN own o CROSS JOIN v
                  CROSS JOIN LATERAL (SELECT deadline FROM holdfast_session WHERE id = h.session AND deadline > h.now) w
                   LEFT JOIN LATERAL (SELECT s.deadline FROM holdfast_claim n JOIN holdfast_session s ON s.id = n.session
@@ -46,13 +46,13 @@ final class PostgresEnqueue {
             counted AS (
                 UPDATE holdfast_resource r SET waiters = r.waiters + 1, places = r.places + 1
                   FROM tail t WHERE r.name = t.name
-             RETURNING r.places, t.looks),
+             RETURNING r.places, t.recheck),
             queued AS (
                 INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token,
                        name, granted, place)
                 SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, c.places
                   FROM counted c, v)
-            SELECT $inUse, c.looks, CASE WHEN c.places > 0 THEN $late END FROM v LEFT JOIN counted c ON true""";
+            SELECT $inUse, c.recheck, CASE WHEN c.places > 0 THEN $late END FROM v LEFT JOIN counted c ON true""";
 
     /** The condition that another claim holds the lock exclusively. */
     private static final String ROW =

@@ -53,7 +53,7 @@ final class PostgresHandOver {
                          WHERE id = h.session AND deadline > h.now AND epoch <= v.epoch FOR SHARE SKIP LOCKED) s),
             next AS MATERIALIZED (
                 SELECT h.name, h.mark, c.place, c.session, c.claim, c.wanted, c.weight, w.client,
-                       least(o.ttl / 3, w.deadline - h.now, coalesce(b.deadline, o.deadline) - h.now) AS looks
+                       least(o.ttl / 3, w.deadline - h.now, coalesce(b.deadline, o.deadline) - h.now) AS recheck
                   FROM held h CROSS JOIN own o CROSS JOIN v
                  CROSS JOIN LATERAL (SELECT * FROM holdfast_claim
                          WHERE name = h.name AND granted = 0 ORDER BY place LIMIT 1) c
@@ -74,13 +74,13 @@ final class PostgresHandOver {
                    SET session = g.session, claim = g.claim, weight = g.weight, ends = 0, seq = 0, $block,
                        waiters = r.waiters - 1 + (v.number <> 0)::integer, places = r.places + (v.number <> 0)::integer
                   FROM gone g, v WHERE r.name = g.name
-             RETURNING r.first_token, r.end_token, r.waiters, r.places, g.session, g.claim, g.client, g.looks),
+             RETURNING r.first_token, r.end_token, r.waiters, r.places, g.session, g.claim, g.client, g.recheck),
             queued AS (
                 INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token,
                        name, granted, place)
                 SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, g.places
                   FROM given g, v WHERE v.number <> 0)
-            SELECT $inUse, g.client, g.session, g.claim, g.first_token, g.end_token, g.waiters, g.looks,
+            SELECT $inUse, g.client, g.session, g.claim, g.first_token, g.end_token, g.waiters, g.recheck,
                    CASE WHEN g.client <> v.me THEN pg_notify(v.channel || to_hex(g.client), 'g s' || to_hex(g.session)
                          || ' ' || g.claim || ' ' || encode(v.name, 'hex') || ' ' || g.first_token || ' ' || g.end_token
                          || ' ' || (g.waiters > 0)::text)::text END

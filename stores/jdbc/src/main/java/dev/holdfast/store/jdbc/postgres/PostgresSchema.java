@@ -64,11 +64,11 @@ final class PostgresSchema extends ServerSchema {
     static SearchPath searchPath(Connection connection, String table) throws SQLException {
         SearchPath[] found = new SearchPath[1];
         // In one transaction, because a pooler may use another connection for the next one.
-        transact(connection, () -> found[0] = lookUp(connection, table));
+        transact(connection, () -> found[0] = readPaths(connection, table));
         return found[0];
     }
 
-    private static SearchPath lookUp(Connection connection, String table) throws SQLException {
+    private static SearchPath readPaths(Connection connection, String table) throws SQLException {
         String initial;
         SearchPath.Lookup present;
         String user;

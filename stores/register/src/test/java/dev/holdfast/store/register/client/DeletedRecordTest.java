@@ -44,7 +44,7 @@ class DeletedRecordTest {
     }
 
     private static List<ClaimRef> held(RegisterStore store, SessionId session) {
-        return ((Reply.Audited) answer(store, new Command.Audit(session, Optional.empty(), 1_000))).held();
+        return ((Reply.Audited) answer(store, new Command.Audit(session, Optional.empty(), 1_000))).granted();
     }
 
     @ParameterizedTest

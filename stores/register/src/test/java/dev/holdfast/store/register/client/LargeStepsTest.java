@@ -63,7 +63,7 @@ class LargeStepsTest {
     private Set<ClaimRef> audited(SessionId session) {
         Reply.Audited audited = (Reply.Audited) answer(store, new Command.Audit(session, Optional.empty(), 1_000));
         Set<ClaimRef> all = ConcurrentHashMap.newKeySet();
-        all.addAll(audited.held());
+        all.addAll(audited.granted());
         all.addAll(audited.waiting());
         return all;
     }
