@@ -11,15 +11,18 @@ import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.HoldIssuer;
 import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.local.StageWhileHeld;
 import dev.holdfast.engine.local.TaskWhileHeld;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.support.Stages;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -267,8 +270,17 @@ public final class EngineLock implements DistributedLock {
     public <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
             AcquireOptions options, Function<? super Hold, ? extends CompletionStage<T>> task) {
         Objects.requireNonNull(task, "task");
-        return new StageWhileHeld<T>(acquirer.resources().context, task)
-                .begin(acquireAsync(options).toCompletableFuture());
+        StageWhileHeld<T, T> run = new StageWhileHeld<>(task, Function.identity());
+        CompletableFuture<Hold> asked = acquireAsync(options).toCompletableFuture();
+        run.passCancellationTo(asked);
+        var unused = asked.whenComplete((hold, failure) -> {
+            if (hold instanceof LocalHold granted) {
+                run.run(granted);
+            } else {
+                run.stage().completeExceptionally(Stages.causeOf(failure));
+            }
+        });
+        return run.stage();
     }
 
     @Override

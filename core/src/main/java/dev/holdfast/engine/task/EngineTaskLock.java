@@ -1,10 +1,8 @@
 package dev.holdfast.engine.task;
 
 import dev.holdfast.Hold;
-import dev.holdfast.LockLostException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.LockedTask;
-import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
@@ -12,11 +10,11 @@ import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalResources;
+import dev.holdfast.engine.local.StageWhileHeld;
 import dev.holdfast.engine.local.TaskWhileHeld;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.support.Stages;
 import dev.holdfast.task.ScheduledTaskLock;
 import dev.holdfast.task.TaskHold;
 import dev.holdfast.task.TaskOptions;
@@ -92,9 +90,10 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     @Override
     public <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
             TaskOptions options, Function<? super Hold, ? extends CompletionStage<T>> task) {
-        CompletableFuture<TaskRun<T>> stage = new CompletableFuture<>();
+        StageWhileHeld<T, TaskRun<T>> run = new StageWhileHeld<>(task, TaskRun.Ran::new);
+        CompletableFuture<TaskRun<T>> stage = run.stage();
         CompletableFuture<Hold> attempt = attempt(options, CallerMode.ASYNC);
-        passCancellation(stage, attempt);
+        run.passCancellationTo(attempt);
         var unused =
                 attempt.whenComplete((granted, failure) -> context.callbacks().run(() -> {
                     if (failure instanceof LockWaitTimeoutException taken) {
@@ -106,60 +105,10 @@ public final class EngineTaskLock implements ScheduledTaskLock {
                     } else {
                         EngineTaskHold hold = (EngineTaskHold) granted;
                         hold.start(options.atLeast());
-                        run(hold, task, stage);
+                        run.run(hold);
                     }
                 }));
         return stage;
-    }
-
-    private static void passCancellation(CompletableFuture<?> from, CompletableFuture<?> to) {
-        var unused = from.whenComplete((value, failure) -> {
-            if (from.isCancelled()) {
-                to.cancel(false);
-            }
-        });
-    }
-
-    private <T extends @Nullable Object> void run(
-            EngineTaskHold hold,
-            Function<? super Hold, ? extends CompletionStage<T>> task,
-            CompletableFuture<TaskRun<T>> stage) {
-        CompletableFuture<T> work;
-        try {
-            work = task.apply(hold).toCompletableFuture();
-        } catch (RuntimeException | Error e) {
-            work = CompletableFuture.failedFuture(e);
-        }
-        CompletableFuture<T> begun = work;
-        passCancellation(stage, begun);
-        hold.onLost(loss -> begun.cancel(false));
-        var unused = begun.whenComplete((value, failure) -> {
-            var unusedEnd = hold.giveBack(CallerMode.ASYNC)
-                    .thenAccept(how -> context.callbacks().run(() -> complete(hold, how, value, failure, stage)));
-        });
-    }
-
-    private static <T extends @Nullable Object> void complete(
-            EngineTaskHold hold,
-            ReleaseOutcome how,
-            T value,
-            @Nullable Throwable failure,
-            CompletableFuture<TaskRun<T>> stage) {
-        Throwable cause = failure == null ? null : Stages.causeOf(failure);
-        try {
-            hold.requireGood(how);
-        } catch (LockLostException lost) {
-            if (cause != null) {
-                lost.addSuppressed(cause);
-            }
-            stage.completeExceptionally(lost);
-            return;
-        }
-        if (cause != null) {
-            stage.completeExceptionally(cause);
-        } else {
-            stage.complete(new TaskRun.Ran<>(value));
-        }
     }
 
     @Override
