@@ -66,6 +66,24 @@ final class Grants {
         return first;
     }
 
+    /**
+     * The first grant that a new request may enter: an idle one, or any if grants are shared. The others are not
+     * visited, however many there are.
+     */
+    @Nullable
+    Grant firstCandidate() {
+        return candidate(first);
+    }
+
+    @Nullable
+    Grant candidateAfter(Grant grant) {
+        return candidate(grant.next);
+    }
+
+    private @Nullable Grant candidate(@Nullable Grant grant) {
+        return grant != null && (grant.isIdle() || resource.policy.isShared()) ? grant : null;
+    }
+
     boolean has(Grant grant) {
         return grant == first || grant.previous != null;
     }

@@ -165,7 +165,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     /** Serves a request that need not queue, if there is a grant for it. */
     private boolean serveAtOnce(Request request, DeferredActions deferred) {
         boolean isFirst = queue.isEmpty() || (request.isTry() && spec.order() == Order.BARGING);
-        for (Grant grant = grants.first(); grant != null && (grant.isIdle() || policy.isShared()); grant = grant.next) {
+        for (Grant grant = grants.firstCandidate(); grant != null; grant = grants.candidateAfter(grant)) {
             if (grant.canServe(request) && (isFirst || (!request.isTry() && grant.isSliceOf(request)))) {
                 return serve(grant, request, deferred);
             }
