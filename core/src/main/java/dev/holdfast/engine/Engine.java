@@ -263,7 +263,7 @@ public final class Engine {
                 new Command.CloseSession(session.id),
                 session,
                 CallerMode.ASYNC,
-                (reply, isFirst) -> endClose(partition, ReleaseRetrier.Closing.CONFIRMED, open));
+                (reply, sending) -> endClose(partition, ReleaseRetrier.Closing.CONFIRMED, open));
     }
 
     private void endClose(Partition partition, ReleaseRetrier.Closing how, AtomicInteger open) {

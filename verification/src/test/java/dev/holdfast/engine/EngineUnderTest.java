@@ -13,10 +13,12 @@ import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.local.Sharing;
 import dev.holdfast.engine.lock.NestedHold;
 import dev.holdfast.engine.semaphore.PermitHold;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -93,8 +95,10 @@ class EngineUnderTest implements ClientUnderTest {
     @Override
     public Hold enterAgain(Hold hold, boolean writes) {
         LocalHold outer = (LocalHold) hold;
-        outer.enterAgain(writes);
-        return new NestedHold(outer, writes);
+        boolean isReader = !writes && outer.resource().spec.kind() == Kind.READ_WRITE;
+        Sharing sharing = isReader ? Sharing.SHARED : Sharing.EXCLUSIVE;
+        outer.enterAgain(sharing);
+        return new NestedHold(outer, sharing);
     }
 
     @Override

@@ -203,7 +203,11 @@ final class EngineCampaign implements Campaign {
         term.interrupt = null;
         CampaignState after = advance(CampaignState::returned);
         if (after != null && after.end() != null) {
-            stepDown(term, after.end(), isCalled);
+            if (isCalled) {
+                stepDown(term, after.end());
+            } else {
+                release(term, after.end());
+            }
         }
     }
 
@@ -235,7 +239,7 @@ final class EngineCampaign implements Campaign {
             elections.standDown(this);
         }
         if (after.step() == Step.NONE) {
-            thread.execute(() -> stepDown(term, how, true));
+            thread.execute(() -> stepDown(term, how));
         }
         return true;
     }
@@ -243,11 +247,16 @@ final class EngineCampaign implements Campaign {
     /**
      * Called once for each term, on the candidate's executor, when the term has ended and {@code onElected} returned.
      */
-    private void stepDown(EngineLeadership term, TermEnd how, boolean wasCalled) {
-        Throwable failure = wasCalled ? thread.call(() -> candidate.onTermEnd(term, how)) : null;
+    private void stepDown(EngineLeadership term, TermEnd how) {
+        Throwable failure = thread.call(() -> candidate.onTermEnd(term, how));
         if (failure != null) {
             reportError(term, "when its term ended", failure);
         }
+        release(term, how);
+    }
+
+    /** Releases the seat of a term that has ended. */
+    private void release(EngineLeadership term, TermEnd how) {
         var unusedState = advance(CampaignState::releasing);
         var unused = release(term.hold).whenComplete((outcome, none) -> released(term, how));
         if (context.isClosing()) {

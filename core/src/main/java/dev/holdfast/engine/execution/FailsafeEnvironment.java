@@ -62,12 +62,12 @@ public final class FailsafeEnvironment implements Environment {
 
     @Override
     public Timer schedule(long delayNanos, Runnable action) {
-        return set(new Task(action, real.monotonicNanos() + delayNanos, false), delayNanos);
+        return set(new Task(action, real.monotonicNanos() + delayNanos, real::schedule), delayNanos);
     }
 
     @Override
     public Timer scheduleRenewal(long delayNanos, Runnable action) {
-        return set(new Task(action, real.monotonicNanos() + delayNanos, true), delayNanos);
+        return set(new Task(action, real.monotonicNanos() + delayNanos, real::scheduleRenewal), delayNanos);
     }
 
     private Timer set(Task task, long delayNanos) {
@@ -105,7 +105,7 @@ public final class FailsafeEnvironment implements Environment {
     @Override
     public Executor callbacks() {
         return callback -> {
-            Task task = new Task(() -> Trampoline.callBack(callback), 0, false);
+            Task task = new Task(() -> Trampoline.callBack(callback), 0, real::schedule);
             try {
                 real.callbacks().execute(task);
             } catch (Throwable t) {
@@ -118,7 +118,7 @@ public final class FailsafeEnvironment implements Environment {
     @Override
     public Executor lossListeners() {
         return listener -> {
-            Task task = new Task(() -> Trampoline.callBack(listener), 0, false);
+            Task task = new Task(() -> Trampoline.callBack(listener), 0, real::schedule);
             try {
                 real.lossListeners().execute(task);
             } catch (Throwable t) {
@@ -128,20 +128,25 @@ public final class FailsafeEnvironment implements Environment {
         };
     }
 
+    /** A way to set a timer of the wrapped environment. */
+    private interface Scheduler {
+        Timer schedule(long delayNanos, Runnable action);
+    }
+
     private final class Task implements Runnable {
 
         private final Once action;
         private final long due;
-        private final boolean isRenewal;
+        private final Scheduler scheduler;
 
-        Task(Runnable action, long due, boolean isRenewal) {
+        Task(Runnable action, long due, Scheduler scheduler) {
             this.action = new Once(action);
             this.due = due;
-            this.isRenewal = isRenewal;
+            this.scheduler = scheduler;
         }
 
         Timer schedule(long delayNanos) {
-            return isRenewal ? real.scheduleRenewal(delayNanos, this) : real.schedule(delayNanos, this);
+            return scheduler.schedule(delayNanos, this);
         }
 
         void cancel() {

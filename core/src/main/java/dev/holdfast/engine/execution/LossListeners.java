@@ -18,10 +18,10 @@ public final class LossListeners {
     private final List<Listener> listeners = new ArrayList<>(1);
 
     /** A listener, and the handle through which it was added: that of the hold, or a nested one. */
-    private record Listener(Hold handle, Consumer<Loss> action, boolean isReaction) {}
+    private record Listener(Hold handle, Consumer<Loss> action, Audience audience) {}
 
-    public void add(Hold handle, Consumer<Loss> action, boolean isReaction) {
-        listeners.add(new Listener(handle, action, isReaction));
+    public void add(Hold handle, Consumer<Loss> action, Audience audience) {
+        listeners.add(new Listener(handle, action, audience));
     }
 
     /** Removes the listeners of a handle that was closed. */
@@ -29,25 +29,18 @@ public final class LossListeners {
         listeners.removeIf(listener -> listener.handle == handle);
     }
 
-    public void runReactions(Loss lost, Callbacks callbacks, DeferredActions deferred) {
-        dispatch(true, lost, callbacks, deferred);
-    }
-
-    public void notifyListeners(Loss lost, Callbacks callbacks, DeferredActions deferred) {
-        dispatch(false, lost, callbacks, deferred);
-    }
-
-    private void dispatch(boolean reactions, Loss lost, Callbacks callbacks, DeferredActions deferred) {
+    /** Notifies the listeners of one audience, when no lock is held. */
+    public void notify(Audience audience, Loss lost, Callbacks callbacks, DeferredActions deferred) {
         for (Listener listener : listeners) {
-            if (listener.isReaction == reactions) {
-                deferred.add(() -> dispatch(listener.action, listener.isReaction, lost, callbacks));
+            if (listener.audience == audience) {
+                deferred.add(() -> notify(listener.action, audience, lost, callbacks));
             }
         }
     }
 
     /** Notifies one listener. Called without any lock. */
-    public static void dispatch(Consumer<Loss> action, boolean isReaction, Loss lost, Callbacks callbacks) {
-        if (isReaction) {
+    public static void notify(Consumer<Loss> action, Audience audience, Loss lost, Callbacks callbacks) {
+        if (audience == Audience.ENGINE) {
             action.accept(lost);
             return;
         }

@@ -12,6 +12,7 @@ import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
@@ -85,7 +86,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
                 .thenCompose(after -> {
                     note(after);
                     boolean isSet = after.generation() == fresh;
-                    boolean isBeaten = round(after.generation()) <= round(fresh) || after.isFirst();
+                    boolean isBeaten = round(after.generation()) <= round(fresh) || after.sending() == Sending.FIRST;
                     if (isSet || (isBeaten && after.remaining() > 0)) {
                         return CompletableFuture.completedFuture(isSet);
                     }
@@ -151,7 +152,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
                     if (after.generation() == expected || after.remaining() == 0) {
                         return CompletableFuture.completedFuture(after);
                     }
-                    if (expected != 0 && !after.isFirst()) {
+                    if (expected != 0 && after.sending() == Sending.REPEAT) {
                         // An unanswered command may have counted in the expected generation, or that had ended
                         // before. A caller that repeats the call means the current generation.
                         return CompletableFuture.failedFuture(context.failures().uncounted(name.value(), id));

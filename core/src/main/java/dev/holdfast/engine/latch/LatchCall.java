@@ -11,6 +11,7 @@ import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
@@ -31,9 +32,9 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
     /**
      * The reply of the store.
      *
-     * @param isFirst whether the command was sent once, so that no duplicate can have changed the reported state
+     * @param sending which sending was answered: a repeated one may report what an earlier one has changed
      */
-    public record Answer(long generation, long remaining, boolean isFirst) {}
+    public record Answer(long generation, long remaining, Sending sending) {}
 
     private final ClientContext context;
     private final Partition partition;
@@ -133,7 +134,8 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
     @Override
     public void replied(Reply reply) {
         if (reply instanceof Reply.Count count) {
-            answer.complete(new Answer(count.generation(), count.remaining(), failures == 0));
+            answer.complete(
+                    new Answer(count.generation(), count.remaining(), failures == 0 ? Sending.FIRST : Sending.REPEAT));
         } else if (reply instanceof Reply.Refused refused) {
             answer.completeExceptionally(new LockMismatchException(name.value(), context.product(), refused.detail()));
         } else {

@@ -3,6 +3,7 @@ package dev.holdfast.engine.local;
 import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.engine.execution.Audience;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.observe.AcquisitionObserver;
@@ -58,7 +59,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         resources.requireSupported(terms.lease(), name);
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
-        return new Request(resources.context, mode, name, Thread.currentThread(), null, terms, false, observer);
+        return new Request(resources.context, mode, name, Thread.currentThread(), null, terms, Audience.USER, observer);
     }
 
     private @Nullable LocalHold awaitObserved(Object blocker, Request request) throws InterruptedException {
@@ -177,7 +178,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
 
     /** Acquires a hold that owns itself; the stage completes on the callback executor. Never blocks. */
     public CompletionStage<Hold> enter(AcquireTerms terms) {
-        return enter(terms, false, null);
+        return enter(terms, Audience.USER, null);
     }
 
     /**
@@ -185,7 +186,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
      * never wait for users' code.
      */
     public CompletableFuture<Hold> enterForEngine(AcquireTerms terms) {
-        return enter(terms, true, null);
+        return enter(terms, Audience.ENGINE, null);
     }
 
     /**
@@ -194,14 +195,14 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
      * @param caller whether the calling thread waits, so that it may carry the command to the store
      */
     public CompletableFuture<Hold> enterForEngine(AcquireTerms terms, CallerMode caller) {
-        return enter(terms, true, caller == CallerMode.BLOCKING ? Thread.currentThread() : null);
+        return enter(terms, Audience.ENGINE, caller == CallerMode.BLOCKING ? Thread.currentThread() : null);
     }
 
-    private CompletableFuture<Hold> enter(AcquireTerms terms, boolean isOfEngine, @Nullable Thread waiter) {
+    private CompletableFuture<Hold> enter(AcquireTerms terms, Audience audience, @Nullable Thread waiter) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
-        Request request = new Request(resources.context, mode, name, waiter, future, terms, isOfEngine, observer);
+        Request request = new Request(resources.context, mode, name, waiter, future, terms, audience, observer);
         if (observer != null) {
             var unused = future.whenComplete((hold, failure) -> notify(observer, terms, hold, failure));
         }

@@ -38,8 +38,8 @@ class KindPolicy {
     }
 
     /** Whether holds of this weight share a grant. */
-    boolean isShare(int weight, int capacity) {
-        return false;
+    Sharing sharing(int weight, int capacity) {
+        return Sharing.EXCLUSIVE;
     }
 
     /** Whether threads share a grant as readers, and a hold that excludes all others is a writer's. */
@@ -103,8 +103,8 @@ class KindPolicy {
         }
 
         @Override
-        boolean isShare(int weight, int capacity) {
-            return weight < capacity;
+        Sharing sharing(int weight, int capacity) {
+            return weight < capacity ? Sharing.SHARED : Sharing.EXCLUSIVE;
         }
 
         @Override
@@ -162,8 +162,8 @@ class KindPolicy {
         }
 
         @Override
-        boolean isShare(int weight, int capacity) {
-            return true;
+        Sharing sharing(int weight, int capacity) {
+            return Sharing.SHARED;
         }
 
         @Override

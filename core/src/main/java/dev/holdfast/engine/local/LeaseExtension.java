@@ -21,7 +21,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** Changes the lease of a hold that has one of its fixedLease. */
+/** Changes the lease of a hold that has one of its own. */
 public final class LeaseExtension {
 
     public static final Duration SHORTEST = Duration.ofMillis(200);
@@ -79,13 +79,9 @@ public final class LeaseExtension {
         long seq;
         grant.lock().lock();
         try {
-            seq = ++fixedLease.extensions;
-            // Set before the command is sent: from then on the store may count the shorter lease.
-            long shortened = context.clock().now() + lease.toNanos() - margin;
-            if (shortened - fixedLease.deadline < 0) {
-                fixedLease.deadline = shortened;
-            }
-            fixedLease.extend(lease.toNanos());
+            // Before the command is sent: from then on the store may count the shorter lease.
+            fixedLease.endBy(context.clock().now() + lease.toNanos() - margin);
+            seq = fixedLease.beginExtension(lease.toNanos());
         } finally {
             grant.lock().unlock();
         }
@@ -135,14 +131,13 @@ public final class LeaseExtension {
         ClientContext context = partition.context;
         grant.lock().lock();
         try {
-            boolean isNewest = seq == fixedLease.extensions;
             // An answer after the deadline does not restore what was lost.
-            if (isNewest
+            if (fixedLease.isNewestExtension(seq)
                     && grant.isHeld()
-                    && context.rules().mayRenew(context.clock().now(), fixedLease.deadline)) {
-                fixedLease.deadline = deadline;
-                fixedLease.extended(lease.toNanos(), context.clock().now(), grant.session.goneAt());
-                fixedLease.clearedSteps = Math.max(fixedLease.clearedSteps, steps);
+                    && context.rules().mayRenew(context.clock().now(), fixedLease.deadline())) {
+                fixedLease.endAt(deadline);
+                fixedLease.endExtension(lease.toNanos(), context.clock().now(), grant.session.goneAt());
+                fixedLease.clearDoubt(steps);
             }
         } finally {
             grant.lock().unlock();

@@ -4,9 +4,11 @@ import dev.holdfast.AcquisitionListener.GrantSource;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.DoubtMonitor;
+import dev.holdfast.engine.execution.Audience;
 import dev.holdfast.engine.execution.Callbacks;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.execution.LossListeners;
@@ -28,14 +30,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A hold of one owner under a grant, and the handle of its outermost acquisition. Its resource decides whether it is
- * live. It has more than 500 lines because it implements all of the API of a hold: each part in an object of its own
- * would take heap for every held lock.
+ * live. It counts how often its owner has acquired and not released it; the counts belong to the owner thread alone,
+ * and a hold that owns itself is acquired once.
+ *
+ * <p>It has more than 500 lines because it implements all of the API of a hold: each part in an object of its own would
+ * take heap for every held lock.
  */
-public class LocalHold extends OwnedHold {
+public class LocalHold implements HoldHandle {
 
     /** Shared by all nested releases; users never see this object. */
     private static final CompletableFuture<ReleaseOutcome> STILL_HELD =
             CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);
+
+    /** The thread that owns it; null for a hold that owns itself. */
+    final @Nullable Thread owner;
+
+    private int depth = 1;
+
+    /** How many acquisitions were exclusive. */
+    private int exclusiveDepth;
 
     private final HoldIssuer issuer;
     private final Grant grant;
@@ -71,15 +84,16 @@ public class LocalHold extends OwnedHold {
     /** Guarded by the lock of the resource. */
     private @Nullable LossListeners listeners;
 
-    /** The outermost acquisition was for writing. */
-    private final boolean isWriteHandle;
+    /** How it was acquired first. */
+    private final Sharing sharing;
 
     public LocalHold(HoldIssuer issuer, Grant grant, Request request, long token) {
-        super(request.owner, issuer.resource().policy.hasReaders() && !request.isShare());
+        this.owner = request.owner;
         this.issuer = issuer;
         this.grant = grant;
-        this.isShare = request.isShare();
-        this.isWriteHandle = writeDepth() > 0;
+        this.sharing = request.mode.sharing();
+        this.isShare = sharing == Sharing.SHARED;
+        this.exclusiveDepth = isShare ? 0 : 1;
         this.observer = request.observer;
         if (observer != null) {
             observer.serve(grant.hasServed() ? GrantSource.LOCAL_HAND_OVER : GrantSource.STORE);
@@ -111,6 +125,53 @@ public class LocalHold extends OwnedHold {
 
     private GrantValidity validity() {
         return issuer.resource().partition.validity;
+    }
+
+    /** Its key in maps of holds: the owner, or the hold itself. */
+    Object key() {
+        return owner == null ? this : owner;
+    }
+
+    /**
+     * Checks that the calling thread may release it.
+     *
+     * @throws NotOwnerException if it belongs to another
+     */
+    public void requireOwner() {
+        if (owner != null && owner != Thread.currentThread()) {
+            throw new NotOwnerException(
+                    name(),
+                    "The hold on '" + resource().name + "' belongs to the thread '" + owner.getName()
+                            + "' and can't be released by '"
+                            + Thread.currentThread().getName()
+                            + "'. Use acquireAsync for holds that move between threads.");
+        }
+    }
+
+    /** How often its owner has acquired it like this, and not released it. */
+    public int depth(Sharing how) {
+        return how == Sharing.EXCLUSIVE ? exclusiveDepth : depth - exclusiveDepth;
+    }
+
+    /** Whether it was acquired more often than released. */
+    public boolean isEntered() {
+        return depth > 0;
+    }
+
+    /**
+     * Counts one more acquisition.
+     *
+     * @throws IllegalStateException if there are too many to count
+     */
+    public void enterAgain(Sharing how) {
+        if (depth == Integer.MAX_VALUE) {
+            throw new IllegalStateException(
+                    "Lock '" + resource().name + "' was acquired too many times by this thread");
+        }
+        depth++;
+        if (how == Sharing.EXCLUSIVE) {
+            exclusiveDepth++;
+        }
     }
 
     /** Whether its owner is a thread that has died. */
@@ -246,20 +307,19 @@ public class LocalHold extends OwnedHold {
 
     @Override
     public Hold onLost(Consumer<Loss> listener) {
-        listen(this, isClosed, listener, false);
+        listen(this, isClosed, listener, Audience.USER);
         return this;
     }
 
     @Override
     public void whenLost(Consumer<Loss> reaction) {
-        listen(this, isClosed, reaction, true);
+        listen(this, isClosed, reaction, Audience.ENGINE);
     }
 
     /**
-     * Adds a listener, or a reaction of the engine, for as long as a handle is open; calls it at once if the hold is
-     * lost already.
+     * Adds a listener for as long as a handle is open; calls it at once if the hold is lost already.
      */
-    public void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> listener, boolean isReaction) {
+    public void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> listener, Audience audience) {
         Loss lost;
         resource().lock();
         try {
@@ -268,13 +328,13 @@ public class LocalHold extends OwnedHold {
                 if (listeners == null) {
                     listeners = new LossListeners();
                 }
-                listeners.add(handle, listener, isReaction);
+                listeners.add(handle, listener, audience);
             }
         } finally {
             resource().unlock();
         }
         if (lost != null) {
-            LossListeners.dispatch(listener, isReaction, lost, context().callbacks());
+            LossListeners.notify(listener, audience, lost, context().callbacks());
         }
     }
 
@@ -340,7 +400,7 @@ public class LocalHold extends OwnedHold {
         if (!markClosed()) {
             return ended();
         }
-        CompletableFuture<ReleaseOutcome> outcome = letGo(caller, isWriteHandle);
+        CompletableFuture<ReleaseOutcome> outcome = letGo(caller, sharing);
         if (isEntered()) {
             stopListening(this);
         }
@@ -399,11 +459,17 @@ public class LocalHold extends OwnedHold {
     }
 
     /**
-     * Ends one acquisition. The last one ends the hold, and the last one for writing makes it a read hold. Called by
+     * Ends one acquisition. The last one ends the hold, and the last exclusive one makes it a shared hold. Called by
      * the owner.
+     *
+     * @throws NotOwnerException if none is left
      */
-    public CompletableFuture<ReleaseOutcome> letGo(CallerMode caller, boolean isWrite) {
-        if (exit(isWrite)) {
+    public CompletableFuture<ReleaseOutcome> letGo(CallerMode caller, Sharing how) {
+        if (depth <= 0 || depth(how) <= 0) {
+            throw new NotOwnerException(name(), "The hold on '" + resource().name + "' was already released");
+        }
+        depth--;
+        if (how == Sharing.EXCLUSIVE && --exclusiveDepth == 0 && isEntered()) {
             issuer.downgrade(this);
         }
         if (isEntered()) {
@@ -445,13 +511,13 @@ public class LocalHold extends OwnedHold {
         LossListeners lossListeners = listeners;
         listeners = null;
         if (lossListeners != null) {
-            lossListeners.runReactions(lost, callbacks, deferred);
+            lossListeners.notify(Audience.ENGINE, lost, callbacks, deferred);
         }
         if (observer != null) {
             deferred.add(() -> observer.lost(lost));
         }
         if (lossListeners != null) {
-            lossListeners.notifyListeners(lost, callbacks, deferred);
+            lossListeners.notify(Audience.USER, lost, callbacks, deferred);
         }
     }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LostHolds {
 
-    /** By owner, see {@link OwnedHold#key()}; oldest first. */
+    /** By owner, see {@link LocalHold#key()}; oldest first. */
     private final Map<Object, LocalHold> holds = new LinkedHashMap<>();
 
     /** How many there are under each grant. */

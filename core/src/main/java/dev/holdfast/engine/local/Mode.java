@@ -10,10 +10,10 @@ import dev.holdfast.spi.ResourceSpec;
  * @param spec what the resource is
  * @param weight how much of the capacity is asked for
  * @param isOwned whether a hold belongs to the thread that asked, which may enter again; otherwise it owns itself
- * @param isShare whether holds of this mode share a grant
+ * @param sharing whether holds of this mode share a grant
  * @param holds makes the holds
  */
-public record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isShare, HoldFactory holds) {
+public record Mode(ResourceSpec spec, int weight, boolean isOwned, Sharing sharing, HoldFactory holds) {
     public static final Mode FAIR_MUTEX = owned(ResourceSpec.MUTEX, 1);
     public static final Mode BARGING_MUTEX = owned(new ResourceSpec(Kind.MUTEX, 1, Order.BARGING), 1);
 
@@ -24,7 +24,7 @@ public record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isSha
     }
 
     private Mode(ResourceSpec spec, int weight, boolean isOwned, HoldFactory holds) {
-        this(spec, weight, isOwned, KindPolicy.of(spec.kind()).isShare(weight, spec.capacity()), holds);
+        this(spec, weight, isOwned, KindPolicy.of(spec.kind()).sharing(weight, spec.capacity()), holds);
     }
 
     /** For holds that belong to the thread that asks. */

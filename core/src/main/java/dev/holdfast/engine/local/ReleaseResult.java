@@ -4,6 +4,7 @@ import dev.holdfast.Environment;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.session.ReleaseRetrier;
+import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import java.util.concurrent.CompletableFuture;
@@ -39,11 +40,11 @@ final class ReleaseResult implements ReleaseRetrier.Done {
     }
 
     @Override
-    public void settled(@Nullable Reply reply, boolean isFirst) {
+    public void settled(@Nullable Reply reply, Sending sending) {
         if (alarm != null) {
             alarm.cancel();
         }
-        if (reply instanceof Reply.Absent && isFirst) {
+        if (reply instanceof Reply.Absent && sending == Sending.FIRST) {
             // Only this client releases it, and had not done so before: it was removed.
             hold.noteRemoval();
             stage.complete(ReleaseOutcome.LOST);

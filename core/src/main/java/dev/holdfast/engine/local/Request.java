@@ -2,6 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Audience;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.observe.AcquisitionObserver;
@@ -36,8 +37,8 @@ public final class Request {
     /** The stage to complete; null for a thread. */
     private final @Nullable CompletableFuture<Hold> stage;
 
-    /** Requested by the engine itself: dependents run on the thread that ends it, and never wait for users' code. */
-    private final boolean isOfEngine;
+    /** Who depends on the stage: the engine's dependents never wait for users' code. */
+    private final Audience audience;
 
     /** Observes the request and its hold; null if there is no observer. */
     final @Nullable AcquisitionObserver observer;
@@ -84,7 +85,7 @@ public final class Request {
             @Nullable Thread waiter,
             @Nullable CompletableFuture<Hold> stage,
             AcquireTerms terms,
-            boolean isOfEngine,
+            Audience audience,
             @Nullable AcquisitionObserver observer) {
         this.context = context;
         this.name = name;
@@ -93,7 +94,7 @@ public final class Request {
         this.mode = mode;
         this.stage = stage;
         this.terms = terms;
-        this.isOfEngine = isOfEngine;
+        this.audience = audience;
         this.observer = observer;
     }
 
@@ -115,11 +116,11 @@ public final class Request {
 
     /** Whether it asks for a hold beside others. */
     boolean isShare() {
-        return mode.isShare();
+        return mode.sharing() == Sharing.SHARED;
     }
 
     boolean isOfEngine() {
-        return isOfEngine;
+        return audience == Audience.ENGINE;
     }
 
     /** Whether the calling thread waits for it, and may carry its command to the store. */
@@ -274,7 +275,7 @@ public final class Request {
 
     /** Runs what ends the stage: on the callback executor, unless only the engine depends on it. */
     void runForStage(Runnable end) {
-        if (isOfEngine) {
+        if (isOfEngine()) {
             Trampoline.react(end);
         } else {
             context.callbacks().run(end);

@@ -496,8 +496,8 @@ final class ResourceClaims {
     /** This process expects nothing of a claim or grant any more. */
     private void forget(Claim claim) {
         claim.end();
-        if (claim.fixedLease != null && claim.fixedLease.expiry != null) {
-            claim.fixedLease.expiry.cancel();
+        if (claim.fixedLease != null) {
+            claim.fixedLease.stopChecking();
         }
         Grant grant = grantOf(claim);
         if (grant != null && grants.end(grant)) {

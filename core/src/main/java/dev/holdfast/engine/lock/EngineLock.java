@@ -11,11 +11,11 @@ import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.HoldIssuer;
 import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.local.Sharing;
 import dev.holdfast.engine.local.StageWhileHeld;
 import dev.holdfast.engine.local.TaskWhileHeld;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.support.Stages;
@@ -80,7 +80,7 @@ public final class EngineLock implements DistributedLock {
     private Hold acquireOrTimeOut(AcquireTerms terms) throws InterruptedException {
         LocalHold outer = enterAgain(terms);
         if (outer != null) {
-            return new NestedHold(outer, isWriteSide());
+            return new NestedHold(outer, sharing());
         }
         LocalHold hold = acquirer.awaitOrTimeOut(this, terms);
         lastResource = hold.issuer();
@@ -109,7 +109,7 @@ public final class EngineLock implements DistributedLock {
     private @Nullable Hold acquireOrNull(AcquireTerms terms) throws InterruptedException {
         LocalHold outer = enterAgain(terms);
         if (outer != null) {
-            return new NestedHold(outer, isWriteSide());
+            return new NestedHold(outer, sharing());
         }
         return await(terms);
     }
@@ -148,13 +148,13 @@ public final class EngineLock implements DistributedLock {
     @Override
     public void unlock() {
         LocalHold hold = holdOfCaller();
-        if (hold == null || countOf(hold) == 0) {
+        if (hold == null || hold.depth(sharing()) == 0) {
             throw new NotOwnerException(
                     name(),
                     "Lock '" + resource() + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so that thread can't release it");
         }
-        hold.finish(hold.letGo(CallerMode.BLOCKING, isWriteSide()));
+        hold.finish(hold.letGo(CallerMode.BLOCKING, sharing()));
     }
 
     @Override
@@ -166,22 +166,17 @@ public final class EngineLock implements DistributedLock {
     public boolean isHeldByCurrentThread() {
         HoldIssuer local = local();
         LocalHold live = local == null ? null : local.liveHoldOf(Thread.currentThread());
-        return live != null && countOf(live) > 0 && live.isLive();
+        return live != null && live.depth(sharing()) > 0 && live.isLive();
     }
 
     @Override
     public int holdCount() {
         LocalHold hold = holdOfCaller();
-        return hold == null ? 0 : countOf(hold);
+        return hold == null ? 0 : hold.depth(sharing());
     }
 
-    /** How many times a hold of the calling thread was acquired on this side. */
-    private int countOf(LocalHold hold) {
-        return isWriteSide() ? hold.writeDepth() : hold.shareDepth();
-    }
-
-    private boolean isWriteSide() {
-        return spec().kind() == Kind.READ_WRITE && !acquirer.mode().isShare();
+    private Sharing sharing() {
+        return acquirer.mode().sharing();
     }
 
     // ---- Implementation
@@ -214,7 +209,7 @@ public final class EngineLock implements DistributedLock {
         if (!hold.resource().spec.equals(spec())) {
             throw acquirer.resources().usedOtherwise(hold.resource());
         }
-        if (isWriteSide() && hold.writeDepth() == 0) {
+        if (sharing() == Sharing.EXCLUSIVE && hold.depth(Sharing.EXCLUSIVE) == 0) {
             throw new IllegalStateException("Lock '" + resource()
                     + "' is held for reading by this thread and can't be upgraded to a write hold, "
                     + "because two readers that both upgrade would deadlock. Release the read hold "
@@ -231,7 +226,7 @@ public final class EngineLock implements DistributedLock {
                 hold.awaitCertaintyUninterruptibly();
             }
         }
-        hold.enterAgain(isWriteSide());
+        hold.enterAgain(sharing());
         return hold;
     }
 

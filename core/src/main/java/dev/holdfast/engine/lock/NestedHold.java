@@ -3,8 +3,10 @@ package dev.holdfast.engine.lock;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.execution.Audience;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.local.Sharing;
 import dev.holdfast.spi.CallerMode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -19,11 +21,11 @@ public final class NestedHold implements HoldHandle {
     /** Written by the owner thread. Other threads may read an old value until they next synchronise with it. */
     private boolean isClosed;
 
-    private final boolean isWrite;
+    private final Sharing sharing;
 
-    public NestedHold(LocalHold outer, boolean isWrite) {
+    public NestedHold(LocalHold outer, Sharing sharing) {
         this.outer = outer;
-        this.isWrite = isWrite;
+        this.sharing = sharing;
     }
 
     @Override
@@ -65,13 +67,13 @@ public final class NestedHold implements HoldHandle {
 
     @Override
     public Hold onLost(Consumer<Loss> listener) {
-        outer.listen(this, isClosed, listener, false);
+        outer.listen(this, isClosed, listener, Audience.USER);
         return this;
     }
 
     @Override
     public void whenLost(Consumer<Loss> reaction) {
-        outer.listen(this, isClosed, reaction, true);
+        outer.listen(this, isClosed, reaction, Audience.ENGINE);
     }
 
     @Override
@@ -99,7 +101,7 @@ public final class NestedHold implements HoldHandle {
             return CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);
         }
         isClosed = true;
-        CompletableFuture<ReleaseOutcome> outcome = outer.letGo(caller, isWrite);
+        CompletableFuture<ReleaseOutcome> outcome = outer.letGo(caller, sharing);
         if (outer.isEntered()) {
             outer.stopListening(this);
         }

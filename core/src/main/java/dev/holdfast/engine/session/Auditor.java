@@ -163,7 +163,7 @@ public final class Auditor {
                         ref.resource(),
                         ref.claim());
                 // Its newest command may not be answered yet.
-                partition.keeper.afterRaise(session, session.epoch, () -> withdraw(ref, session));
+                partition.keeper.afterRaise(session, session.epoch(), () -> withdraw(ref, session));
             } else if (!partition.isKnown(ref)) {
                 orphans.add(ref);
             }

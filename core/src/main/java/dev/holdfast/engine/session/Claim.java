@@ -6,6 +6,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException.Effect;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -152,7 +153,7 @@ public final class Claim {
     }
 
     Lease lease() {
-        return fixedLease == null ? Lease.SESSION : fixedLease.lease;
+        return fixedLease == null ? Lease.SESSION : fixedLease.lease();
     }
 
     Waiting waiting() {
@@ -309,11 +310,11 @@ public final class Claim {
     /**
      * A command about it has ended without an answer that counts.
      *
-     * @param hadNoEffect whether the command certainly had no effect
+     * @param effect what the command may have done
      */
-    void noteFailure(boolean hadNoEffect, long now) {
+    void noteFailure(Effect effect, long now) {
         endCommand(now);
-        wasNeverMade = hadNoEffect && sendings == 1;
+        wasNeverMade = effect == Effect.NONE && sendings == 1;
     }
 
     void endCommand(long now) {
@@ -443,7 +444,7 @@ public final class Claim {
 
     /** Whether only its own lease ends it, once it is granted. */
     public boolean isDetached() {
-        return fixedLease != null && fixedLease.lease.binding() == Lease.Binding.DETACHED;
+        return fixedLease != null && fixedLease.lease().binding() == Lease.Binding.DETACHED;
     }
 
     /** The lease of its own that may last beyond its session; null if it has none. */
@@ -458,7 +459,7 @@ public final class Claim {
         if (fixedLease == null) {
             return ofSession;
         }
-        return isDetached() ? fixedLease.lengthNanos : Math.min(fixedLease.lengthNanos, ofSession);
+        return isDetached() ? fixedLease.lengthNanos() : Math.min(fixedLease.lengthNanos(), ofSession);
     }
 
     /** The client has found that the grant has ended. Called without the lock. */
@@ -474,11 +475,11 @@ public final class Claim {
 
     /** When a hold under it must end, by the present leases. */
     public long deadline() {
-        long ofSession = session.deadline;
+        long ofSession = session.deadline();
         if (fixedLease == null) {
             return ofSession;
         }
-        long ofFixedLease = fixedLease.deadline;
+        long ofFixedLease = fixedLease.deadline();
         if (isDetached() && state == State.HELD) {
             return ofFixedLease;
         }

@@ -51,7 +51,7 @@ public final class ClaimDriver {
     }
 
     private void transmit(Claim claim, int tokens, Sending sending, CallerMode caller) {
-        long epoch = claim.session.epoch;
+        long epoch = claim.session.epoch();
         long steps = context.clock().steps();
         int weight;
         int number;
@@ -143,7 +143,7 @@ public final class ClaimDriver {
      */
     private void giveUpIfNeeded(Claim claim, StoreException failure) {
         claim.step(deferred -> {
-            claim.noteFailure(failure.effect() == Effect.NONE, context.clock().now());
+            claim.noteFailure(failure.effect(), context.clock().now());
             if (failure.reason() != Reason.UNAVAILABLE) {
                 failRequests(claim, failure, deferred);
             }
@@ -181,7 +181,7 @@ public final class ClaimDriver {
                 "resource={} claim={} has no pending command; it is requested again",
                 claim.ref.resource(),
                 claim.ref.claim());
-        partition.keeper.afterRaise(claim.session, claim.session.epoch, () -> again(claim, 1, number));
+        partition.keeper.afterRaise(claim.session, claim.session.epoch(), () -> again(claim, 1, number));
     }
 
     /**
@@ -291,7 +291,7 @@ public final class ClaimDriver {
                 claim.step(deferred -> claim.listener().pollFailed(claim));
                 if (claim.isHeld()) {
                     if (claim.fixedLease != null) {
-                        claim.fixedLease.askedSteps = 0;
+                        claim.fixedLease.askAgain();
                     }
                     Backoff.RESEND.retry(context.environment(), 0, () -> pollAgain(claim));
                 }
@@ -459,19 +459,19 @@ public final class ClaimDriver {
         }
 
         private void noteLease(FixedLeaseState fixedLease, Reply.Granted granted) {
-            fixedLease.clearedSteps = Math.max(fixedLease.clearedSteps, steps);
-            fixedLease.confirmedAt = context.clock().now();
+            fixedLease.confirm(context.clock().now(), steps);
             if (granted.remaining().isPresent()) {
                 long remaining = granted.remaining().get().toNanos();
-                long margin = context.rules().margin(fixedLease.lengthNanos, partition.wire.p99RoundTrip());
+                long margin = context.rules().margin(fixedLease.lengthNanos(), partition.wire.p99RoundTrip());
                 long now = context.clock().now();
                 long deadline = context.rules().deadline(sentAt, now, remaining, margin);
                 // A request sent before an extension was settled may be answered with the lease before it, which may
-                // have
-                // been longer. An answer after the deadline does not restore what was lost.
-                boolean isLate = claim.isHeld() && !context.rules().mayRenew(now, fixedLease.deadline);
-                if ((!fixedLease.isOutdated(sentAt) && !isLate) || deadline - fixedLease.deadline < 0) {
-                    fixedLease.deadline = deadline;
+                // have been longer. An answer after the deadline does not restore what was lost.
+                boolean isLate = claim.isHeld() && !context.rules().mayRenew(now, fixedLease.deadline());
+                if (isLate || fixedLease.isOutdated(sentAt)) {
+                    fixedLease.endBy(deadline);
+                } else {
+                    fixedLease.endAt(deadline);
                 }
             }
         }

@@ -135,7 +135,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
             outcome.sessionEnded();
             return;
         }
-        epoch = session.epoch;
+        epoch = session.epoch();
         partition.wire.send(maker.make(session.id, epoch), caller, this);
     }
 

@@ -13,34 +13,33 @@ public final class FixedLeaseState {
     private static final long MAX_NANOS = Long.MAX_VALUE / 4;
 
     /** What was asked for. */
-    final Lease lease;
+    private final Lease lease;
 
-    /** When it ends; meaningless before the grant. */
-    public volatile long deadline;
+    private volatile long deadline;
 
     /** How many steps of the wall clock had been seen when the newest confirmed request was sent. */
-    public volatile long clearedSteps;
+    private volatile long clearedSteps;
 
     /** How many had been seen when the store was last asked because of a doubt; a race costs one extra poll. */
-    volatile long askedSteps;
+    private volatile long askedSteps;
 
     /** When the store last confirmed it. */
-    volatile long confirmedAt;
+    private volatile long confirmedAt;
 
     /** Checks whether it has ended; replaced when the end moves. */
-    public Environment.@Nullable Timer expiry;
+    private Environment.@Nullable Timer expiry;
 
     /** Its length as asked for, or as last extended. */
-    public long lengthNanos;
+    private long lengthNanos;
 
-    /** The newest extension. */
-    public long extensions;
+    /** The number of the newest extension. */
+    private long extensions;
 
     /** The newest extension is not answered, and may still take effect. */
-    boolean isExtending;
+    private boolean isExtending;
 
     /** When the newest extension was answered. */
-    long extendedAt;
+    private long extendedAt;
 
     /** The longest it may last at the store: the length, and each extension that may still take effect, added up. */
     private volatile long allNanos;
@@ -61,10 +60,99 @@ public final class FixedLeaseState {
         return copy;
     }
 
-    /** An extension is sent. Called under the lock of the resource. */
-    public void extend(long nanos) {
+    Lease lease() {
+        return lease;
+    }
+
+    /** When it ends; meaningless before the grant. */
+    public long deadline() {
+        return deadline;
+    }
+
+    /** Its length as asked for, or as last extended. */
+    long lengthNanos() {
+        return lengthNanos;
+    }
+
+    // ---- Its end; called under the lock of the resource
+
+    /** Moves the end, in either direction. */
+    public void endAt(long newDeadline) {
+        deadline = newDeadline;
+    }
+
+    /** Moves the end to this time, unless it is earlier. */
+    public void endBy(long latest) {
+        if (latest - deadline < 0) {
+            deadline = latest;
+        }
+    }
+
+    /** Replaces the check whether it has ended. */
+    void checkBy(Environment.Timer check) {
+        expiry = check;
+    }
+
+    /** Checks no longer whether it has ended. */
+    public void stopChecking() {
+        if (expiry != null) {
+            expiry.cancel();
+        }
+    }
+
+    // ---- What the store has said
+
+    /** The store has confirmed it. Called under the lock of the resource. */
+    void confirm(long now, long stepsWhenSent) {
+        confirmedAt = now;
+        clearDoubt(stepsWhenSent);
+    }
+
+    /** The store has answered a request that was sent when so many steps of the wall clock had been seen. */
+    public void clearDoubt(long stepsWhenSent) {
+        clearedSteps = Math.max(clearedSteps, stepsWhenSent);
+    }
+
+    /** Whether the wall clock has stepped since the newest confirmed request was sent. */
+    boolean inDoubt(long steps) {
+        return clearedSteps != steps;
+    }
+
+    /** Notes a question because of a doubt; whether there is one that was not asked about. */
+    boolean askOnce(long steps) {
+        boolean isNew = inDoubt(steps) && askedSteps != steps;
+        if (isNew) {
+            askedSteps = steps;
+        }
+        return isNew;
+    }
+
+    /** The question because of a doubt failed: it may be asked again. */
+    void askAgain() {
+        askedSteps = 0;
+    }
+
+    /** Whether the store has not confirmed it for this long; if so, a poll begins, which counts as one until then. */
+    boolean beginPoll(long now, long interval) {
+        boolean isDue = now - confirmedAt >= interval;
+        if (isDue) {
+            confirmedAt = now;
+        }
+        return isDue;
+    }
+
+    // ---- Extensions
+
+    /** An extension is about to be sent; returns its number. Called under the lock of the resource. */
+    public long beginExtension(long nanos) {
         allNanos = Math.min(allNanos, MAX_NANOS - nanos) + nanos;
         isExtending = true;
+        return ++extensions;
+    }
+
+    /** Whether no later extension was sent. */
+    public boolean isNewestExtension(long number) {
+        return number == extensions;
     }
 
     /**
@@ -72,7 +160,7 @@ public final class FixedLeaseState {
      *
      * @param sessionGoneAt when the session has surely ended at the store; that may be long ago
      */
-    public void extended(long nanos, long now, long sessionGoneAt) {
+    public void endExtension(long nanos, long now, long sessionGoneAt) {
         lengthNanos = nanos;
         allNanos = Math.max(0, now - sessionGoneAt) + nanos;
         isExtending = false;

@@ -63,16 +63,14 @@ public final class GrantValidity {
     private boolean inDoubt(Claim grant) {
         return (!grant.isDetached() && partition.keeper.inDoubt(grant.session))
                 || grant.isRevocationPending()
-                || (grant.fixedLease != null
-                        && rules.stepsRaiseDoubt()
-                        && grant.fixedLease.clearedSteps != clock.steps());
+                || (grant.fixedLease != null && rules.stepsRaiseDoubt() && grant.fixedLease.inDoubt(clock.steps()));
     }
 
     /** Ends a grant whose deadline has passed. Called without any lock. */
     public void expireIfDue(Claim grant) {
         partition.keeper.check(grant.session);
         FixedLeaseState fixedLease = grant.fixedLease;
-        if (fixedLease != null && grant.isHeld() && !rules.isGood(clock.now(), fixedLease.deadline)) {
+        if (fixedLease != null && grant.isHeld() && !rules.isGood(clock.now(), fixedLease.deadline())) {
             grant.expire(Loss.Cause.LEASE_ENDED);
         }
     }
@@ -84,16 +82,14 @@ public final class GrantValidity {
         long soon = context.options().keepAliveEvery().toNanos() / KeepAliveTimers.CHECKS_PER_KEEP_ALIVE;
         grant.lock().lock();
         try {
-            if (fixedLease.expiry != null) {
-                fixedLease.expiry.cancel();
-            }
+            fixedLease.stopChecking();
             if (grant.isHeld()) {
-                long left = fixedLease.deadline - clock.now();
-                fixedLease.expiry = context.environment().schedule(Math.min(left, soon), () -> {
+                long left = fixedLease.deadline() - clock.now();
+                fixedLease.checkBy(context.environment().schedule(Math.min(left, soon), () -> {
                     expireIfDue(grant);
                     pollIfDue(grant, fixedLease);
                     watchLease(grant, fixedLease);
-                });
+                }));
             }
         } finally {
             grant.lock().unlock();
@@ -102,11 +98,9 @@ public final class GrantValidity {
 
     /** Polls once per ttl a grant that outlives its session: audits of a session don't cover it then. */
     private void pollIfDue(Claim grant, FixedLeaseState fixedLease) {
-        long now = clock.now();
         if (grant.isDetached()
-                && now - fixedLease.confirmedAt
-                        >= context.options().sessionTtl().toNanos()) {
-            fixedLease.confirmedAt = now;
+                && fixedLease.beginPoll(
+                        clock.now(), context.options().sessionTtl().toNanos())) {
             partition.driver.poll(grant);
         }
     }
@@ -117,8 +111,7 @@ public final class GrantValidity {
             partition.keeper.askInDoubt(grant.session);
         }
         FixedLeaseState fixedLease = grant.fixedLease;
-        if (fixedLease != null && fixedLease.clearedSteps != clock.steps() && fixedLease.askedSteps != clock.steps()) {
-            fixedLease.askedSteps = clock.steps();
+        if (fixedLease != null && fixedLease.askOnce(clock.steps())) {
             partition.driver.poll(grant);
         }
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -105,20 +106,19 @@ public final class Partition {
         waiting.add(new Wait(ready, failed));
         needSession(CallerMode.ASYNC);
         if (keeper.current() != null) {
-            resumeWaiters(true);
+            resumeWaiters(Wait::ready);
         } else if (context.isClosing()) {
-            resumeWaiters(false);
+            resumeWaiters(Wait::failed);
         }
     }
 
-    private void resumeWaiters(boolean isReady) {
+    private void resumeWaiters(Function<Wait, Runnable> how) {
         // Those that have to wait again are added to the queue, and are not resumed twice.
         List<Wait> present = new ArrayList<>();
         for (Wait wait = waiting.poll(); wait != null; wait = waiting.poll()) {
             present.add(wait);
         }
-        present.forEach(
-                wait -> Failsafe.run("an action that waited for a session", isReady ? wait.ready : wait.failed));
+        present.forEach(wait -> Failsafe.run("an action that waited for a session", how.apply(wait)));
     }
 
     /**
@@ -215,14 +215,14 @@ public final class Partition {
     /** A session was opened: its waiters resume. */
     void opened() {
         notifyUsers(user -> user.opened(this));
-        resumeWaiters(true);
+        resumeWaiters(Wait::ready);
     }
 
     /** All holds of a session are lost. */
     void over(Session session, Loss.Cause cause) {
-        if (session.state == Session.State.ABANDONED) {
+        if (session.state() == Session.State.ABANDONED) {
             retrier.settle(
-                    new Command.Retire(session.id), session, CallerMode.ASYNC, (reply, isFirst) -> session.retired());
+                    new Command.Retire(session.id), session, CallerMode.ASYNC, (reply, sending) -> session.retired());
         } else {
             session.retired();
         }
@@ -239,7 +239,7 @@ public final class Partition {
         if (failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT) {
             notifyUsers(user -> user.refused(this, failure, attempt));
         }
-        resumeWaiters(false);
+        resumeWaiters(Wait::failed);
         troubled(failure);
     }
 
@@ -262,11 +262,11 @@ public final class Partition {
     public Session shut() {
         Session session = keeper.close();
         notifyUsers(user -> user.shut(this));
-        resumeWaiters(false);
+        resumeWaiters(Wait::failed);
         if (session != null && session.isAlive()) {
             observe(SessionEvent.Type.CLOSED);
         }
-        return session == null || session.state == Session.State.ENDED ? null : session;
+        return session == null || session.state() == Session.State.ENDED ? null : session;
     }
 
     /** Stops sending commands; whether it was called for the first time. */

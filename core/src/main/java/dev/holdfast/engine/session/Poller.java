@@ -1,5 +1,6 @@
 package dev.holdfast.engine.session;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.Environment;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /*
@@ -46,11 +48,19 @@ public final class Poller {
      */
     private record Due(long by, long from) {}
 
-    // Guarded by lock.
+    @GuardedBy("lock")
     private final Map<Claim, Due> waiting = new LinkedHashMap<>();
+
+    @GuardedBy("lock")
     private long interval;
+
+    @GuardedBy("lock")
     private boolean isScheduled;
+
+    @GuardedBy("lock")
     private long wakeAt;
+
+    @GuardedBy("lock")
     private Environment.Timer timer = () -> {};
 
     Poller(Partition partition) {
@@ -99,6 +109,7 @@ public final class Poller {
         tick(true);
     }
 
+    @GuardedBy("lock")
     private void schedule(long at, long now) {
         if (isScheduled && wakeAt - at <= 0) {
             return;
@@ -129,7 +140,11 @@ public final class Poller {
                 return isDue;
             });
             interval = Math.min(interval + interval / 2 + 1, shortest * MAX_GROWTH);
-            waiting.values().stream().mapToLong(each -> each.by() - now).min().ifPresent(in -> schedule(now + in, now));
+            OptionalLong in =
+                    waiting.values().stream().mapToLong(each -> each.by() - now).min();
+            if (in.isPresent()) {
+                schedule(now + in.getAsLong(), now);
+            }
         } finally {
             lock.unlock();
         }

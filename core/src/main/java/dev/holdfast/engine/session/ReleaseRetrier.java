@@ -8,6 +8,7 @@ import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
@@ -35,16 +36,16 @@ public final class ReleaseRetrier {
          * It is settled.
          *
          * @param reply the store's answer; null if the session has certainly ended without one
-         * @param isFirst whether it answers the first sending, so that an earlier one can't have caused it
+         * @param sending which sending it answers: an earlier one may have caused the answer to a repeated one
          */
-        void settled(@Nullable Reply reply, boolean isFirst);
+        void settled(@Nullable Reply reply, Sending sending);
 
         /** A sending has failed, and is retried. */
         default void delayed(StoreException failure) {}
     }
 
     /** Ignores the end of a settlement. */
-    public static final Done NOBODY = (reply, isFirst) -> {};
+    public static final Done NOBODY = (reply, sending) -> {};
 
     private final CommandSender wire;
     private final Environment environment;
@@ -117,9 +118,9 @@ public final class ReleaseRetrier {
      */
     public void settle(
             Command command, Session session, @Nullable FixedLeaseState outliving, CallerMode caller, Done done) {
-        if (session.state == Session.State.ABANDONED
+        if (session.state() == Session.State.ABANDONED
                 && command instanceof Command.Withdraw withdraw
-                && withdraw.outcome() == Command.Sending.REPEAT) {
+                && withdraw.outcome() == Sending.REPEAT) {
             // Until the session is retired, the claim may still be in flight, and would arrive after its withdrawal.
             session.afterRetirement(() -> attempt(command, session, outliving, CallerMode.ASYNC, 0, done));
         } else {
@@ -165,7 +166,7 @@ public final class ReleaseRetrier {
         wire.send(command, caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
-                finish(command, done, reply, failures == 0);
+                finish(command, done, reply, failures == 0 ? Sending.FIRST : Sending.REPEAT);
             }
 
             @Override
@@ -176,12 +177,12 @@ public final class ReleaseRetrier {
                     return;
                 }
                 if (isOver(session, outliving)) {
-                    finish(command, done, null, false);
+                    finish(command, done, null, Sending.REPEAT);
                     return;
                 }
                 Failsafe.run("reporting a delayed release", () -> done.delayed(failure));
                 if (failure.reason() == StoreException.Reason.CLOSED) {
-                    finish(command, done, null, false);
+                    finish(command, done, null, Sending.REPEAT);
                     return;
                 }
                 later(
@@ -223,10 +224,10 @@ public final class ReleaseRetrier {
                     "this client was closed before the store confirmed the release",
                     null));
         }
-        finish(command, done, null, false);
+        finish(command, done, null, Sending.REPEAT);
     }
 
-    private void finish(Command command, Done done, @Nullable Reply reply, boolean isFirst) {
+    private void finish(Command command, Done done, @Nullable Reply reply, Sending sending) {
         if (command instanceof Command.OnClaim onClaim) {
             // Nearly always the same object. The first comparison of records links code that a short command pays for.
             pending.computeIfPresent(
@@ -234,6 +235,6 @@ public final class ReleaseRetrier {
                     (claim, old) -> old.command == command || old.command.equals(command) ? null : old);
         }
         // An exception of the receiver does not put the answer in doubt.
-        Failsafe.run("reporting the end of a claim", () -> done.settled(reply, isFirst));
+        Failsafe.run("reporting the end of a claim", () -> done.settled(reply, sending));
     }
 }

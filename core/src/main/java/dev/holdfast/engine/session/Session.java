@@ -31,14 +31,12 @@ public final class Session {
     public final long ttlNanos;
     private final List<Raise> raises = new ArrayList<>();
 
-    volatile State state = State.ALIVE;
-    volatile long deadline;
-
-    /** The epoch under which commands are sent: the highest one that the store has acknowledged. */
-    public volatile long epoch;
+    private volatile State state = State.ALIVE;
+    private volatile long deadline;
+    private volatile long epoch;
 
     /** How many steps of the wall clock had been seen when the newest acknowledged request was sent. */
-    volatile long clearedSteps;
+    private volatile long clearedSteps;
 
     /** Signals that it has ended. */
     final PendingRevocation revocation = new PendingRevocation();
@@ -47,16 +45,16 @@ public final class Session {
     private final CompletableFuture<Void> retirement = new CompletableFuture<>();
 
     /** Its doubt was reported to listeners, and its end was not yet. */
-    boolean isDoubtReported;
+    private boolean isDoubtReported;
 
     /** How many steps of the wall clock had been seen when the store was last asked because of a doubt. */
     private long askedSteps;
 
     /** The epoch that the next keep-alive carries. */
-    long wantedEpoch;
+    private long wantedEpoch;
 
     /** The highest epoch in flight; 0 if none is known. */
-    long raisingTo;
+    private long raisingTo;
 
     /** When the command that opened it was sent. */
     final long openedAt;
@@ -65,7 +63,7 @@ public final class Session {
     private volatile long acknowledgedAt;
 
     /** When the newest keep-alive was sent, answered or not: the store's ttl began no later. */
-    volatile long lastSent;
+    private volatile long lastSent;
 
     public Session(SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
         this.id = id;
@@ -77,8 +75,26 @@ public final class Session {
         this.clearedSteps = clearedSteps;
     }
 
+    State state() {
+        return state;
+    }
+
     public boolean isAlive() {
         return state == State.ALIVE;
+    }
+
+    /** It is no longer alive. Called under the lock. */
+    void end(State how) {
+        state = how;
+    }
+
+    long deadline() {
+        return deadline;
+    }
+
+    /** The epoch under which commands are sent: the highest one that the store has acknowledged. */
+    public long epoch() {
+        return epoch;
     }
 
     /**
@@ -87,6 +103,28 @@ public final class Session {
      */
     boolean isOverByNow(long now) {
         return state == State.ENDED || now - goneAt() > 0;
+    }
+
+    /** A keep-alive is about to be sent; returns the epoch that it carries. Called under the lock. */
+    long beginKeepAlive(long now) {
+        raisingTo = Math.max(wantedEpoch, epoch);
+        lastSent = now;
+        return raisingTo;
+    }
+
+    /** The outcome of the newest keep-alive is unknown. Called under the lock. */
+    void keepAliveFailed() {
+        raisingTo = 0;
+    }
+
+    /** Whether a keep-alive in flight raises the epoch above this one. Called under the lock. */
+    boolean isRaising(long above) {
+        return raisingTo > above;
+    }
+
+    /** The time since the newest keep-alive was sent. */
+    long sinceKeepAlive(long now) {
+        return now - lastSent;
     }
 
     /**
@@ -106,6 +144,25 @@ public final class Session {
         }
         epoch = Math.max(epoch, raisedTo);
         clearedSteps = Math.max(clearedSteps, steps);
+    }
+
+    /** Whether the wall clock has stepped since the newest acknowledged request was sent. */
+    boolean inDoubt(long steps) {
+        return clearedSteps != steps;
+    }
+
+    /** Notes that its doubt is reported; whether it has to be. Called under the lock. */
+    boolean beginDoubt() {
+        boolean isNew = isAlive() && !isDoubtReported;
+        isDoubtReported |= isNew;
+        return isNew;
+    }
+
+    /** Notes that its doubt is settled; whether it was reported. Called under the lock. */
+    boolean endDoubt() {
+        boolean wasReported = isDoubtReported;
+        isDoubtReported = false;
+        return wasReported;
     }
 
     /** Notes a question because of a doubt; whether none was asked since this many steps of the wall clock. */

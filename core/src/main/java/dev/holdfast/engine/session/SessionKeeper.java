@@ -1,5 +1,6 @@
 package dev.holdfast.engine.session;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.Environment;
 import dev.holdfast.HoldfastListener.SessionEvent;
 import dev.holdfast.Loss;
@@ -39,10 +40,15 @@ public final class SessionKeeper {
     /** Guarded by lock, but for the intervals, which never change. */
     private final KeepAliveTimers timers;
 
-    // Guarded by lock; session and attempts are also read without it.
+    /** Written under the lock, read by any thread; so are the attempts. */
     private volatile @Nullable Session session;
-    private boolean opening;
+
     private volatile long attempts;
+
+    @GuardedBy("lock")
+    private boolean opening;
+
+    @GuardedBy("lock")
     private boolean closed;
 
     /**
@@ -172,7 +178,7 @@ public final class SessionKeeper {
             resting = true;
             isUnused = partition.isUnused();
             if (isUnused) {
-                session.state = Session.State.ENDED;
+                session.end(Session.State.ENDED);
                 timers.cancel();
             }
             resting = false;
@@ -203,9 +209,7 @@ public final class SessionKeeper {
             if (closed || !session.isAlive()) {
                 return;
             }
-            epoch = Math.max(session.wantedEpoch, session.epoch);
-            session.raisingTo = epoch;
-            session.lastSent = clock.now();
+            epoch = session.beginKeepAlive(clock.now());
         } finally {
             lock.unlock();
         }
@@ -250,7 +254,7 @@ public final class SessionKeeper {
         lock.lock();
         try {
             long now = clock.now();
-            expired = session.isAlive() && !rules.mayRenew(now, session.deadline);
+            expired = session.isAlive() && !rules.mayRenew(now, session.deadline());
             if (!session.isAlive() || expired) {
                 raised = () -> {};
             } else {
@@ -259,8 +263,7 @@ public final class SessionKeeper {
                         sentAt, now, session.ttlNanos, rules.margin(session.ttlNanos, sender.p99RoundTrip()));
                 session.acknowledge(sentAt, deadline, epoch, stepsWhenSent);
                 raised = session.takeRaised();
-                isSettled = session.isDoubtReported && !inDoubt(session);
-                session.isDoubtReported &= !isSettled;
+                isSettled = !inDoubt(session) && session.endDoubt();
             }
         } finally {
             lock.unlock();
@@ -280,7 +283,7 @@ public final class SessionKeeper {
         lock.lock();
         try {
             timers.failed();
-            session.raisingTo = 0;
+            session.keepAliveFailed();
         } finally {
             lock.unlock();
         }
@@ -310,11 +313,11 @@ public final class SessionKeeper {
         boolean ask;
         lock.lock();
         try {
-            now = !session.isAlive() || session.epoch > above || closed;
+            now = !session.isAlive() || session.epoch() > above || closed;
             if (!now) {
                 session.addRaise(above, action);
             }
-            ask = !now && session.raisingTo <= above;
+            ask = !now && !session.isRaising(above);
         } finally {
             lock.unlock();
         }
@@ -330,7 +333,7 @@ public final class SessionKeeper {
      * clock before.
      */
     boolean inDoubt(Session session) {
-        return (rules.stepsRaiseDoubt() && session.clearedSteps != clock.steps()) || session.revocation.isOpen();
+        return (rules.stepsRaiseDoubt() && session.inDoubt(clock.steps())) || session.revocation.isOpen();
     }
 
     /**
@@ -362,8 +365,7 @@ public final class SessionKeeper {
         boolean isNew;
         lock.lock();
         try {
-            isNew = !closed && session.isAlive() && !session.isDoubtReported;
-            session.isDoubtReported |= isNew;
+            isNew = !closed && session.beginDoubt();
         } finally {
             lock.unlock();
         }
@@ -374,7 +376,7 @@ public final class SessionKeeper {
 
     /** Ends the session if its deadline has passed. */
     void check(Session session) {
-        if (session.isAlive() && !rules.isGood(clock.now(), session.deadline)) {
+        if (session.isAlive() && !rules.isGood(clock.now(), session.deadline())) {
             end(session, Session.State.ABANDONED, Loss.Cause.EXPIRED);
         }
     }
@@ -393,7 +395,7 @@ public final class SessionKeeper {
             if (!session.isAlive()) {
                 return;
             }
-            session.state = state;
+            session.end(state);
             raised = session.takeRaised();
             pause = timers.beginPause(clock.now() - session.openedAt);
             isLoss = !closed;
@@ -445,14 +447,14 @@ public final class SessionKeeper {
             if (!session.isAlive()) {
                 return;
             }
-            if (clock.now() - session.lastSent >= timers.keepAliveNanos(session.ttlNanos)) {
+            if (session.sinceKeepAlive(clock.now()) >= timers.keepAliveNanos(session.ttlNanos)) {
                 // The renewal timer stopped while the machine was suspended.
                 renew(session);
             } else if (inDoubt(session)) {
                 askInDoubt(session);
             }
         } finally {
-            scheduleCheck(session, session.deadline - clock.now());
+            scheduleCheck(session, session.leftNanos(clock.now()));
         }
     }
 

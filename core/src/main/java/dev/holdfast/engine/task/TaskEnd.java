@@ -71,7 +71,7 @@ final class TaskEnd {
         Command command = new Command.Release(grant.ref);
         partition.retrier.settle(command, grant.session, atStore, caller, new ReleaseRetrier.Done() {
             @Override
-            public void settled(@Nullable Reply reply, boolean isFirst) {
+            public void settled(@Nullable Reply reply, Command.Sending sending) {
                 leases.remove(grant);
                 complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply));
             }
@@ -85,8 +85,8 @@ final class TaskEnd {
 
     /** Each repetition requests less, so that a late command does not keep the lock for too long. */
     private void shorten(CallerMode caller, long leftNanos) {
-        Command extend = new Command.Extend(grant.ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
-        atStore.extend(leftNanos);
+        long number = atStore.beginExtension(leftNanos);
+        Command extend = new Command.Extend(grant.ref, number, Duration.ofNanos(leftNanos));
         partition.wire.send(extend, caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {

@@ -348,9 +348,11 @@ public final class CommandSender {
             boolean isFirst = compareAndSet(false, true);
             long answered = answeredAt;
             Trampoline.react(() -> {
-                take(reply, isFirst);
                 if (isFirst) {
+                    take(reply);
                     observe(answered, StoreCall.Outcome.ANSWERED);
+                } else {
+                    answer.late(reply, sentAt);
                 }
             });
         }
@@ -361,11 +363,7 @@ public final class CommandSender {
             }
         }
 
-        private void take(Reply reply, boolean isFirst) {
-            if (!isFirst) {
-                answer.late(reply, sentAt);
-                return;
-            }
+        private void take(Reply reply) {
             Throwable thrown = Failsafe.run("handling a reply", () -> answer.reply(reply, sentAt));
             if (thrown != null) {
                 // A reply that could not be processed is like one that did not arrive: its effects are unknown.

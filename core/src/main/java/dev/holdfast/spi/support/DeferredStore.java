@@ -1,5 +1,6 @@
 package dev.holdfast.spi.support;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -43,13 +44,15 @@ public final class DeferredStore implements LockStore {
     private final Listeners listeners = new Listeners();
     private final Object lock = new Object();
 
-    /** The attempt that is under way, or that succeeded; guarded by the lock. */
+    /** The attempt that is under way, or that succeeded. */
+    @GuardedBy("lock")
     private @Nullable CompletableFuture<LockStore> attempt;
 
-    /** Attempts that failed in a row; guarded by the lock. */
+    /** Attempts that failed in a row. */
+    @GuardedBy("lock")
     private int failures;
 
-    /** Guarded by the lock. */
+    @GuardedBy("lock")
     private boolean closed;
 
     /**

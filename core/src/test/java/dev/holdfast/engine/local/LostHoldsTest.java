@@ -2,6 +2,7 @@ package dev.holdfast.engine.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.engine.execution.Audience;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.ClaimRef;
@@ -42,7 +43,7 @@ class LostHoldsTest {
     }
 
     private LocalHold hold(Grant grant, Mode mode, Thread owner) {
-        Request request = new Request(null, mode, NAME, owner, null, AcquireTerms.FOREVER, false, null);
+        Request request = new Request(null, mode, NAME, owner, null, AcquireTerms.FOREVER, Audience.USER, null);
         return new LocalHold(resource, grant, request, claims);
     }
 
