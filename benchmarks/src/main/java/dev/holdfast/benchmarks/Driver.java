@@ -86,7 +86,7 @@ final class Driver {
         Path place = Files.createTempDirectory(options.work(), "holdfast-bench-");
         workload.server().ifPresent(kind -> servers.lend(kind, place));
         Bench bench = Bench.after(Duration.ZERO, place, options.time(), 1);
-        try (Jvm jvm = CellMain.start(options.javaHome(), List.of(), workload.id(), cell.id(), bench)) {
+        try (Jvm jvm = Jvm.ofCell(options.javaHome(), workload.id(), cell.id(), bench)) {
             return jvm.measurements(
                     TIMEOUT.plus(cell.preparation()).plus(options.time().multipliedBy(MOST_WINDOWS)));
         } catch (IllegalStateException failed) {

@@ -1,5 +1,6 @@
 package dev.holdfast.benchmarks;
 
+import dev.holdfast.benchmarks.report.Pictures;
 import dev.holdfast.benchmarks.report.Results;
 import dev.holdfast.benchmarks.report.Table;
 import java.io.IOException;
@@ -31,6 +32,9 @@ final class Main {
         out.print(Table.of(results));
         if (options.page().isPresent()) {
             Page.write(options.page().get(), options, results);
+        }
+        if (options.pictures().isPresent()) {
+            Pictures.write(options.pictures().get(), results);
         }
         if (!results.remarks().isEmpty()) {
             out.println();

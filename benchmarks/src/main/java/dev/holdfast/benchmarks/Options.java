@@ -18,7 +18,8 @@ import java.util.Optional;
  * @param javaHome the JDK that runs the cells
  * @param work where the files of stores go
  * @param disturbance which part of the processors others may use while a cell runs; if it is more, it is run again
- * @param page where the pages go, if they are to be written
+ * @param page where the pages and their pictures go, if they are to be written
+ * @param pictures where the pictures go as well
  */
 record Options(
         List<String> selections,
@@ -28,6 +29,7 @@ record Options(
         Path work,
         double disturbance,
         Optional<Path> page,
+        Optional<Path> pictures,
         boolean wantsHelp) {
 
     static final String USAGE = """
@@ -37,7 +39,8 @@ record Options(
               --jdk PATH    the JDK that runs the cells (the one that runs this)
               --dir PATH    where the files of stores go; a disk, no memory file system (a temporary directory)
               --quiet N     run a cell again, up to %d times, while others use more than N %% of the processors (100)
-              --write       write complete tables to benchmarks/target/report, a page for each kind of server
+              --write       write complete tables and pictures to benchmarks/target/report
+              --pictures PATH  write the pictures to a directory
             workloads: %s""".formatted(
                     Driver.TRIES,
                     String.join(" ", Workloads.ALL.stream().map(Workload::id).toList()));
@@ -50,6 +53,7 @@ record Options(
         Path work = Path.of(System.getProperty("java.io.tmpdir"));
         double quiet = 100;
         Optional<Path> page = Optional.empty();
+        Optional<Path> pictures = Optional.empty();
         boolean wantsHelp = false;
         for (Iterator<String> rest = List.of(args).iterator(); rest.hasNext(); ) {
             String arg = rest.next();
@@ -60,6 +64,7 @@ record Options(
                 case "--dir" -> work = Path.of(valueOf(arg, rest));
                 case "--quiet" -> quiet = Double.parseDouble(valueOf(arg, rest));
                 case "--write" -> page = Optional.of(Path.of("benchmarks", "target", "report"));
+                case "--pictures" -> pictures = Optional.of(Path.of(valueOf(arg, rest)));
                 case "--help", "-h" -> wantsHelp = true;
                 default -> selections.add(selection(arg));
             }
@@ -75,6 +80,7 @@ record Options(
                 work,
                 quiet / 100,
                 page,
+                pictures,
                 wantsHelp);
     }
 

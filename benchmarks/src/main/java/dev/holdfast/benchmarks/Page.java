@@ -2,19 +2,16 @@ package dev.holdfast.benchmarks;
 
 import dev.holdfast.benchmarks.harness.Workers;
 import dev.holdfast.benchmarks.report.Machine;
+import dev.holdfast.benchmarks.report.Pictures;
 import dev.holdfast.benchmarks.report.Results;
 import dev.holdfast.benchmarks.report.Table;
 import dev.holdfast.benchmarks.server.Servers;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -29,10 +26,13 @@ final class Page {
     /** Writes the pages of the workloads that were run. */
     static void write(Path directory, Options options, Results results) throws IOException {
         Files.createDirectories(directory);
-        write(directory.resolve("benchmarks.md"), of("page.md", "", options, results.on(Optional.empty())));
+        Pictures.write(directory, results);
+        write(
+                directory.resolve("benchmarks.md"),
+                of("in one process and on SQLite", options, results.on(Optional.empty())));
         for (Servers.Kind kind : Servers.Kind.values()) {
             Path page = directory.resolve("benchmarks-" + kind.name().toLowerCase(Locale.ROOT) + ".md");
-            write(page, of("server-page.md", kind.title(), options, results.on(Optional.of(kind))));
+            write(page, of("on " + kind.title(), options, results.on(Optional.of(kind))));
         }
     }
 
@@ -43,33 +43,42 @@ final class Page {
     }
 
     /** Empty if none of the workloads was run. */
-    private static Optional<String> of(String template, String title, Options options, Results results)
-            throws IOException {
+    private static Optional<String> of(String title, Options options, Results results) throws IOException {
         if (results.rounds().isEmpty()) {
             return Optional.empty();
         }
-        String page = template(template);
-        Map<String, String> parts = Map.of(
-                "{title}", title,
-                "{first}", String.format(Locale.ROOT, "%,d", Workers.FIRST_PAIRS),
-                "{warm-up}", String.format(Locale.ROOT, "%,d", Workers.WARM_UP_PAIRS),
-                "{longest}", Long.toString(Workers.LONGEST_WARM_UP.toSeconds()),
-                "{timed}", String.format(Locale.ROOT, "%,d", Workers.TIMED_RATE),
-                "{gap}", Integer.toString(Workers.MEAN_GAP),
-                "{where}", where(options, results),
-                "{workloads}", workloads(results),
-                "{table}", table(results));
-        for (Map.Entry<String, String> part : parts.entrySet()) {
-            page = page.replace(part.getKey(), part.getValue());
-        }
-        return Optional.of(page);
-    }
+        return Optional.of(String.format(
+                Locale.ROOT,
+                """
+                        # Benchmarks %s
 
-    /** The text of a page, with placeholders for the results. */
-    private static String template(String name) throws IOException {
-        try (InputStream resource = Page.class.getResourceAsStream(name)) {
-            return new String(Objects.requireNonNull(resource).readAllBytes(), StandardCharsets.UTF_8);
-        }
+                        Written by `./benchmarks/run --write` from one run. A window opens after %,d pairs of all \
+                        threads together, but not before 2 s and not after %d s; on servers the first %,d pairs are \
+                        reported separately. Where several processes are measured together, each makes as many pairs \
+                        first, and the window opens at a time that all share. Each acquisition is timed where there \
+                        are fewer than %,d pairs a second, otherwise one in %d on average, at random intervals.
+
+                        ## Where
+
+                        %s
+
+                        ## Workloads
+
+                        %s
+
+                        ## Results
+
+                        %s
+                        """,
+                title,
+                Workers.WARM_UP_PAIRS,
+                Workers.LONGEST_WARM_UP.toSeconds(),
+                Workers.FIRST_PAIRS,
+                Workers.TIMED_RATE,
+                Workers.MEAN_GAP,
+                where(options, results),
+                workloads(results),
+                table(results)));
     }
 
     private static String where(Options options, Results results) throws IOException {

@@ -1,7 +1,6 @@
 package dev.holdfast.benchmarks.harness;
 
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -34,20 +33,10 @@ public interface Contestant {
          * @param end closes what they use
          */
         static Client of(Function<String, Mutex> mutexes, Runnable end) {
-            return of(mutexes, Optional.empty(), end);
-        }
-
-        /** As {@link #of(Function, Runnable)}, with a ping. */
-        static Client of(Function<String, Mutex> mutexes, Optional<Runnable> ping, Runnable end) {
             return new Client() {
                 @Override
                 public Mutex mutex(String name) {
                     return mutexes.apply(name);
-                }
-
-                @Override
-                public Optional<Runnable> ping() {
-                    return ping;
                 }
 
                 @Override
@@ -60,14 +49,9 @@ public interface Contestant {
         /** The lock of a name, for the use of one thread. */
         Mutex mutex(String name);
 
-        /** Sends the smallest request to the server on the same threads, and waits for the reply; if it can. */
-        default Optional<Runnable> ping() {
-            return Optional.empty();
-        }
-
         /** What the client has sent without being asked, if it counts that. */
         default Housekeeping housekeeping() {
-            return new Housekeeping(0, 0, 0);
+            return Housekeeping.NONE;
         }
 
         @Override
@@ -82,6 +66,8 @@ public interface Contestant {
      * @param audits to compare what is held with the store
      */
     record Housekeeping(long keepAlives, long polls, long audits) {
+
+        public static final Housekeeping NONE = new Housekeeping(0, 0, 0);
 
         public Housekeeping plus(Housekeeping other) {
             return new Housekeeping(keepAlives + other.keepAlives, polls + other.polls, audits + other.audits);

@@ -33,6 +33,11 @@ public final class Gathering implements AutoCloseable {
         Jvm start() throws IOException;
     }
 
+    /** Starts processes of a part of a workload. */
+    public static Gathering of(int count, String workload, String part, Bench bench) throws IOException {
+        return of(count, bench, () -> Jvm.ofPart(List.of(), workload, part, bench));
+    }
+
     /** Starts processes that each {@linkplain #join join}. */
     public static Gathering of(int count, Bench bench, Starter starter) throws IOException {
         Gathering gathering = new Gathering(bench);

@@ -32,6 +32,11 @@ public final class Jvm implements AutoCloseable {
     /** For the processes of a cell: the driver ends the cell earlier, and its processes with it. */
     static final Duration UNTIL_THE_CELL_ENDS = Duration.ofHours(1);
 
+    private static final Path JAVA_HOME = Path.of(System.getProperty("java.home"));
+
+    /** Runs a cell, or a part of one, of a workload; by name, since it knows them all. */
+    private static final String CELL_MAIN = "dev.holdfast.benchmarks.CellMain";
+
     private final Process process;
 
     private Jvm(Process process) {
@@ -46,18 +51,44 @@ public final class Jvm implements AutoCloseable {
     /** As {@link #start(Purpose, Class, List)}, with a command that starts it, such as {@code taskset}. */
     public static Jvm start(Purpose purpose, List<String> prefix, Class<?> main, List<String> arguments)
             throws IOException {
-        return start(Path.of(System.getProperty("java.home")), purpose, prefix, main, arguments);
+        return start(JAVA_HOME, purpose, prefix, main.getName(), arguments);
+    }
+
+    /** Starts the JVM of a cell. */
+    public static Jvm ofCell(Path javaHome, String workload, String cell, Bench bench) throws IOException {
+        return ofCell(javaHome, List.of(), workload, cell, bench);
+    }
+
+    /** Starts the JVM of a part of a cell, on the JDK of the cell, with a command before it. */
+    public static Jvm ofPart(List<String> prefix, String workload, String part, Bench bench) throws IOException {
+        return ofCell(JAVA_HOME, prefix, workload, part, bench);
+    }
+
+    private static Jvm ofCell(Path javaHome, List<String> prefix, String workload, String cell, Bench bench)
+            throws IOException {
+        return start(
+                javaHome,
+                bench.isTrial() ? Purpose.TRIAL : Purpose.MEASUREMENT,
+                prefix,
+                CELL_MAIN,
+                List.of(
+                        workload,
+                        cell,
+                        bench.place().toString(),
+                        Long.toString(bench.begin()),
+                        bench.time().toString(),
+                        Double.toString(bench.scale())));
     }
 
     /** Starts it; its standard error is shown. */
-    public static Jvm start(Path javaHome, Purpose purpose, List<String> prefix, Class<?> main, List<String> arguments)
+    private static Jvm start(Path javaHome, Purpose purpose, List<String> prefix, String main, List<String> arguments)
             throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.add(javaHome.resolve("bin").resolve("java").toString());
         command.addAll(purpose.options());
         // SQLite is native code.
         command.add("--enable-native-access=ALL-UNNAMED");
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
         command.addAll(arguments);
         return new Jvm(new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)

@@ -1,7 +1,6 @@
 package dev.holdfast.benchmarks.harness;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
@@ -23,10 +22,9 @@ public final class Pinger {
         thread.setDaemon(true);
     }
 
-    /** Starts, if the client can ping. */
-    public static Optional<Pinger> start(Bench bench, Contestant.Client client) {
-        Optional<Pinger> pinger = client.ping().map(ping -> new Pinger(bench, ping));
-        pinger.ifPresent(started -> started.thread.start());
+    public static Pinger start(Bench bench, Runnable ping) {
+        Pinger pinger = new Pinger(bench, ping);
+        pinger.thread.start();
         return pinger;
     }
 

@@ -14,8 +14,9 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -29,7 +30,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 public final class Machine {
 
     /** The file name of a library, as repositories form it. */
-    private static final Pattern JAR = Pattern.compile("-(\\d+\\.\\d+[^/]*)\\.jar$");
+    private static final Pattern JAR = Pattern.compile("([^/]+)-(\\d+\\.\\d+[^/]*)\\.jar$");
 
     private Machine() {}
 
@@ -64,35 +65,40 @@ public final class Machine {
         }
     }
 
-    /** The peers and the drivers, by name, with their versions. */
+    /** The peers and the drivers, by the names of their artifacts, with their versions. */
     public static Map<String, String> libraries() {
-        Map<String, Class<?>> types = new LinkedHashMap<>();
-        types.put("Redisson", Redisson.class);
-        types.put("Spring Integration", RedisLockRegistry.class);
-        types.put("Spring Data Redis", LettuceConnectionFactory.class);
-        types.put("Lettuce", RedisClient.class);
-        types.put("Netty", Channel.class);
-        types.put("Spring JDBC", JdbcTemplate.class);
-        types.put("ShedLock", JdbcTemplateLockProvider.class);
-        types.put("HikariCP", HikariDataSource.class);
-        types.put("Curator", InterProcessMutex.class);
-        types.put("ZooKeeper's client", ZooKeeper.class);
-        types.put("jetcd", Client.class);
-        types.put("grpc-java", ManagedChannel.class);
-        Map<String, String> versions = new LinkedHashMap<>();
-        types.forEach((name, type) -> versions.put(name, version(type)));
+        Map<String, String> versions = new TreeMap<>();
+        for (Class<?> type : List.of(
+                Redisson.class,
+                RedisLockRegistry.class,
+                LettuceConnectionFactory.class,
+                RedisClient.class,
+                Channel.class,
+                JdbcTemplate.class,
+                JdbcTemplateLockProvider.class,
+                HikariDataSource.class,
+                InterProcessMutex.class,
+                ZooKeeper.class,
+                Client.class,
+                ManagedChannel.class)) {
+            versions.put(jar(type, 1), version(type));
+        }
         return versions;
     }
 
     /** The version of a library, from the name of its jar. */
     public static String version(Class<?> type) {
+        return jar(type, 2);
+    }
+
+    private static String jar(Class<?> type, int group) {
         CodeSource source = type.getProtectionDomain().getCodeSource();
         if (source == null) {
             return "unknown";
         }
         return JAR.matcher(source.getLocation().getPath())
                 .results()
-                .map(name -> name.group(1))
+                .map(name -> name.group(group))
                 .findFirst()
                 .orElse("unknown");
     }

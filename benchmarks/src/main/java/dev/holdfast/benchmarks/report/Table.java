@@ -74,7 +74,7 @@ public final class Table {
                 figure.goal().map(goal -> goal.isReached(median) ? "✓" : "✗").orElse("")));
     }
 
-    private static double median(double[] sorted) {
+    static double median(double[] sorted) {
         int middle = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }

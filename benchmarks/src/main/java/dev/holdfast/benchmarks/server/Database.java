@@ -35,6 +35,10 @@ public record Database(Servers.Kind kind, Path place, String url) {
 
     /** A connection without a pool. */
     public Connection connect() {
+        return connect(url);
+    }
+
+    public static Connection connect(String url) {
         try {
             return DriverManager.getConnection(url);
         } catch (SQLException e) {
@@ -79,34 +83,35 @@ public record Database(Servers.Kind kind, Path place, String url) {
                 + uri.getPath() + "?" + String.join("&", others);
     }
 
-    /** Creates something in a new database. */
-    public interface Making {
-        void make() throws SQLException;
-    }
-
     /** Runs an action once, in the process of the cell that is first. */
-    public void once(String name, Making making) {
+    public void once(String name, Runnable making) {
         try (FileChannel done = FileChannel.open(
                         place.resolve(name + ".made"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                 FileLock lock = done.lock()) {
             if (lock.isValid() && done.size() == 0) {
-                making.make();
+                making.run();
                 done.write(ByteBuffer.wrap(new byte[1]));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
         }
     }
 
+    /** Executes a statement, in a transaction of its own. */
+    public void execute(String sql) {
+        Connection connection = connect();
+        execute(connection, sql);
+        close(connection);
+    }
+
     /** Executes statements, each in a transaction of its own. */
-    public void execute(String... statements) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(url);
-                Statement statement = connection.createStatement()) {
+    public static void execute(Connection connection, String... statements) {
+        try (Statement statement = connection.createStatement()) {
             for (String sql : statements) {
                 statement.execute(sql);
             }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 }

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /** The counters of etcd: answered requests of all streams, and proposals, each of which is a quorum write. */
-final class EtcdMeter implements FlatMeter {
+final class EtcdMeter implements Meter {
 
     private static final Pattern ANSWERED = Pattern.compile("(?m)^grpc_server_msg_received_total\\{[^}]*} (\\S+)$");
     private static final Pattern COMMITTED = Pattern.compile("(?m)^etcd_server_proposals_committed_total (\\S+)$");
@@ -40,7 +40,4 @@ final class EtcdMeter implements FlatMeter {
                 .mapToDouble(line -> Double.parseDouble(line.group(1)))
                 .sum();
     }
-
-    @Override
-    public void close() {}
 }

@@ -2,6 +2,7 @@ package dev.holdfast.benchmarks.server;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /** The counters of a server, read on a connection of its own. */
 public interface Meter extends AutoCloseable {
@@ -25,10 +26,20 @@ public interface Meter extends AutoCloseable {
     Reading read();
 
     /** Observes what the server does for a while, without what the meter sends; this may slow the server down. */
-    Sample sample(Duration time);
+    default Sample sample(Duration time) {
+        Reading before = read();
+        try {
+            TimeUnit.NANOSECONDS.sleep(time.toNanos());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return new Sample(Math.round(read().since(before).operations()), 0);
+    }
 
-    /** Whether operations run inside of others, so that only a sample tells what clients sent. */
-    boolean nests();
+    /** Whether operations run inside of others, so that only a sample shows what clients sent. */
+    default boolean nests() {
+        return false;
+    }
 
     /**
      * What the server did meanwhile.
@@ -39,7 +50,7 @@ public interface Meter extends AutoCloseable {
     record Sample(long commands, long inner) {}
 
     @Override
-    void close();
+    default void close() {}
 
     /** The meter of the server that was lent to a directory. */
     static Meter of(Servers.Kind kind, Path place) {

@@ -7,7 +7,6 @@ import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.servers.ZooKeeperServer;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -137,7 +136,9 @@ record RunningServer(Supplier<String> emptied, LongSupplier pid, Supplier<String
                     }
                     last[0] = server.newDatabase();
                     if (!initial.isEmpty()) {
-                        execute(last[0], initial);
+                        Connection connection = Database.connect(last[0]);
+                        Database.execute(connection, initial);
+                        Database.close(connection);
                     }
                     return last[0];
                 },
@@ -153,14 +154,5 @@ record RunningServer(Supplier<String> emptied, LongSupplier pid, Supplier<String
                     }
                 },
                 server::close);
-    }
-
-    private static void execute(String url, String sql) {
-        try (Connection connection = DriverManager.getConnection(url);
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

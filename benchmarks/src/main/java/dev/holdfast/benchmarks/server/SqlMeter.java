@@ -16,7 +16,7 @@ import java.sql.SQLException;
  * The counters of a database server: top-level statements, and transactions that wrote. On MariaDB they include all
  * users of the server; PostgreSQL does not count failed statements.
  */
-final class SqlMeter implements FlatMeter {
+final class SqlMeter implements Meter {
 
     /** MariaDB's counter of transactions that wrote; it must be enabled at the start of the server. */
     static final String MARIADB_COMMITS = "trx_commits_insert_update";

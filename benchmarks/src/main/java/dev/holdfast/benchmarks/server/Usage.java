@@ -56,12 +56,7 @@ public final class Usage implements Workers.WindowListener, AutoCloseable {
         sample = seen;
     }
 
-    /** Reports the cost of each pair to the server. */
-    public void show(long pairs, Measurements measurements) {
-        show(pairs, 0, measurements);
-    }
-
-    /** As {@link #show(long, Measurements)}, without some commands that did not belong to the pairs. */
+    /** Reports the cost of each pair to the server, without some other commands that belonged to none. */
     public void show(long pairs, double others, Measurements measurements) {
         Meter.Reading all = used;
         if (all == null || pairs <= 0) {

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /** The counters of ZooKeeper: received packets, including pings of sessions, and transactions, which are writes. */
-final class ZooKeeperMeter implements FlatMeter {
+final class ZooKeeperMeter implements Meter {
 
     private static final String PACKETS = "Received: ";
     private static final String TRANSACTION = "Zxid: 0x";
@@ -49,7 +49,4 @@ final class ZooKeeperMeter implements FlatMeter {
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("no " + head + "in: " + text));
     }
-
-    @Override
-    public void close() {}
 }

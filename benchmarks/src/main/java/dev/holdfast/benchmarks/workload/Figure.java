@@ -65,16 +65,30 @@ public record Figure(
         return new Figure(cell, label, unit, new Term(cell, number), null, Optional.empty());
     }
 
+    /** A number of a cell, or the highest of several, without text. */
+    public static Figure of(Term term, Unit unit) {
+        return new Figure("", "", unit, term, null, Optional.empty());
+    }
+
     public static Figure ratio(String subject, String label, Term term, Term base) {
         return new Figure(subject, label, Unit.TIMES, term, base, Optional.empty());
     }
 
     public Figure atLeast(double bound) {
-        return new Figure(subject, label, unit, term, base, Optional.of(new Goal(true, bound)));
+        return goal(new Goal(true, bound));
     }
 
     public Figure atMost(double bound) {
-        return new Figure(subject, label, unit, term, base, Optional.of(new Goal(false, bound)));
+        return goal(new Goal(false, bound));
+    }
+
+    private Figure goal(Goal reach) {
+        return new Figure(subject, label, unit, term, base, Optional.of(reach));
+    }
+
+    /** Two numbers of one cell, divided. */
+    public static Figure ratio(String cell, String label, String number, String base) {
+        return ratio(cell, label, new Term(cell, number), new Term(cell, base));
     }
 
     /** Its values, in ascending order, in the rounds that measured what it needs. */

@@ -1,12 +1,14 @@
 package dev.holdfast.benchmarks.workload;
 
 import dev.holdfast.benchmarks.server.Servers;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A question, the cells that are run to answer it, and the figures read from their measurements.
+ * A question, the cells that are run to answer it, and what is shown of their measurements. The lists are filled by the
+ * class that defines the workload.
  *
  * @param id its name on the command line
  * @param method how it is measured, for the page; Markdown
@@ -18,23 +20,49 @@ import java.util.stream.Stream;
 public record Workload(
         String id,
         String title,
-        String method,
         Optional<Servers.Kind> server,
+        String method,
         List<Cell> cells,
         List<Cell> parts,
         List<Column> columns,
-        List<Figure> figures) {
+        List<Figure> figures,
+        List<Plot> plots) {
 
     /** A number that is shown of each cell. */
     public record Column(String title, Unit unit, String number) {}
 
-    /** A workload that needs no server. */
-    public static Workload local(String id, String title, String method, List<Cell> cells, List<Figure> figures) {
-        return new Workload(id, title, method, Optional.empty(), cells, List.of(), List.of(), figures);
+    /** A workload that has nothing yet. */
+    public Workload(String id, String title, Optional<Servers.Kind> server, String method) {
+        this(
+                id,
+                title,
+                server,
+                method,
+                new ArrayList<>(),
+                new ArrayList<>(),
+                new ArrayList<>(),
+                new ArrayList<>(),
+                new ArrayList<>());
     }
 
-    public Workload withParts(List<Cell> processes) {
-        return new Workload(id, title, method, server, cells, processes, columns, figures);
+    /** Adds a cell. */
+    public void cell(String name, Cell.Body body) {
+        cells.add(new Cell(name, body));
+    }
+
+    /** Adds a process that cells start. */
+    public void part(String name, Cell.Body body) {
+        parts.add(new Cell(name, body));
+    }
+
+    /** Adds a number that is shown of each cell. */
+    public void column(String name, Unit unit, String number) {
+        columns.add(new Column(name, unit, number));
+    }
+
+    /** Adds figures. */
+    public void show(Figure... more) {
+        figures.addAll(List.of(more));
     }
 
     /**

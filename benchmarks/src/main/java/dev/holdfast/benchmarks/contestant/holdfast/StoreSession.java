@@ -1,5 +1,6 @@
 package dev.holdfast.benchmarks.contestant.holdfast;
 
+import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -10,14 +11,19 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 
-/** A session at a store without a client. Its ttl is longer than any cell runs, so it needs no keep-alive. */
-public final class StoreSession implements AutoCloseable {
+/**
+ * A session at a store without a client: only the two commands of a pair. Its ttl is longer than any cell runs, so it
+ * needs no keep-alive.
+ */
+public final class StoreSession implements Contestant.Client {
 
     private static final Duration TTL = Duration.ofHours(1);
 
     private final LockStore store;
     private final SessionId session;
+    private final AtomicLong claims = new AtomicLong();
 
     private StoreSession(LockStore store, SessionId session) {
         this.store = store;
@@ -56,6 +62,31 @@ public final class StoreSession implements AutoCloseable {
     /** Returns whether the claim was granted until now. */
     public boolean release(ClaimRef claim) {
         return send(store, new Command.Release(claim)) instanceof Reply.Released;
+    }
+
+    /** For locks without contention. */
+    @Override
+    public Contestant.Mutex mutex(String name) {
+        ResourceName resource = new ResourceName(name);
+        return new Contestant.Mutex() {
+            private ClaimRef claim = claim(resource, claims.incrementAndGet());
+
+            @Override
+            public long acquire() {
+                claim = claim(resource, claims.incrementAndGet());
+                if (StoreSession.this.acquire(claim) instanceof Reply.Granted granted) {
+                    return granted.tokens().last();
+                }
+                throw new IllegalStateException("the lock is not free");
+            }
+
+            @Override
+            public void release() {
+                if (!StoreSession.this.release(claim)) {
+                    throw new IllegalStateException("the lock is not ours");
+                }
+            }
+        };
     }
 
     @Override

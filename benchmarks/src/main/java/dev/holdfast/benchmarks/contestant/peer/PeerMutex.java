@@ -2,11 +2,15 @@ package dev.holdfast.benchmarks.contestant.peer;
 
 import dev.holdfast.benchmarks.harness.Contestant;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock without tokens. Failures other than interrupts become an {@link IllegalStateException}.
+ * A lock without tokens. Failures other than interrupts become an {@link IllegalStateException}. A raw lock is what one
+ * would write by hand: a record that is created if it is absent, and deleted if it is still ours. A thread that finds
+ * it taken retries at once. It has no lease (except on Redis), no fairness and no token, to show what those cost.
+ * Threads may starve where hundreds want one name, so these count as peers too.
  *
  * @param <H> what an owner needs to release it
  */
@@ -46,6 +50,11 @@ final class PeerMutex<H> implements Contestant.Mutex {
                 throw new InterruptedException();
             }
         }
+    }
+
+    /** Differs from that of every other owner. */
+    static String newOwner() {
+        return Long.toHexString(ThreadLocalRandom.current().nextLong());
     }
 
     static void requireOurs(boolean isOurs) {

@@ -1,7 +1,7 @@
 package dev.holdfast.benchmarks.workload.local;
 
 import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
-import dev.holdfast.benchmarks.contestant.peer.ByHand;
+import dev.holdfast.benchmarks.contestant.peer.LocalPeers;
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.harness.Gathering;
@@ -9,20 +9,17 @@ import dev.holdfast.benchmarks.harness.Guarded;
 import dev.holdfast.benchmarks.harness.HandOverProbe;
 import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.harness.Processors;
-import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
-import dev.holdfast.benchmarks.workload.Launcher;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /** Two processes that hand one lock over to each other; and a process that only waits. */
-public final class HandOver {
+final class HandOver {
 
     private static final String ID = "hand-off";
     private static final Duration COMMITTING = Duration.ofMillis(500);
@@ -41,61 +38,48 @@ public final class HandOver {
 
     private HandOver() {}
 
-    public static Workload workload(Launcher launcher) {
-        List<Cell> cells = new ArrayList<>();
-        List<Cell> parts = new ArrayList<>();
-        List<Figure> figures = new ArrayList<>();
-        add(Holdfasts.SQLITE_FULL, ByHand.FULL, launcher, cells, parts, figures);
-        add(Holdfasts.SQLITE_NORMAL, ByHand.NORMAL, launcher, cells, parts, figures);
-        return Workload.local(
-                        ID,
-                        "From process to process",
-                        String.format(
-                                "Two processes pass a fair lock to and fro; each holds it for %d ms, in which the other"
-                                        + " one queues. *Hand-off* is the time from the release in one process to the"
-                                        + " return of the acquisition in the other, by the system's monotonic clock,"
-                                        + " which both share; the median is that of the slower direction. A hand-off"
-                                        + " contains at least one commit, so what *a commit by hand* takes on that"
-                                        + " disk, right afterwards, is there beside it. *CPU while waiting* is the"
-                                        + " processor time of a process that waits for the lock and does nothing else,"
-                                        + " of one core.",
-                                TimeUnit.NANOSECONDS.toMillis(HOLD_NANOS)),
-                        cells,
-                        figures)
-                .withParts(parts);
+    static Workload workload() {
+        Workload workload = LocalWorkloads.of(
+                ID,
+                "From process to process",
+                String.format(
+                        "Two processes pass a fair lock to and fro; each holds it for %d ms, in which the other one"
+                                + " queues. *Hand-off* is the time from the release in one process to the return of the"
+                                + " acquisition in the other; the median is that of the slower direction. A hand-off"
+                                + " contains at least one commit, so what *a commit by hand* takes on that disk, right"
+                                + " afterwards, is there for comparison. *CPU while waiting* is the processor time, of"
+                                + " one core, of a process that waits for the lock and does nothing else.",
+                        TimeUnit.NANOSECONDS.toMillis(HOLD_NANOS)));
+        add(Holdfasts.SQLITE_FULL, LocalPeers.BY_HAND_FULL, workload);
+        add(Holdfasts.SQLITE_NORMAL, LocalPeers.BY_HAND_NORMAL, workload);
+        return workload;
     }
 
-    private static void add(
-            Contestant contestant,
-            Contestant byHand,
-            Launcher launcher,
-            List<Cell> cells,
-            List<Cell> parts,
-            List<Figure> figures) {
+    private static void add(Contestant contestant, Contestant byHand, Workload workload) {
         String cell = contestant.title();
         String player = cell + "-player";
         String waiter = cell + "-waiter";
-        parts.add(new Cell(player, (bench, measurements) -> play(contestant, bench, measurements)));
-        parts.add(new Cell(waiter, (bench, measurements) -> await(contestant, bench, measurements)));
-        cells.add(new Cell(cell, (bench, measurements) -> {
-            try (Gathering players = launcher.gather(2, ID, player, bench)) {
+        workload.part(player, (bench, measurements) -> play(contestant, bench, measurements));
+        workload.part(waiter, (bench, measurements) -> await(contestant, bench, measurements));
+        workload.cell(cell, (bench, measurements) -> {
+            try (Gathering players = Gathering.of(2, ID, player, bench)) {
                 measure(players, bench, measurements);
             }
             measurements.put("commit", commitByHand(byHand, bench.after(Duration.ZERO, COMMITTING)));
-        }));
-        cells.add(new Cell(cell + "-wait", (bench, measurements) -> {
+        });
+        workload.cell(cell + "-wait", (bench, measurements) -> {
             try (Contestant.Client client = contestant.connect(bench.place());
-                    Gathering waiting = launcher.gather(1, ID, waiter, bench)) {
+                    Gathering waiting = Gathering.of(1, ID, waiter, bench)) {
                 hold(client, waiting, bench, measurements);
             }
-        }));
-        figures.addAll(List.of(
+        });
+        workload.show(
                 Figure.of(cell, "hand-off, median", Unit.NANOS, "p50").atMost(3e6),
                 Figure.of(cell, "a commit by hand, median", Unit.NANOS, "commit"),
                 Figure.of(cell, "hand-off, p99", Unit.NANOS, "p99"),
                 Figure.of(cell, "hand-offs timed", Unit.COUNT, "hand-offs"),
                 Figure.of(cell + "-wait", "CPU while waiting", Unit.PERCENT, CPU)
-                        .atMost(0.05)));
+                        .atMost(0.05));
     }
 
     // ---- Two processes

@@ -8,12 +8,10 @@ import dev.holdfast.benchmarks.contestant.holdfast.CountingStore;
 import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Measurements;
-import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.LockStore;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryMXBean;
 import java.lang.management.ThreadMXBean;
@@ -25,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /** One client with many locks. */
-public final class ManyLocks {
+final class ManyLocks {
 
     private static final int IDLE = 100_000;
     private static final int LOCKS_HELD = 10_000;
@@ -35,59 +33,37 @@ public final class ManyLocks {
     /** A store that keeps nothing, so that the heap is the client's alone. */
     private static final String CLIENT_ALONE = "client-alone";
 
-    private interface Opening {
-        LockStore open(Bench bench);
-    }
-
     private ManyLocks() {}
 
-    public static Workload workload() {
-        List<Cell> cells = new ArrayList<>();
-        cells.add(cell(CLIENT_ALONE, bench -> new BlankStore()));
-        for (Holdfasts store : List.of(Holdfasts.MEMORY, Holdfasts.SQLITE_NORMAL)) {
-            cells.add(cell(store.title(), bench -> store.open(bench.place())));
-        }
-        return Workload.local(
+    static Workload workload() {
+        Workload workload = LocalWorkloads.of(
                 "many-locks",
                 "Many locks in one client",
                 String.format(
                         Locale.ROOT,
                         "One thread makes %,d lock objects, acquires %,d of them, and keeps these while the commands"
                                 + " that reach the store are counted, with a ttl of %d s. *Heap* is what is in use"
-                                + " after a full collection, per lock, with all that the caller keeps (the lock object"
-                                + " and the hold) but without the text of the name; in the cell `%s` behind a store"
-                                + " that keeps nothing, in the cell `%s` with what the store in memory keeps for the"
-                                + " lock.",
+                                + " after a full collection, per lock, with the lock object and the hold but without"
+                                + " the text of the name; in the cell `%s` behind a store that keeps nothing.",
                         IDLE,
                         LOCKS_HELD,
                         TTL.toSeconds(),
-                        CLIENT_ALONE,
-                        Holdfasts.MEMORY.title()),
-                cells,
-                figures(cells));
-    }
-
-    private static List<Figure> figures(List<Cell> cells) {
-        List<Figure> figures = new ArrayList<>(List.of(
+                        CLIENT_ALONE));
+        workload.show(
                 Figure.of(CLIENT_ALONE, "heap per idle lock", Unit.BYTES, "bytes idle"),
                 Figure.of(CLIENT_ALONE, "heap per held lock", Unit.BYTES, "bytes held")
                         .atMost(512),
-                Figure.of(Holdfasts.MEMORY.title(), "heap per held lock, store included", Unit.BYTES, "bytes held")));
-        for (Cell cell : cells) {
-            figures.addAll(List.of(
-                    Figure.of(cell.id(), "keep-alives per interval", Unit.COUNT, "keep-alives")
-                            .atMost(1),
-                    Figure.of(cell.id(), "audit commands per ttl", Unit.COUNT, "audits"),
-                    Figure.of(cell.id(), "other commands", Unit.COUNT, "others").atMost(0),
-                    Figure.of(cell.id(), "threads more than for one lock", Unit.COUNT, "more threads")
-                            .atMost(0)));
+                Figure.of(Holdfasts.MEMORY.title(), "heap per held lock, store included", Unit.BYTES, "bytes held"));
+        add(CLIENT_ALONE, place -> new BlankStore(), workload);
+        for (Holdfasts holdfast : List.of(Holdfasts.MEMORY, Holdfasts.SQLITE_NORMAL)) {
+            add(holdfast.title(), holdfast.opening(), workload);
         }
-        return figures;
+        return workload;
     }
 
-    private static Cell cell(String id, Opening opening) {
-        return new Cell(id, (bench, measurements) -> {
-            try (CountingStore store = new CountingStore(opening.open(bench));
+    private static void add(String cell, Holdfasts.Opening opening, Workload workload) {
+        workload.cell(cell, (bench, measurements) -> {
+            try (CountingStore store = new CountingStore(opening.open(bench.place()));
                     Holdfast holdfast = Holdfast.builder(store)
                             .sessionTtl(TTL)
                             .keepAliveEvery(INTERVAL)
@@ -95,6 +71,13 @@ public final class ManyLocks {
                 measure(holdfast, store, bench, measurements);
             }
         });
+        workload.show(
+                Figure.of(cell, "keep-alives per interval", Unit.COUNT, "keep-alives")
+                        .atMost(1),
+                Figure.of(cell, "audit commands per ttl", Unit.COUNT, "audits"),
+                Figure.of(cell, "other commands", Unit.COUNT, "others").atMost(0),
+                Figure.of(cell, "threads more than for one lock", Unit.COUNT, "more threads")
+                        .atMost(0));
     }
 
     private static void measure(Holdfast holdfast, CountingStore store, Bench bench, Measurements measurements)

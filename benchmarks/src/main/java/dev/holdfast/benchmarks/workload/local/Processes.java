@@ -7,17 +7,14 @@ import dev.holdfast.benchmarks.harness.Gathering;
 import dev.holdfast.benchmarks.harness.Guarded;
 import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.harness.Workers;
-import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
-import dev.holdfast.benchmarks.workload.Launcher;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Several processes, with several threads each, that contend for one lock. */
-public final class Processes {
+final class Processes {
 
     private static final String ID = "processes";
     private static final int PROCESSES = 4;
@@ -27,34 +24,29 @@ public final class Processes {
 
     private Processes() {}
 
-    public static Workload workload(Launcher launcher) {
-        List<Cell> cells = new ArrayList<>();
-        List<Cell> parts = new ArrayList<>();
-        List<Figure> figures = new ArrayList<>();
+    static Workload workload() {
+        Workload workload = LocalWorkloads.of(
+                ID,
+                "One hot lock in several processes",
+                String.format(
+                        "%d processes with %d threads each acquire and release one lock without a break. *Spread* is"
+                                + " what the fastest process did, divided by what the slowest did; the waits are those"
+                                + " of the process in which they are longest. The window opens %d s after all processes"
+                                + " have started.",
+                        PROCESSES, THREADS, WARM_UP.toSeconds()));
         for (Contestant contestant : List.of(Holdfasts.SQLITE_FULL, Holdfasts.SQLITE_NORMAL)) {
             String cell = contestant.title();
             String process = cell + "-process";
-            parts.add(new Cell(process, (bench, measurements) -> takePart(contestant, bench, measurements)));
-            cells.add(new Cell(cell, (bench, measurements) -> measure(launcher, process, bench, measurements)));
-            figures.addAll(List.of(
+            workload.part(process, (bench, measurements) -> takePart(contestant, bench, measurements));
+            workload.cell(cell, (bench, measurements) -> measure(process, bench, measurements));
+            workload.show(
                     Figure.of(cell, "pairs", Unit.PER_SECOND, "pairs/s"),
                     Figure.of(cell, "spread", Unit.TIMES, "spread"),
                     Figure.of(cell, "median wait", Unit.NANOS, "p50"),
                     Figure.of(cell, "p99 wait", Unit.NANOS, "p99"),
-                    Figure.of(cell, "longest wait timed", Unit.NANOS, "max")));
+                    Figure.of(cell, "longest wait timed", Unit.NANOS, "max"));
         }
-        return Workload.local(
-                        ID,
-                        "One hot lock in several processes",
-                        String.format(
-                                "%d processes with %d threads each acquire and release one lock without a break."
-                                        + " *Spread* is what the fastest process did, divided by what the slowest did;"
-                                        + " the waits are those of the process in which they are longest. The window"
-                                        + " opens %d s after all processes have started.",
-                                PROCESSES, THREADS, WARM_UP.toSeconds()),
-                        cells,
-                        figures)
-                .withParts(parts);
+        return workload;
     }
 
     private static void takePart(Contestant contestant, Bench bench, Measurements measurements) throws Exception {
@@ -68,9 +60,8 @@ public final class Processes {
         }
     }
 
-    private static void measure(Launcher launcher, String process, Bench bench, Measurements measurements)
-            throws Exception {
-        try (Gathering processes = launcher.gather(bench.scaledOverOne(PROCESSES), ID, process, bench)) {
+    private static void measure(String process, Bench bench, Measurements measurements) throws Exception {
+        try (Gathering processes = Gathering.of(bench.scaledOverOne(PROCESSES), ID, process, bench)) {
             var unused = processes.open(WARM_UP);
             List<Measurements> all = processes.measurements();
             measurements.combine(all);

@@ -2,11 +2,9 @@ package dev.holdfast.benchmarks.workload.local;
 
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Measurements;
-import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
-import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -18,7 +16,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** Operations of an owner on a lock that it holds already; none of them reaches the store. */
-public final class Reentrancy {
+final class Reentrancy {
 
     private static final double PER_SECOND = 10_000_000;
 
@@ -32,32 +30,29 @@ public final class Reentrancy {
 
     private Reentrancy() {}
 
-    public static Workload workload() {
-        return Workload.local(
+    static Workload workload() {
+        Workload workload = LocalWorkloads.of(
                 "reentrant",
                 "A lock that the thread holds already",
-                "One thread holds the lock throughout, and acquires and releases it once more, as a handle or in the"
+                "One thread holds the lock throughout, and acquires and releases it once more, as a hold or in the"
                         + " manner of `Lock`, or asks whether it holds it. [JMH](https://github.com/openjdk/jmh)"
                         + " measures each of these in a JVM of its own, after as long a warm-up. *Allocated* is what is"
-                        + " made for each; the handle is an object of " + BYTES_OF_A_HOLD + " bytes, and nothing else"
-                        + " should be.",
-                List.of(
-                        cell("acquire-close", "acquireClose"),
-                        cell("lock-unlock", "lockUnlock"),
-                        cell("is-held", "isHeld"),
-                        cell("jdk-lock-unlock", "jdkLockUnlock")),
-                List.of(
-                        speed("acquire-close").atLeast(PER_SECOND),
-                        bytes("acquire-close").atMost(BYTES_OF_A_HOLD + 0.5),
-                        speed("lock-unlock").atLeast(PER_SECOND),
-                        bytes("lock-unlock").atMost(0.5),
-                        speed("is-held").atLeast(PER_SECOND),
-                        bytes("is-held").atMost(0.5),
-                        speed("jdk-lock-unlock")));
+                        + " made for each; the hold is an object of " + BYTES_OF_A_HOLD + " bytes, and nothing else"
+                        + " should be.");
+        add("acquire-close", "acquireClose", BYTES_OF_A_HOLD, workload);
+        add("lock-unlock", "lockUnlock", 0, workload);
+        add("is-held", "isHeld", 0, workload);
+        String jdk = "jdk-lock-unlock";
+        workload.cell(jdk, (bench, measurements) -> measure("jdkLockUnlock", bench, measurements));
+        workload.show(Figure.of(jdk, "speed", Unit.PER_SECOND, "ops/s"));
+        return workload;
     }
 
-    private static Cell cell(String id, String operation) {
-        return new Cell(id, (bench, measurements) -> measure(operation, bench, measurements));
+    private static void add(String cell, String operation, int bytes, Workload workload) {
+        workload.cell(cell, (bench, measurements) -> measure(operation, bench, measurements));
+        workload.show(
+                Figure.of(cell, "speed", Unit.PER_SECOND, "ops/s").atLeast(PER_SECOND),
+                Figure.of(cell, "allocated", Unit.BYTES, "bytes").atMost(bytes + 0.5));
     }
 
     private static void measure(String operation, Bench bench, Measurements measurements) throws RunnerException {
@@ -82,13 +77,5 @@ public final class Reentrancy {
                 "bytes",
                 Objects.requireNonNull(result.getSecondaryResults().get(ALLOCATED))
                         .getScore());
-    }
-
-    private static Figure speed(String cell) {
-        return Figure.of(cell, "speed", Unit.PER_SECOND, "ops/s");
-    }
-
-    private static Figure bytes(String cell) {
-        return Figure.of(cell, "allocated", Unit.BYTES, "bytes");
     }
 }

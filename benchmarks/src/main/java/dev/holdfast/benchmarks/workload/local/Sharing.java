@@ -9,19 +9,17 @@ import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Guarded;
 import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.harness.Workers;
-import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import dev.holdfast.spi.LockStore;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** Threads of one process that share: readers with an occasional writer, and permits. */
-public final class Sharing {
+final class Sharing {
 
     private static final int THREADS = 64;
     private static final int READS_IN_100 = 99;
@@ -30,42 +28,38 @@ public final class Sharing {
 
     private Sharing() {}
 
-    public static Workload workload() {
-        List<Cell> cells = new ArrayList<>();
-        List<Figure> figures = new ArrayList<>();
-        for (Holdfasts store : List.of(Holdfasts.MEMORY, Holdfasts.SQLITE_FULL)) {
-            add(store, "read-", Sharing::read, 1_000_000, cells, figures);
-            add(store, "permits-", Sharing::permits, 150_000, cells, figures);
-        }
-        return Workload.local(
+    static Workload workload() {
+        Workload workload = LocalWorkloads.of(
                 "sharing",
                 "Readers, and permits, in one process",
                 String.format(
                         "%d threads use one read-write lock without a break, %d times in 100 to read; or %d of %d"
-                                + " permits of one semaphore. Readers look whether a writer is inside, writers are"
+                                + " permits of one semaphore. Readers check whether a writer is inside, writers are"
                                 + " checked as the owners of a lock are, and the permits inside are added up.",
-                        THREADS, READS_IN_100, PERMITS_OF_EACH, PERMITS),
-                cells,
-                figures);
+                        THREADS, READS_IN_100, PERMITS_OF_EACH, PERMITS));
+        for (Holdfasts store : List.of(Holdfasts.MEMORY, Holdfasts.SQLITE_FULL)) {
+            add(store, "read-", Sharing::read, 1_000_000, workload);
+            add(store, "permits-", Sharing::permits, 150_000, workload);
+        }
+        return workload;
     }
 
     private interface Body {
         void run(Holdfast holdfast, Bench bench, Measurements measurements) throws Exception;
     }
 
-    private static void add(
-            Holdfasts which, String prefix, Body body, double goal, List<Cell> cells, List<Figure> figures) {
+    private static void add(Holdfasts which, String prefix, Body body, double goal, Workload workload) {
         String id = prefix + which.title();
-        cells.add(new Cell(id, (bench, measurements) -> {
+        workload.cell(id, (bench, measurements) -> {
             try (LockStore store = which.open(bench.place());
                     Holdfast holdfast = Holdfast.builder(store).build()) {
                 body.run(holdfast, bench, measurements);
             }
-        }));
-        figures.addAll(List.of(
+        });
+        workload.show(
                 Figure.of(id, "pairs", Unit.PER_SECOND, "pairs/s").atLeast(goal),
                 Figure.of(id, "p99.9 wait", Unit.NANOS, "p99.9"),
-                Figure.of(id, "longest wait timed", Unit.NANOS, "max")));
+                Figure.of(id, "longest wait timed", Unit.NANOS, "max"));
     }
 
     private static void read(Holdfast holdfast, Bench bench, Measurements measurements) throws Exception {

@@ -1,15 +1,14 @@
 package dev.holdfast.benchmarks.workload.local;
 
-import dev.holdfast.benchmarks.contestant.holdfast.BareStore;
 import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
-import dev.holdfast.benchmarks.contestant.peer.ByHand;
+import dev.holdfast.benchmarks.contestant.holdfast.StoreSession;
+import dev.holdfast.benchmarks.contestant.peer.LocalPeers;
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.harness.EachOnce;
 import dev.holdfast.benchmarks.harness.Guarded;
 import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.harness.Workers;
-import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
@@ -23,7 +22,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 /** Locks without contention on SQLite: the cost beyond that of the database. */
-public final class SqlitePairs {
+final class SqlitePairs {
 
     private static final int MANY = 64;
     private static final Duration TURN = Duration.ofMillis(100);
@@ -43,12 +42,8 @@ public final class SqlitePairs {
 
     private SqlitePairs() {}
 
-    public static Workload workload() {
-        List<Cell> cells = new ArrayList<>();
-        List<Figure> figures = new ArrayList<>();
-        add(Holdfasts.SQLITE_FULL, ByHand.FULL, 0.8, 8, cells, figures);
-        add(Holdfasts.SQLITE_NORMAL, ByHand.NORMAL, 0.6, 1.5, cells, figures);
-        return Workload.local(
+    static Workload workload() {
+        Workload workload = LocalWorkloads.of(
                 "sqlite-pairs",
                 "SQLite, without contention",
                 String.format(
@@ -56,28 +51,24 @@ public final class SqlitePairs {
                         "One thread acquires and releases one lock, and %d threads one lock each; *names that are used"
                                 + " once* is one thread with another name each time; *the store alone* is one thread"
                                 + " that gives the commands to the store without a client. *By hand* is one thread that"
-                                + " does nothing but two statements, each a commit of its own, on a connection of its"
-                                + " own, with the same `synchronous`, in a file in the same directory. Disks have"
-                                + " moods, so each of the four takes turns of %d ms with the one by hand within one"
-                                + " JVM, and goes first in every other pair of turns; *× by hand* is the median of"
-                                + " what such pairs compare. Turns count after each of the four has made %,d pairs.",
+                                + " does nothing but two statements, each a commit, on a connection with the same"
+                                + " `synchronous`, in a file in the same directory. Each of the four takes turns of"
+                                + " %d ms with the one by hand, and goes first in every other pair of turns; *× by"
+                                + " hand* is the median of what such pairs compare. Turns count after each of the four"
+                                + " has made %,d pairs.",
                         MANY,
                         TURN.toMillis(),
-                        Workers.FIRST_PAIRS),
-                cells,
-                figures);
+                        Workers.FIRST_PAIRS));
+        add(Holdfasts.SQLITE_FULL, LocalPeers.BY_HAND_FULL, 0.8, 8, workload);
+        add(Holdfasts.SQLITE_NORMAL, LocalPeers.BY_HAND_NORMAL, 0.6, 1.5, workload);
+        return workload;
     }
 
     private static void add(
-            Holdfasts store,
-            Contestant byHand,
-            double goalForOne,
-            double goalForAll,
-            List<Cell> cells,
-            List<Figure> figures) {
+            Holdfasts store, Contestant byHand, double goalForOne, double goalForAll, Workload workload) {
         String cell = store.title();
-        cells.add(new Cell(cell, (bench, measurements) -> compare(store, byHand, bench, measurements)));
-        figures.addAll(List.of(
+        workload.cell(cell, (bench, measurements) -> compare(store, byHand, bench, measurements));
+        workload.show(
                 pairs(cell, BY_HAND),
                 timesByHand(cell, BARE),
                 pairs(cell, ONE),
@@ -85,7 +76,7 @@ public final class SqlitePairs {
                 pairs(cell, ALL),
                 timesByHand(cell, ALL).atLeast(goalForAll),
                 pairs(cell, NEW),
-                timesByHand(cell, NEW)));
+                timesByHand(cell, NEW));
     }
 
     private static Figure pairs(String cell, String player) {
@@ -99,7 +90,7 @@ public final class SqlitePairs {
     private static void compare(Holdfasts store, Contestant handMade, Bench bench, Measurements measurements)
             throws Exception {
         try (Contestant.Client hand = handMade.connect(bench.place());
-                Contestant.Client bare = new BareStore(store).connect(bench.place());
+                Contestant.Client bare = StoreSession.open(store.open(bench.place()));
                 Contestant.Client client = store.connect(bench.place())) {
             AtomicLong names = new AtomicLong();
             Player byHand = new Player(BY_HAND, i -> hand.mutex("hand-" + i), 1);

@@ -5,19 +5,16 @@ import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.harness.Workers;
-import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /** The cost of a hand-over, by the number of waiters. */
-public final class Waiters {
+final class Waiters {
 
     private static final int[] COUNTS = {10, 100, 1_000, 10_000};
     private static final int FEW = COUNTS[0];
@@ -53,36 +50,32 @@ public final class Waiters {
         }
     }
 
-    public static Workload workload() {
-        List<Cell> cells = new ArrayList<>();
-        List<Figure> figures = new ArrayList<>();
-        add("one-client", stages(1, UnaryOperator.identity()), false, cells, figures);
-        add("clients", stages(CLIENTS, UnaryOperator.identity()), false, cells, figures);
-        add("clients-strict", stages(CLIENTS, builder -> builder.cohortBudget(Duration.ZERO)), true, cells, figures);
-        add(STORE_ALONE, Waiters::claims, true, cells, figures);
-        return Workload.local(
+    static Workload workload() {
+        Workload workload = LocalWorkloads.of(
                 "waiters",
                 "Many who wait for one lock",
                 String.format(
                         Locale.ROOT,
-                        "Stages wait for one lock on SQLite (`synchronous=NORMAL`); each that gets it asks again and"
-                                + " passes it on, so no thread waits. They belong to one client; to %1$d clients with a"
-                                + " connection each, which stand in the store's queue with one claim each; or to %1$d"
-                                + " clients with a cohort budget of zero, so that each hand-over goes through the store"
-                                + " to another client. In the cell `%2$s` there is no client: claims of %1$d sessions"
-                                + " stand in the store's queue, and a hand-over is a release and a new claim at the"
-                                + " tail. The numbers take turns within one JVM, each with a file of its own, after"
-                                + " %3$,d hand-overs.",
+                        "Stages wait for one lock on SQLite (`synchronous=NORMAL`); each that gets it acquires once"
+                                + " more and passes it on, so no thread waits. They belong to one client; to %1$d"
+                                + " clients with a connection each; or to %1$d clients in strict order, so that each"
+                                + " hand-over goes through the store to another client. In the cell `%2$s` claims of"
+                                + " %1$d sessions stand in the store's queue without a client, and a hand-over is a"
+                                + " release and a new claim at the tail. The numbers take turns within one JVM, each"
+                                + " with a file of its own, after %3$,d hand-overs.",
                         CLIENTS,
                         STORE_ALONE,
-                        Workers.FIRST_PAIRS),
-                cells,
-                figures);
+                        Workers.FIRST_PAIRS));
+        add("one-client", stages(1, UnaryOperator.identity()), false, workload);
+        add("clients", stages(CLIENTS, UnaryOperator.identity()), false, workload);
+        add("clients-strict", stages(CLIENTS, builder -> builder.cohortBudget(Duration.ZERO)), true, workload);
+        add(STORE_ALONE, Waiters::claims, true, workload);
+        return workload;
     }
 
     /** @param isThroughStore whether each hand-over goes through the store */
-    private static void add(String cell, Body body, boolean isThroughStore, List<Cell> cells, List<Figure> figures) {
-        cells.add(new Cell(cell, (bench, measurements) -> {
+    private static void add(String cell, Body body, boolean isThroughStore, Workload workload) {
+        workload.cell(cell, (bench, measurements) -> {
             Bench warmUp = bench.in("warm-up").after(Duration.ZERO, Duration.ZERO);
             Outcome ignored = new Outcome(0, new Measurements());
             body.run(bench.scaled(FEW), bench.scaled(Workers.FIRST_PAIRS), warmUp, ignored);
@@ -91,30 +84,25 @@ public final class Waiters {
                         .after(Duration.ZERO, bench.time().dividedBy(2));
                 body.run(bench.scaled(count), 1, window, new Outcome(count, measurements));
             }
-        }));
+        });
         for (int count : COUNTS) {
             String waiting = String.format(Locale.ROOT, "%,d wait: ", count);
-            figures.add(Figure.of(cell, waiting + "a hand-over", Unit.NANOS, Outcome.time(count)));
-            figures.add(
-                    Figure.of(cell, waiting + "commands for 1,000 hand-overs", Unit.COUNT, Outcome.commands(count)));
+            String time = Outcome.time(count);
+            String commands = Outcome.commands(count);
+            workload.show(
+                    Figure.of(cell, waiting + "a hand-over", Unit.NANOS, time),
+                    Figure.of(cell, waiting + "commands for 1,000 hand-overs", Unit.COUNT, commands));
             if (count > FEW) {
-                figures.add(comparedWithFew(
-                        cell, waiting + "time, × that of " + FEW, Outcome.time(count), Outcome.time(FEW)));
-                // In memory the commands depend on the time, and hand-overs cost none.
-                if (isThroughStore) {
-                    figures.add(comparedWithFew(
-                            cell,
-                            waiting + "commands, × those of " + FEW,
-                            Outcome.commands(count),
-                            Outcome.commands(FEW)));
-                }
+                workload.show(Figure.ratio(cell, waiting + "time, × that of " + FEW, time, Outcome.time(FEW))
+                        .atMost(MOST));
+            }
+            // In memory the commands depend on the time, and hand-overs cost none.
+            if (count > FEW && isThroughStore) {
+                workload.show(
+                        Figure.ratio(cell, waiting + "commands, × those of " + FEW, commands, Outcome.commands(FEW))
+                                .atMost(MOST));
             }
         }
-    }
-
-    private static Figure comparedWithFew(String cell, String label, String number, String ofFew) {
-        return Figure.ratio(cell, label, new Figure.Term(cell, number), new Figure.Term(cell, ofFew))
-                .atMost(MOST);
     }
 
     private static Body stages(int clients, UnaryOperator<Holdfast.Builder> settings) {

@@ -8,9 +8,9 @@ import dev.holdfast.benchmarks.harness.Workers;
 import dev.holdfast.benchmarks.server.Usage;
 import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
+import dev.holdfast.benchmarks.workload.Plot;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.IntFunction;
@@ -19,38 +19,42 @@ import java.util.stream.Stream;
 /** Threads of one process that use one client of a server, and how their work is shown. */
 final class ClientWorkers {
 
-    static final Workload.Column PAIRS = new Workload.Column("pairs", Unit.PER_SECOND, "pairs/s");
-
     private ClientWorkers() {}
 
-    static List<Workload.Column> columns(Contestants on) {
-        List<Workload.Column> columns = new ArrayList<>(List.of(PAIRS));
-        columns.addAll(on.counts());
-        columns.addAll(List.of(
-                new Workload.Column("server CPU", Unit.NANOS, "server cpu"),
-                new Workload.Column("client CPU", Unit.NANOS, "client cpu"),
-                new Workload.Column("p50 wait", Unit.NANOS, "p50"),
-                new Workload.Column("p99 wait", Unit.NANOS, "p99"),
-                new Workload.Column("p99.9 wait", Unit.NANOS, "p99.9"),
-                new Workload.Column("longest", Unit.NANOS, "max"),
-                new Workload.Column("first pairs", Unit.NANOS, "first"),
-                new Workload.Column("CPU", Unit.NANOS, "first cpu")));
-        return columns;
+    /** A workload with the usual columns, without cells. */
+    static Workload workload(Contestants on, String suffix, String title, String measured) {
+        Workload workload = on.workload(
+                suffix,
+                title,
+                String.format(
+                        Locale.ROOT,
+                        "%s, without a break; the window opens after %,d pairs. %s. *Server CPU* and *client CPU* are"
+                                + " processor time for a pair, *first pairs* the time of the first %,d pairs, with the"
+                                + " client's *CPU*.",
+                        measured,
+                        Workers.WARM_UP_PAIRS,
+                        on.counted(),
+                        Workers.FIRST_PAIRS));
+        workload.column("pairs", Unit.PER_SECOND, "pairs/s");
+        workload.columns().addAll(on.counts());
+        workload.column("server CPU", Unit.NANOS, "server cpu");
+        workload.column("client CPU", Unit.NANOS, "client cpu");
+        workload.column("p50 wait", Unit.NANOS, "p50");
+        workload.column("p99 wait", Unit.NANOS, "p99");
+        workload.column("p99.9 wait", Unit.NANOS, "p99.9");
+        workload.column("longest", Unit.NANOS, "max");
+        workload.column("first pairs", Unit.NANOS, "first");
+        workload.column("CPU", Unit.NANOS, "first cpu");
+        return workload;
     }
 
-    /** What is measured, what warms up, and what the columns are, for the page. */
-    static String method(String measured, Contestants on) {
-        return String.format(
-                Locale.ROOT,
-                "%s, without a break; the window opens after %,d pairs. %s %s; *server CPU* and *client CPU* are the"
-                        + " processor time of both for a pair; a *wait* is the time that an acquisition takes; *first"
-                        + " pairs* is the time from the start of the threads until they had made %,d pairs, with the"
-                        + " *CPU* of the client.",
-                measured,
-                Workers.WARM_UP_PAIRS,
-                on.texts().settings(),
-                on.texts().counts(),
-                Workers.FIRST_PAIRS);
+    /** The pairs of each contestant, by the number of threads. */
+    static Plot plot(Workload workload, List<Contestant> contestants, List<Integer> threads) {
+        Plot plot = new Plot(workload.id(), workload.title(), "threads", true, "pairs a second", Unit.PER_SECOND);
+        contestants.forEach(contestant -> plot.lines()
+                .add(Plot.Line.of(
+                        contestant.title(), threads, count -> new Figure.Term(id(contestant, count), "pairs/s"))));
+        return plot;
     }
 
     /** A cell in which threads take some locks in turn. */
@@ -91,7 +95,7 @@ final class ClientWorkers {
                     .listener(usage)
                     .run();
             tally.show(measurements);
-            usage.show(tally.all(), measurements);
+            usage.show(tally.all(), 0, measurements);
             Guarded.check(guarded, tally.passes(), measurements);
         }
     }
@@ -120,5 +124,10 @@ final class ClientWorkers {
 
     static Figure timesBestPeer(Contestants on, int threads) {
         return times(on, threads, "the best peer", on.peers());
+    }
+
+    /** What a pair of ours costs the server. */
+    static Figure cost(Contestants on, String label, String number, double most) {
+        return Figure.of(id(on.ours(), 1), label, Unit.COUNT, number).atMost(most);
     }
 }

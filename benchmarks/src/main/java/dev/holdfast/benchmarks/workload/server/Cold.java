@@ -1,23 +1,25 @@
 package dev.holdfast.benchmarks.workload.server;
 
+import static dev.holdfast.benchmarks.workload.Unit.NANOS;
+
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
+import dev.holdfast.benchmarks.harness.Jvm;
 import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.harness.Processors;
 import dev.holdfast.benchmarks.harness.Quota;
 import dev.holdfast.benchmarks.harness.Workers;
 import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
-import dev.holdfast.benchmarks.workload.Launcher;
+import dev.holdfast.benchmarks.workload.Plot;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /** What a fresh JVM pays for connecting, for its first lock and for the first thousands; also with half a processor. */
-public final class Cold {
+final class Cold {
 
     /** A part of a run that is timed: the opening from the start, everything else from the end of the opening. */
     private enum Part {
@@ -37,96 +39,92 @@ public final class Cold {
         String cpu() {
             return title + ", CPU";
         }
+
+        String fromStart() {
+            return title + ", from the start";
+        }
     }
+
+    private static final List<Part> AFTER_OPENING = List.of(Part.FIRST, Part.FEW, Part.MANY);
 
     private static final int NAMES = 1_000;
 
     /** At a hundred pairs per second. */
     private static final Duration LONGEST = Duration.ofMinutes(4);
 
-    private static final String METHOD =
-            "A fresh JVM opens a client, and one thread acquires and releases locks under " + NAMES
-                    + " names in turn, without any warm-up. All times but that of opening count from its end; *CPU* is"
-                    + " the processor time of the process, its compiler included. ";
+    private static final String METHOD = "A fresh JVM opens a client, and one thread acquires and releases locks under "
+            + NAMES + " names in turn, without any warm-up. All times but that of opening count from its end; *CPU* is"
+            + " the processor time of the process, its compiler included.";
 
     private Cold() {}
 
-    /**
-     * Measures fresh JVMs.
-     *
-     * @param opening the goal for the processor time of opening, divided by that of the driver alone
-     */
-    public static Workload on(Contestants on, double opening) {
-        List<Figure> figures = new ArrayList<>();
-        figures.add(times(on, Part.OPENING.cpu(), "raw", on.raw()).atMost(opening));
+    /** Measures fresh JVMs. */
+    static Workload on(Contestants on) {
+        Workload workload = workload(on, "-cold", "from the start of a JVM", METHOD);
+        Plot plot = new Plot(
+                workload.id(), on.server().title() + ", a fresh JVM", "pairs made", true, "time from the start", NANOS);
+        for (Contestant contestant : on.withoutServersOwn()) {
+            String cell = contestant.title();
+            workload.cells()
+                    .add(Cell.of(contestant, cell, (bench, measurements) -> measure(contestant, 0, bench, measurements))
+                            .withPreparation(LONGEST));
+            plot.lines()
+                    .add(new Plot.Line(
+                            cell,
+                            AFTER_OPENING.stream()
+                                    .map(part -> new Plot.Point(part.pairs, new Figure.Term(cell, part.fromStart())))
+                                    .toList()));
+        }
+        workload.plots().add(plot);
+        workload.show(times(on, Part.OPENING.cpu(), "raw", on.raw()).atMost(on.goal(1, 1.2, 1.2)));
         for (Contestant peer : on.peers()) {
             for (Part part : List.of(Part.FEW, Part.MANY)) {
-                figures.add(times(on, part.title, peer.title(), peer).atMost(1.1));
-                figures.add(times(on, part.cpu(), peer.title(), peer).atMost(1));
+                workload.show(
+                        times(on, part.title, peer.title(), peer).atMost(1.1),
+                        times(on, part.cpu(), peer.title(), peer).atMost(1));
             }
         }
-        return new Workload(
-                on.name() + "-cold",
-                on.title() + ", from the start of a JVM",
-                METHOD + on.texts().settings(),
-                Optional.of(on.server()),
-                on.withoutServersOwn().stream()
-                        .map(contestant -> Cell.of(
-                                        contestant,
-                                        contestant.title(),
-                                        (bench, measurements) -> measure(contestant, 0, bench, measurements))
-                                .withPreparation(LONGEST))
-                        .toList(),
-                List.of(),
-                columns(),
-                figures);
+        return workload;
     }
 
     /** The same, and the steady throughput after it, in a JVM with half a processor. */
-    public static Workload withQuota(Contestants on, Launcher launcher) {
-        String id = on.name() + "-quota";
-        List<Workload.Column> columns = columns();
-        columns.add(ClientWorkers.PAIRS);
-        List<Cell> cells = new ArrayList<>();
-        List<Cell> parts = new ArrayList<>();
+    static Workload withQuota(Contestants on) {
+        Workload workload = workload(
+                on,
+                "-quota",
+                "with half a processor",
+                METHOD + " Then that thread continues for one window, whose throughput is *pairs*. The JVM has half a"
+                        + " processor: it runs in a control group where one can be created, and is pinned to one"
+                        + " processor next to a busy thread elsewhere; the remarks below the tables say which.");
+        workload.column("pairs", Unit.PER_SECOND, "pairs/s");
         for (Contestant contestant : on.withoutServersOwn()) {
             String process = contestant.title() + "-process";
-            parts.add(new Cell(
+            workload.part(
                     process,
-                    (bench, measurements) -> measure(contestant, bench.time().toNanos(), bench, measurements)));
-            cells.add(Cell.of(contestant, contestant.title(), (bench, measurements) -> {
-                        try (Quota quota = Quota.create();
-                                var jvm = launcher.start(quota.prefix(), id, process, bench)) {
-                            measurements.read(jvm.measurements().lines());
-                            measurements.remark(quota.description());
-                        }
-                    })
-                    .withPreparation(LONGEST.multipliedBy(2)));
+                    (bench, measurements) -> measure(contestant, bench.time().toNanos(), bench, measurements));
+            workload.cells()
+                    .add(Cell.of(contestant, contestant.title(), (bench, measurements) -> {
+                                try (Quota quota = Quota.create();
+                                        Jvm jvm = Jvm.ofPart(quota.prefix(), workload.id(), process, bench)) {
+                                    measurements.read(jvm.measurements().lines());
+                                    measurements.remark(quota.description());
+                                }
+                            })
+                            .withPreparation(LONGEST.multipliedBy(2)));
         }
-        return new Workload(
-                id,
-                on.title() + ", with half a processor",
-                METHOD + "Then that thread continues for one window, whose throughput is *pairs*. The JVM has half a"
-                        + " processor: it runs in a control group where one can be created, and is pinned to one"
-                        + " processor next to a busy thread elsewhere; the remarks below the tables say which. "
-                        + on.texts().settings(),
-                Optional.of(on.server()),
-                cells,
-                parts,
-                columns,
-                List.of(
-                        ClientWorkers.times(
-                                on.ours().title(), "raw", List.of(on.raw().title())),
-                        times(on, Part.MANY.cpu(), "raw", on.raw())));
+        workload.show(
+                ClientWorkers.times(on.ours().title(), "raw", List.of(on.raw().title())),
+                times(on, Part.MANY.cpu(), "raw", on.raw()));
+        return workload;
     }
 
-    private static List<Workload.Column> columns() {
-        List<Workload.Column> columns = new ArrayList<>();
+    private static Workload workload(Contestants on, String suffix, String title, String method) {
+        Workload workload = on.workload(suffix, title, method);
         for (Part part : Part.values()) {
-            columns.add(new Workload.Column(part.title, Unit.NANOS, part.title));
-            columns.add(new Workload.Column("CPU", Unit.NANOS, part.cpu()));
+            workload.column(part.title, NANOS, part.title);
+            workload.column("CPU", NANOS, part.cpu());
         }
-        return columns;
+        return workload;
     }
 
     private static Figure times(Contestants on, String number, String label, Contestant other) {
@@ -138,16 +136,18 @@ public final class Cold {
     /** @param steadyNanos how long the thread continues after the last part */
     private static void measure(Contestant contestant, long steadyNanos, Bench bench, Measurements measurements)
             throws Exception {
-        Clock clock = Clock.now();
+        Clock start = Clock.now();
+        Clock clock = start;
         try (Contestant.Client client = contestant.connect(bench.place())) {
             clock.put(Part.OPENING, measurements);
             clock = Clock.now();
             Pairs pairs = new Pairs(client);
-            for (Part part : List.of(Part.FIRST, Part.FEW, Part.MANY)) {
+            for (Part part : AFTER_OPENING) {
                 while (pairs.count < bench.scaled(part.pairs)) {
                     pairs.next();
                 }
                 clock.put(part, measurements);
+                measurements.put(part.fromStart(), System.nanoTime() - start.time());
             }
             if (steadyNanos > 0) {
                 long before = pairs.count;

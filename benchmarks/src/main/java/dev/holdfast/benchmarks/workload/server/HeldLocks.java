@@ -1,6 +1,6 @@
 package dev.holdfast.benchmarks.workload.server;
 
-import dev.holdfast.benchmarks.contestant.holdfast.Counted;
+import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.harness.Contestant.Housekeeping;
@@ -16,11 +16,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Many locks on a server that one client holds, and nothing else happens. */
-public final class HeldLocks {
+final class HeldLocks {
 
     private static final int LOCKS = 10_000;
 
@@ -47,73 +46,52 @@ public final class HeldLocks {
 
     private HeldLocks() {}
 
-    public static Workload onRedis() {
-        return withoutAudits(Contestants.REDIS, 2);
-    }
-
-    /** On a server that keeps sessions itself; etcd is asked for its leader before and after a renewal. */
-    public static Workload onRegister(Contestants on) {
-        return withoutAudits(on, 3);
-    }
-
-    private static Workload withoutAudits(Contestants on, double most) {
-        Contestant ours = Counted.withDefaults(on.store());
-        Figure commands =
-                Figure.of(ours.title(), "commands per keep-alive interval, but audits", Unit.COUNT, "but audits");
-        return of(on, List.of(ours), "", commands.atMost(most));
-    }
-
-    public static Workload onSql(Contestants on) {
-        Contestant alone = Counted.withoutAudits(on.store(), INTERVAL);
-        String note = String.format(
-                " `%s` has a ttl of an hour, and each client one audit per ttl. The cleaning of the tables, about 25"
-                        + " statements of one client for all every 66 s, does not fall into the window, which opens"
-                        + " between two of them.",
-                alone.title());
-        Figure statements = Figure.of(alone.title(), "statements of a keep-alive", Unit.COUNT, "of a keep-alive");
-        return of(on, List.of(Counted.withDefaults(on.store()), alone), note, statements.atMost(1));
-    }
-
-    private static Workload of(Contestants on, List<Contestant> ours, String note, Figure commands) {
-        List<Contestant> contestants = new ArrayList<>(ours);
-        contestants.addAll(on.keepers());
-        List<Workload.Column> columns = new ArrayList<>();
-        on.counts()
-                .forEach(count -> columns.add(
-                        new Workload.Column(count.title() + " per interval", count.unit(), count.number())));
-        columns.add(new Workload.Column("client CPU", Unit.PERCENT, "client cpu"));
-        columns.add(new Workload.Column("server CPU", Unit.PERCENT, "server cpu"));
-        String first = ours.get(0).title();
-        return new Workload(
-                on.name() + "-held",
-                String.format(Locale.ROOT, "%s, %,d locks that are held", on.title(), LOCKS),
+    static Workload on(Contestants on) {
+        Holdfasts ours = on.ours().counted();
+        Holdfasts alone = ours.with(
+                "-no-audits", builder -> builder.sessionTtl(Duration.ofHours(1)).keepAliveEvery(INTERVAL));
+        Workload workload = on.workload(
+                "-held",
+                String.format(Locale.ROOT, "%,d locks that are held", LOCKS),
                 String.format(
                         Locale.ROOT,
                         "One client holds %,d locks, for at least %d s and then for %.1f windows, which are measured,"
                                 + " and does nothing else. They are kept alive every %d s, for %d s: these are the"
-                                + " defaults.%s The server's count includes everything that it did meanwhile; the"
-                                + " client counts which of our commands are audits.",
+                                + " defaults. `%s` has a ttl of an hour, so hardly an audit. The window falls between"
+                                + " two cleanings of the tables of a database.",
                         LOCKS,
                         SETTLING.toSeconds(),
                         WINDOWS,
                         INTERVAL.toSeconds(),
                         TTL.toSeconds(),
-                        note),
-                Optional.of(on.server()),
-                contestants.stream()
-                        .map(contestant -> Cell.of(
-                                contestant,
-                                contestant.title(),
-                                (bench, measurements) -> measure(on, contestant, bench, measurements)))
-                        .toList(),
-                List.of(),
-                columns,
-                List.of(
-                        commands,
-                        Figure.of(first, "audits per ttl and 500 holds", Unit.COUNT, "audits")
-                                .atMost(1),
-                        Figure.of(first, "client CPU, of one core", Unit.PERCENT, "client cpu")
-                                .atMost(0.01)));
+                        alone.title()));
+        for (Contestant contestant :
+                Contestants.concat(on.isSql() ? List.of(ours, alone) : List.of(ours), on.keepers())) {
+            workload.cells()
+                    .add(Cell.of(
+                            contestant,
+                            contestant.title(),
+                            (bench, measurements) -> measure(on, contestant, bench, measurements)));
+        }
+        on.counts().forEach(count -> workload.column(count.title() + " per interval", count.unit(), count.number()));
+        workload.column("client CPU", Unit.PERCENT, "client cpu");
+        workload.column("server CPU", Unit.PERCENT, "server cpu");
+        // etcd is asked for its leader before and after a renewal.
+        workload.show(
+                on.isSql()
+                        ? Figure.of(alone.title(), "statements of a keep-alive", Unit.COUNT, "of a keep-alive")
+                                .atMost(1)
+                        : Figure.of(
+                                        ours.title(),
+                                        "commands per keep-alive interval, but audits",
+                                        Unit.COUNT,
+                                        "but audits")
+                                .atMost(on.goal(2, 0, 3)),
+                Figure.of(ours.title(), "audits per ttl and 500 holds", Unit.COUNT, "audits")
+                        .atMost(1),
+                Figure.of(ours.title(), "client CPU, of one core", Unit.PERCENT, "client cpu")
+                        .atMost(0.01));
+        return workload;
     }
 
     private static void measure(Contestants on, Contestant contestant, Bench bench, Measurements measurements)

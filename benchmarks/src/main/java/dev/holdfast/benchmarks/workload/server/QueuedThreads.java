@@ -1,29 +1,27 @@
 package dev.holdfast.benchmarks.workload.server;
 
-import dev.holdfast.benchmarks.contestant.holdfast.Counted;
 import dev.holdfast.benchmarks.harness.Bench;
 import dev.holdfast.benchmarks.harness.Contestant;
 import dev.holdfast.benchmarks.harness.Contestant.Housekeeping;
 import dev.holdfast.benchmarks.harness.Measurements;
 import dev.holdfast.benchmarks.server.Meter;
+import dev.holdfast.benchmarks.server.Servers;
 import dev.holdfast.benchmarks.workload.Cell;
 import dev.holdfast.benchmarks.workload.Figure;
+import dev.holdfast.benchmarks.workload.Plot;
 import dev.holdfast.benchmarks.workload.Unit;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntFunction;
 
 /** What many waiters for one lock cost a server: for each hand-over, and while nothing happens. */
-public final class QueuedThreads {
+final class QueuedThreads {
 
     private static final int CLIENTS = 8;
     private static final int MANY_CLIENTS = 50;
@@ -39,102 +37,96 @@ public final class QueuedThreads {
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
     private static final String LOCK = "queue";
 
-    private final Contestants on;
-    private final int mostClients;
+    private QueuedThreads() {}
 
-    /** @param mostClients how many clients there are, unless there are fewer threads */
-    private QueuedThreads(Contestants on, int mostClients) {
-        this.on = on;
-        this.mostClients = mostClients;
-    }
-
-    public static Workload onRedis() {
-        QueuedThreads queued = new QueuedThreads(Contestants.REDIS, CLIENTS);
-        return queued.workload(List.of(FEW, 100, 1_000), count -> {
-            List<Figure> figures = new ArrayList<>(List.of(
-                    queued.commands(count).atMost(2),
-                    queued.figure(count, "idle but housekeeping, a second", "idle others")
-                            .atMost(0)));
-            if (count > FEW) {
-                figures.add(queued.comparedWithFew(count).atMost(MOST_TIMES));
-            }
-            return figures;
-        });
-    }
-
-    /**
-     * On a database server.
-     *
-     * @param mostIdle the goal for what each waiting client asks the server for, per second
-     */
-    public static Workload onSql(Contestants on, OptionalDouble mostIdle) {
-        QueuedThreads queued = new QueuedThreads(on, CLIENTS);
-        return queued.workload(List.of(FEW, 100), count -> {
-            Figure idle = queued.figure(count, "idle, a second and client", "idle each");
-            return List.of(queued.commands(count), mostIdle.isPresent() ? idle.atMost(mostIdle.getAsDouble()) : idle);
-        });
-    }
-
-    /** On a server that writes to a quorum. */
-    public static Workload onRegister(Contestants on) {
-        QueuedThreads queued = new QueuedThreads(on, MANY_CLIENTS);
-        return queued.workload(
-                List.of(FEW, 100, 1_000),
-                count -> List.of(
-                        queued.figure(count, "writes for a hand-over", "commits")
-                                .atMost(2),
-                        queued.commands(count),
-                        queued.figure(count, "idle, a second and client", "idle each")));
-    }
-
-    private Workload workload(List<Integer> counts, IntFunction<List<Figure>> goals) {
-        List<Cell> cells = new ArrayList<>();
-        for (int count : counts) {
-            List<Contestant> contestants = new ArrayList<>(List.of(ours()));
-            if (count == FEW || count == counts.get(counts.size() - 1)) {
-                // The lowest and the highest count show enough of the peers.
-                contestants.addAll(on.keepers());
-            }
-            contestants.forEach(contestant -> cells.add(Cell.of(
-                    contestant,
-                    ClientWorkers.id(contestant, count),
-                    (bench, measurements) -> measure(contestant, bench.scaledOverOne(count), bench, measurements))));
-        }
-        List<Workload.Column> columns =
-                new ArrayList<>(List.of(new Workload.Column("hand-overs", Unit.PER_SECOND, "pairs/s")));
-        columns.addAll(on.counts());
-        columns.addAll(List.of(
-                new Workload.Column("server CPU", Unit.NANOS, "server cpu"),
-                new Workload.Column("p50 wait", Unit.NANOS, "p50"),
-                new Workload.Column("p99 wait", Unit.NANOS, "p99"),
-                new Workload.Column("idle, a second", Unit.COUNT, "idle"),
-                new Workload.Column("by each", Unit.COUNT, "idle each"),
-                new Workload.Column("idle but housekeeping", Unit.COUNT, "idle others")));
-        return new Workload(
-                on.name() + "-waiters",
-                on.title() + ", many who wait for one lock",
+    static Workload on(Contestants on) {
+        int mostClients = on.isRedis() || on.isSql() ? CLIENTS : MANY_CLIENTS;
+        List<Integer> counts = on.isSql() ? List.of(FEW, 100) : List.of(FEW, 100, 1_000);
+        Contestant ours = on.ours().counted().with("", builder -> builder.cohortBudget(Duration.ZERO));
+        Workload workload = on.workload(
+                "-waiters",
+                "many who wait for one lock",
                 String.format(
                         Locale.ROOT,
-                        "Threads acquire and release one lock without a break, spread over %d clients of one JVM, and"
-                                + " ours in strict order, so that each hand-over goes through the server to another"
+                        "Threads acquire and release one lock without a break, spread over up to %d clients of one JVM,"
+                                + " and ours in strict order, so that each hand-over goes through the server to another"
                                 + " client. Then one of them keeps the lock while the others wait, for %.1f windows:"
                                 + " *idle* is what the server is asked for meanwhile, per second, *by each* that for"
                                 + " each client but the one that has the lock, and *idle but housekeeping* what our"
                                 + " clients do not count as keep-alives and safety polls.",
                         mostClients,
-                        WINDOWS),
-                Optional.of(on.server()),
-                cells,
-                List.of(),
-                columns,
-                counts.stream().flatMap(count -> goals.apply(count).stream()).toList());
+                        WINDOWS));
+        Plot plot = new Plot(
+                workload.id(),
+                on.server().title() + ", requests while threads wait for one lock",
+                "waiting threads",
+                true,
+                "requests a second",
+                Unit.COUNT);
+        workload.plots().add(plot);
+        // The lowest and the highest count show enough of the peers.
+        List<Integer> ends = List.of(FEW, counts.get(counts.size() - 1));
+        plot.lines().add(line(ours, counts));
+        on.keepers().forEach(keeper -> plot.lines().add(line(keeper, ends)));
+        for (int count : counts) {
+            for (Contestant contestant :
+                    Contestants.concat(List.of(ours), ends.contains(count) ? on.keepers() : List.of())) {
+                workload.cells()
+                        .add(Cell.of(
+                                contestant,
+                                ClientWorkers.id(contestant, count),
+                                (bench, measurements) -> measure(
+                                        on, contestant, mostClients, bench.scaledOverOne(count), bench, measurements)));
+            }
+            goals(on, ClientWorkers.id(ours, count), ClientWorkers.id(ours, FEW), count, workload);
+        }
+        workload.column("hand-overs", Unit.PER_SECOND, "pairs/s");
+        workload.columns().addAll(on.counts());
+        workload.column("server CPU", Unit.NANOS, "server cpu");
+        workload.column("p50 wait", Unit.NANOS, "p50");
+        workload.column("p99 wait", Unit.NANOS, "p99");
+        workload.column("idle, a second", Unit.COUNT, "idle");
+        workload.column("by each", Unit.COUNT, "idle each");
+        workload.column("idle but housekeeping", Unit.COUNT, "idle others");
+        return workload;
     }
 
-    private Contestant ours() {
-        return Counted.inStrictOrder(on.store());
+    private static Plot.Line line(Contestant contestant, List<Integer> counts) {
+        return Plot.Line.of(
+                contestant.title(), counts, count -> new Figure.Term(ClientWorkers.id(contestant, count), "idle"));
     }
 
-    private void measure(Contestant contestant, int threads, Bench bench, Measurements measurements) throws Exception {
+    private static void goals(Contestants on, String cell, String ofFew, int count, Workload workload) {
+        String waiting = String.format(Locale.ROOT, "%,d wait: ", count);
+        Figure commands =
+                Figure.of(cell, waiting + on.counts().get(0).title() + " for a hand-over", Unit.COUNT, "commands");
+        Figure idle = Figure.of(cell, waiting + "idle, a second and client", Unit.COUNT, "idle each");
+        if (on.isRedis()) {
+            workload.show(
+                    commands.atMost(2),
+                    Figure.of(cell, waiting + "idle but housekeeping, a second", Unit.COUNT, "idle others")
+                            .atMost(0));
+            if (count > FEW) {
+                workload.show(Figure.ratio(
+                                cell,
+                                waiting + "commands, × those of " + FEW,
+                                new Figure.Term(cell, "commands"),
+                                new Figure.Term(ofFew, "commands"))
+                        .atMost(MOST_TIMES));
+            }
+        } else {
+            workload.show(commands, on.server() == Servers.Kind.MARIADB ? idle.atMost(50) : idle);
+            if (!on.isSql()) {
+                workload.show(Figure.of(cell, waiting + "writes for a hand-over", Unit.COUNT, "commits")
+                        .atMost(2));
+            }
+        }
+    }
+
+    /** @param mostClients how many clients there are, unless there are fewer threads */
+    private static void measure(
+            Contestants on, Contestant contestant, int mostClients, int threads, Bench bench, Measurements measurements)
+            throws Exception {
         List<Contestant.Client> clients = new ArrayList<>();
         try {
             for (int i = 0; i < Math.min(mostClients, Math.max(CLIENTS, threads)); i++) {
@@ -145,15 +137,19 @@ public final class QueuedThreads {
                 mutexes.add(clients.get(i % clients.size()).mutex(LOCK));
             }
             ClientWorkers.measure(on, contestant, threads, 1, mutexes::get, bench, measurements);
-            keepWaiting(clients, mutexes, bench, measurements);
+            keepWaiting(on, clients, mutexes, bench, measurements);
         } finally {
             clients.forEach(Contestant.Client::close);
         }
     }
 
     /** One client keeps the lock while all threads wait for it. */
-    private void keepWaiting(
-            List<Contestant.Client> clients, List<Contestant.Mutex> mutexes, Bench bench, Measurements measurements)
+    private static void keepWaiting(
+            Contestants on,
+            List<Contestant.Client> clients,
+            List<Contestant.Mutex> mutexes,
+            Bench bench,
+            Measurements measurements)
             throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(mutexes.size());
         try (Meter meter = Meter.of(on.server(), bench.place())) {
@@ -191,26 +187,6 @@ public final class QueuedThreads {
     }
 
     private static Housekeeping housekeeping(List<Contestant.Client> clients) {
-        return clients.stream()
-                .map(Contestant.Client::housekeeping)
-                .reduce(new Housekeeping(0, 0, 0), Housekeeping::plus);
-    }
-
-    private Figure figure(int count, String label, String number) {
-        String waiting = String.format(Locale.ROOT, "%,d wait: ", count);
-        return Figure.of(ClientWorkers.id(ours(), count), waiting + label, Unit.COUNT, number);
-    }
-
-    private Figure commands(int count) {
-        return figure(count, on.counts().get(0).title() + " for a hand-over", "commands");
-    }
-
-    private Figure comparedWithFew(int count) {
-        String cell = ClientWorkers.id(ours(), count);
-        return Figure.ratio(
-                cell,
-                String.format(Locale.ROOT, "%,d wait: commands, × those of %d", count, FEW),
-                new Figure.Term(cell, "commands"),
-                new Figure.Term(ClientWorkers.id(ours(), FEW), "commands"));
+        return clients.stream().map(Contestant.Client::housekeeping).reduce(Housekeeping.NONE, Housekeeping::plus);
     }
 }

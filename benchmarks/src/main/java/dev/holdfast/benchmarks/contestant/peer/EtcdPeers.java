@@ -1,6 +1,8 @@
 package dev.holdfast.benchmarks.contestant.peer;
 
+import com.google.protobuf.ByteString;
 import dev.holdfast.benchmarks.harness.Contestant;
+import dev.holdfast.benchmarks.server.EtcdAccess;
 import dev.holdfast.benchmarks.server.Servers;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
@@ -11,19 +13,37 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutionException;
 
-/**
- * The lock of jetcd, which is the one of the server. Its owner is a lease, so each thread has a lease of its own, which
- * is kept alive.
- */
-public final class JetcdLocks {
+/** Locks of others on etcd. */
+public final class EtcdPeers {
 
-    public static final Contestant LOCK = new Peer("jetcd", JetcdLocks::connect);
+    /** A key. */
+    public static final Contestant RAW = new Peer("raw", EtcdPeers::raw);
+
+    /** The lock of the server. Its owner is a lease, so each thread has a lease, which is kept alive. */
+    public static final Contestant JETCD = new Peer("jetcd", EtcdPeers::jetcd);
 
     private static final int TTL_SECONDS = 30;
+    private static final long NO_LEASE = 0;
 
-    private JetcdLocks() {}
+    private EtcdPeers() {}
 
-    private static Contestant.Client connect(Path place) {
+    private static Contestant.Client raw(Path place) {
+        EtcdAccess etcd = new EtcdAccess(Servers.address(Servers.Kind.ETCD, place));
+        return Contestant.Client.of(
+                name -> {
+                    ByteString key = ByteString.copyFromUtf8(name);
+                    ByteString owner = ByteString.copyFromUtf8(PeerMutex.newOwner());
+                    return PeerMutex.of(
+                            () -> {
+                                PeerMutex.spin(() -> etcd.putIfAbsent(key, owner, NO_LEASE));
+                                return owner;
+                            },
+                            owned -> PeerMutex.requireOurs(etcd.deleteIf(key, owned)));
+                },
+                etcd::close);
+    }
+
+    private static Contestant.Client jetcd(Path place) {
         Client client = Client.builder()
                 .endpoints("http://" + Servers.address(Servers.Kind.ETCD, place))
                 .build();
