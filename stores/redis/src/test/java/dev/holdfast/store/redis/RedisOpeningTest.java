@@ -200,7 +200,7 @@ class RedisOpeningTest {
     void missingPermissionIsToldAtOnce(String missing) {
         TestServer server = TestServer.shared();
         permit(server, NEEDED.stream().filter(rule -> !rule.equals(missing)).toArray(String[]::new));
-        refused(Reason.DENIED, () -> storeAs(server, "locks", "change-me").open(), "permit");
+        refused(Reason.DENIED, () -> storeAs(server, "locks", "change-me").open(), "permission");
         server.with(redis -> assertThat(redis.keys("holdfast:*")).isEmpty());
     }
 

@@ -112,7 +112,7 @@ class RedisPermissionsTest {
             assertThatThrownBy(() ->
                             builder.waitForReplicas(1, Duration.ofMillis(20)).open())
                     .isInstanceOf(StoreException.class)
-                    .hasMessageContaining("permit");
+                    .hasMessageContaining("permission");
         }
     }
 }

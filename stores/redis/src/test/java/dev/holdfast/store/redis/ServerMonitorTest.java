@@ -71,7 +71,7 @@ class ServerMonitorTest {
         set("maxmemory-policy", "allkeys-lru");
         untilLogged("WARN", "maxmemory-policy is allkeys-lru");
         set("maxmemory-policy", "noeviction");
-        untilLogged("INFO", "well again: maxmemory-policy");
+        untilLogged("INFO", "has recovered: maxmemory-policy");
     }
 
     @Test
@@ -101,7 +101,7 @@ class ServerMonitorTest {
         whatNeedsNoWriteGoesOn();
         set("min-replicas-to-write", "0");
         send(store, new Command.KeepAlive(session, 0), Reply.SessionAlive.class);
-        untilLogged("INFO", "well again: refusals");
+        untilLogged("INFO", "has recovered: refusals");
     }
 
     @Test
