@@ -73,6 +73,6 @@ class StoreLookupTest {
         }
         assertThatThrownBy(() -> StoreProvider.of(SEPARATE))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("serves 'separate:'; known schemes are [");
+                .hasMessageContaining("supports 'separate:'; known schemes are [");
     }
 }

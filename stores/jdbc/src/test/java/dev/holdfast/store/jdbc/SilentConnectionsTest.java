@@ -120,7 +120,9 @@ class SilentConnectionsTest {
             } else {
                 assertThat(warning)
                         .contains(
-                                "a ttl of 6 s", millis == 0 ? "waits for ever" : "waits for 2.001 s", "socketTimeout");
+                                "a ttl of 6 s",
+                                millis == 0 ? "for an answer forever" : "for an answer for 2.001 s",
+                                "socketTimeout");
             }
         }
     }
