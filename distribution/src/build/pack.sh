@@ -5,6 +5,6 @@
 set -eu
 cd "$(dirname "$1")"
 name=$(basename "$1")
-tar --sort=name --mtime="$2" --owner=0 --group=0 --numeric-owner -cf - "$name" | gzip -n -9 >"$name.tar.gz.new"
+tar --sort=name --mtime="$2" --owner=0 --group=0 --numeric-owner -cf - "$name" | gzip -n >"$name.tar.gz.new"
 mv "$name.tar.gz.new" "$name.tar.gz"
 sha256sum "$name.tar.gz" >"$name.tar.gz.sha256"

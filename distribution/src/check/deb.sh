@@ -36,7 +36,7 @@ repack() {
     fi
     # Another build of the same files.
     touch "$work/other/usr/lib/holdfast/$1/bin/holdfast"
-    dpkg-deb --root-owner-group -Zgzip -z1 -b "$work/other" "$work/$1-$2.deb" >/dev/null
+    dpkg-deb --root-owner-group -Znone -b "$work/other" "$work/$1-$2.deb" >/dev/null
 }
 
 [ -x "$root/bin/sh" ] || debootstrap --variant=minbase bookworm "$root" "$mirror"
