@@ -96,12 +96,13 @@ final class Announcements {
     }
 
     /**
-     * Announces the claims that a step would have queued; the stage completes when each is announced or refused.
-     *
-     * @param writers the sessions whose clients are notified, because they write next
+     * Announces the claims that a step would have queued, and notifies the clients that write next. The stage completes
+     * when each claim is announced or refused.
      */
-    CompletionStage<Void> make(Step step, Facts facts, Collection<SessionId> writers) {
+    CompletionStage<Void> make(Step step, Facts facts) {
         List<Acquire> claims = newClaims(step);
+        List<SessionId> writers =
+                lane.toNotify().stream().filter(id -> !facts.isGone(id)).toList();
         return CompletableFuture.allOf(claims.stream()
                 .map(command -> announce(command, oldest(claims, command.claim().session()), facts, writers))
                 .toArray(CompletableFuture<?>[]::new));

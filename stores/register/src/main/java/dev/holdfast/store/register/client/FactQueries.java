@@ -49,6 +49,13 @@ final class FactQueries {
         return CompletableFuture.allOf(requests.toArray(CompletableFuture<?>[]::new));
     }
 
+    /** Ends leases that no claim has. */
+    void endLeases(Set<SessionId> leases) {
+        leases.forEach(lease -> {
+            var unused = adapter.closeSession(lease);
+        });
+    }
+
     /** Queries which of some sessions live. */
     CompletionStage<Void> verify(Set<SessionId> ids) {
         if (ids.isEmpty()) {

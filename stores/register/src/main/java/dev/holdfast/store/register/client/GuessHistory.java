@@ -1,6 +1,8 @@
 package dev.holdfast.store.register.client;
 
+import dev.holdfast.store.register.RegisterRecord;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The share of recent guesses of unknown records that were wrong. A refused write costs several requests, so a round
@@ -20,8 +22,12 @@ final class GuessHistory {
         return wrong.get() < ALL / WEIGHT;
     }
 
-    void add(boolean wasRight) {
-        int latest = wasRight ? 0 : ALL;
+    /** Notes whether a guess was right, if one was made. */
+    void add(@Nullable RegisterRecord guess, RegisterRecord present) {
+        if (guess == null) {
+            return;
+        }
+        int latest = guess.version().equals(present.version()) ? 0 : ALL;
         var unused = wrong.accumulateAndGet(latest, (share, newest) -> share + (newest - share) / WEIGHT);
     }
 }

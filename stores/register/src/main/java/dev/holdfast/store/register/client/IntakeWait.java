@@ -1,8 +1,10 @@
 package dev.holdfast.store.register.client;
 
+import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The wait of a round with announced claims, until a holder has added them to the record. The holder's next write does
@@ -35,6 +37,9 @@ final class IntakeWait {
 
     private long announcedAt;
 
+    /** The version of the record when the claims were announced. */
+    private @Nullable RecordVersion version;
+
     private int reads;
 
     /** Whether the present record was read without its arrivals. */
@@ -55,7 +60,13 @@ final class IntakeWait {
     /** Notes that the claims have been announced. */
     void begin() {
         announcedAt = context.now();
+        version = lane.known == null ? null : lane.known.version();
         reads = 0;
+    }
+
+    /** Whether others have written the record since the announcement. */
+    boolean hasRecordChanged() {
+        return version != null && lane.known != null && !version.equals(lane.known.version());
     }
 
     /** Whether all pauses have passed. */

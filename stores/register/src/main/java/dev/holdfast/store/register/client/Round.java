@@ -4,7 +4,6 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.ConditionalWrite;
-import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.WriteResult;
@@ -41,20 +40,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Round {
 
-    /** A round that has lost to other clients for this long fails, without effect. */
-    private static final long MOST_NANOS = 60_000_000_000L;
-
-    /** A holder that continues retries this many times without back-off. */
-    private static final int MOST_CONFLICTS_AT_ONCE = 3;
-
     /** The longest pause after a conflict is the time of a write, doubled this many times. */
     private static final int MOST_DOUBLINGS = 8;
 
     /** The same for a round with announced claims, which other clients are about to add. */
     private static final int MOST_ANNOUNCED_DOUBLINGS = 3;
-
-    /** A claim is announced after this many lost writes: its client is too slow or too far away to compete. */
-    private static final int MOST_LOST_WRITES = 2;
 
     /** After an announcement, the longest pause before a read is the time of a write, doubled this many times. */
     private static final int ANNOUNCED_DOUBLINGS = 1;
@@ -72,7 +62,7 @@ final class Round {
     private final Announcements announcements;
     private final IntakeWait intake;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
-    private final long startedAt;
+    private final Competition competition;
 
     /** Whether it makes claims that may wait, and nothing else that writes. */
     private final boolean isQueuing;
@@ -95,14 +85,6 @@ final class Round {
     /** Whether the record was peeked at because guesses are often wrong. */
     private boolean hasPeeked;
 
-    private int conflicts;
-
-    /** How many writes on a remembered or guessed record failed because it had changed, or would have after a peek. */
-    private int lostWrites;
-
-    /** The version of the record when the claims were announced. */
-    private @Nullable RecordVersion announcedAt;
-
     /** Whether it has announced its new claims. */
     private boolean hasAnnounced;
 
@@ -116,7 +98,7 @@ final class Round {
         this.liveness = new LivenessChecks(context, lane, calls, queries);
         this.announcements = new Announcements(context, lane, calls);
         this.intake = new IntakeWait(context, lane);
-        this.startedAt = context.now();
+        this.competition = new Competition(context.environment());
         boolean isUrgent = false;
         boolean hasClaim = false;
         for (LaneCall call : calls) {
@@ -165,7 +147,7 @@ final class Round {
         if (hasPeeked) {
             then(peek.get(), present -> {
                 // Without the peek, a wrong guess would have been a lost write.
-                lostWrites += present.version().equals(guessed.version()) ? 0 : 1;
+                competition.wrote(!present.version().equals(guessed.version()));
                 noteGuess(present);
                 lane.known = present;
                 attempt(present);
@@ -178,10 +160,8 @@ final class Round {
 
     /** Notes whether the guess of this round was right, if it made one. */
     private void noteGuess(RegisterRecord present) {
-        if (guess != null) {
-            context.guesses().add(guess.version().equals(present.version()));
-            guess = null;
-        }
+        context.guesses().add(guess, present);
+        guess = null;
     }
 
     private void read() {
@@ -199,7 +179,7 @@ final class Round {
     /** Waits for some time until a holder has added the announced claims. */
     private void awaitIntake() {
         if (intake.isExhausted()) {
-            if (hasChangedSinceAnnounced()) {
+            if (intake.hasRecordChanged()) {
                 // Others write without adding the claims: a write of its own would lose to theirs again.
                 lane.competed(true);
             } else {
@@ -232,7 +212,7 @@ final class Round {
         facts.othersAnnounced(!addsAnnounced && announcements.areOthersNoticed(step));
         if (addsAnnounced) {
             // After lost writes the noticed claims are outdated, and would make the write fail again.
-            announcements.addTo(step, hasLost() ? Announcements.Noticed.LEFT : Announcements.Noticed.ADDED);
+            announcements.addTo(step, competition.hasLost() ? Announcements.Noticed.LEFT : Announcements.Noticed.ADDED);
         }
         List<Answer> answers = new ArrayList<>(calls.size());
         for (LaneCall call : calls) {
@@ -243,7 +223,7 @@ final class Round {
             return;
         }
         boolean isChange = step.isChange();
-        boolean hasHolder = ((wasContended || hasLost()) && step.partiesBefore() > 0) || isOutpaced();
+        boolean hasHolder = ((wasContended || competition.hasLost()) && step.partiesBefore() > 0) || isOutpaced();
         boolean mayAnnounce = isQueuing && (intake.isReadingRecordOnly() || (hasHolder && !hasAnnounced));
         boolean isNew = mayAnnounce && announcements.canBeMade(step);
         if (intake.isReadingRecordOnly() && isNew) {
@@ -276,8 +256,6 @@ final class Round {
             answer(record, step, answers);
         }
     }
-
-    // Liveness checks
 
     private Set<SessionId> unverified(Step step, boolean isChange) {
         return isChange || isAnnounced() ? liveness.beforeWrite(step) : liveness.beforeAnswer(step);
@@ -367,7 +345,7 @@ final class Round {
         boolean isContended = isFresh || hasPeeked;
         lane.known = refused.present();
         isFresh = true;
-        lostWrites += isUnchanged ? 0 : 1;
+        competition.wrote(!isUnchanged);
         if (isContended) {
             conflicted(step);
         } else {
@@ -376,19 +354,10 @@ final class Round {
     }
 
     private void conflicted(Step step) {
-        if (context.now() - startedAt > MOST_NANOS) {
-            fail(new StoreException(
-                    StoreException.Reason.UNAVAILABLE,
-                    StoreException.Effect.NONE,
-                    "other clients changed the record of lock '" + lane.resource() + "' before each of the "
-                            + (conflicts + 1) + " attempts of this client",
-                    null));
-            return;
-        }
-        conflicts++;
+        competition.conflicted(lane.resource());
         lane.learnWriters(step.view());
         lane.learnWriters(presentStep().view());
-        if (isWriting && conflicts <= MOST_CONFLICTS_AT_ONCE) {
+        if (isWriting && competition.allowsRetry()) {
             // Others wait for this write.
             if (lane.isCrowded()) {
                 announcements.addAll();
@@ -408,17 +377,8 @@ final class Round {
         } else {
             // The record changes again during the pause, and a read costs less than a failed write.
             int most = announcements.areMade() ? MOST_ANNOUNCED_DOUBLINGS : MOST_DOUBLINGS;
-            pause(Math.min(conflicts + 1, most), () -> verify(unverified(step, true), false));
+            pause(Math.min(competition.conflicts() + 1, most), () -> verify(unverified(step, true), false));
         }
-    }
-
-    private boolean hasChangedSinceAnnounced() {
-        return announcedAt != null && lane.known != null && !announcedAt.equals(lane.known.version());
-    }
-
-    /** Whether its claims have lost to other clients too often to compete further. */
-    private boolean hasLost() {
-        return lostWrites >= MOST_LOST_WRITES;
     }
 
     /**
@@ -426,7 +386,7 @@ final class Round {
      * they write again before this client can. An announcement to nobody would only delay it.
      */
     private boolean isOutpaced() {
-        return hasLost() && (lane.isCrowded() || !lane.toNotify().isEmpty());
+        return competition.hasLost() && (lane.isCrowded() || !lane.toNotify().isEmpty());
     }
 
     /** Whether the conflict was with a new party, not with one that released or continued. */
@@ -442,11 +402,8 @@ final class Round {
     /** Announces the claims that a step would have queued, and notifies the clients that write next. */
     private void announce(Step step, Step present, Runnable next) {
         hasAnnounced = true;
-        announcedAt = lane.known == null ? null : lane.known.version();
         lane.learnWriters(present.view());
-        List<SessionId> writers =
-                lane.toNotify().stream().filter(id -> !facts.isGone(id)).toList();
-        then(announcements.make(step, facts, writers), all -> {
+        then(announcements.make(step, facts), all -> {
             intake.begin();
             next.run();
         });
@@ -484,12 +441,12 @@ final class Round {
     private void finish(RegisterRecord present, Step step, List<Answer> answers) {
         long base = step.base(present);
         lane.learn(step.view(), step.parties(LivenessChecks.MOST_DECISIVE));
-        boolean metOthers = conflicts > 0 || announcements.areMade() || announcements.sawOthers();
+        boolean metOthers = competition.conflicts() > 0 || announcements.areMade() || announcements.sawOthers();
         if (isWriting || isQueuing) {
             lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
         }
         if (isQueuing && !wasContended) {
-            lane.competed(hasLost());
+            lane.competed(competition.hasLost());
         }
         List<Reply> replies = new ArrayList<>(answers.size());
         for (Answer answer : answers) {
@@ -505,15 +462,9 @@ final class Round {
         if (step.isUnfinished()) {
             lane.maintain();
         }
-        endLeases(step.endedLeases());
+        queries.endLeases(step.endedLeases());
         // Last, so that the answers of the next round follow these.
         done.complete(null);
-    }
-
-    private void endLeases(Set<SessionId> leases) {
-        leases.forEach(lease -> {
-            var unused = adapter.closeSession(lease);
-        });
     }
 
     private void fail(StoreException cause) {
@@ -521,7 +472,7 @@ final class Round {
         StoreException failure = announcements.wereMade() ? RegisterFailures.withUnknownEffect(cause) : cause;
         announcements.retract();
         if (failure.effect() == StoreException.Effect.NONE) {
-            endLeases(facts.openedLeases());
+            queries.endLeases(facts.openedLeases());
         }
         calls.forEach(call -> call.reply().completeExceptionally(failure));
         done.complete(null);

@@ -55,6 +55,9 @@ final class NodeLayout {
     /** Between the number of a claim and its resource, in the name of its entry. */
     private static final char CLAIM_END = '-';
 
+    /** Each escaped character needs two more; with further ones the text is copied once. */
+    private static final int ROOM_FOR_ESCAPES = 16;
+
     /** The beginning of the name of an entry. */
     private static final char HELD = 'h';
 
@@ -175,8 +178,8 @@ final class NodeLayout {
     }
 
     /** The guard that each write of a record checks. It ends with the record, and is never created again. */
-    String guard(ResourceName name, long incarnation) {
-        return record(name) + '/' + HEX.toHexDigits(incarnation);
+    static String guard(String record, long incarnation) {
+        return record + '/' + HEX.toHexDigits(incarnation);
     }
 
     /** Whether a session id has the form of this store; others have no node. */
@@ -271,7 +274,7 @@ final class NodeLayout {
         if (isPlain(value)) {
             return value;
         }
-        StringBuilder text = new StringBuilder(3 * value.length());
+        StringBuilder text = new StringBuilder(value.length() + ROOM_FOR_ESCAPES);
         for (byte b : name.utf8()) {
             if (isPlain(b)) {
                 text.append((char) b);

@@ -206,7 +206,7 @@ final class WriteTransaction {
             return Optional.empty();
         }
         String path = sized(layout.record(write.resource()));
-        String guard = sized(layout.guard(write.resource(), before.incarnation()));
+        String guard = sized(NodeLayout.guard(path, before.incarnation()));
         int change = Math.toIntExact(before.change());
         if (!replacesFloor()) {
             operations.add(
@@ -240,7 +240,7 @@ final class WriteTransaction {
             byte[] data = NodeData.record(incarnation, state);
             size += data.length;
             String path = sized(layout.record(write.resource()));
-            String guard = sized(layout.guard(write.resource(), incarnation));
+            String guard = sized(NodeLayout.guard(path, incarnation));
             operations.add(Op.create(path, data, requests.acl(), CreateMode.PERSISTENT));
             operations.add(Op.create(guard, NOTHING, requests.acl(), CreateMode.PERSISTENT));
             after = new RecordVersion(incarnation, 0);
@@ -318,8 +318,9 @@ final class WriteTransaction {
     private CompletableFuture<Boolean> readMeddledWith() {
         Map<ClaimRef, CompletableFuture<State>> reads = new LinkedHashMap<>();
         write.index().forEach(change -> reads.put(change.claim(), readEntry(change.claim())));
+        String record = layout.record(write.resource());
         CompletableFuture<Optional<Node>> guard =
-                requests.get(layout.guard(write.resource(), write.expected().incarnation()), null);
+                requests.get(NodeLayout.guard(record, write.expected().incarnation()), null);
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
                 .thenCombine(guard, (all, found) -> {
                     Map<ClaimRef, State> states = new HashMap<>();

@@ -143,10 +143,10 @@ class LayoutNodesTest {
         try (RegisterAdapter adapter = open()) {
             RecordVersion version =
                     written(answer(adapter.write(put(answer(adapter.read(NAME)).version(), "first"))));
-            delete(layout.guard(NAME, version.incarnation()));
+            delete(NodeLayout.guard(layout.record(NAME), version.incarnation()));
             version = written(answer(adapter.write(put(version, "second"))));
             version = written(answer(adapter.write(put(version, "third"))));
-            delete(layout.guard(NAME, version.incarnation()));
+            delete(NodeLayout.guard(layout.record(NAME), version.incarnation()));
             ConditionalWrite removal =
                     new ConditionalWrite(NAME, version, Optional.empty(), 0, Map.of(), Map.of(), List.of(), List.of());
             assertThat(answer(adapter.write(removal))).isInstanceOf(WriteResult.Written.class);

@@ -1,0 +1,68 @@
+package dev.holdfast.store.register.client;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+
+/** How a round has fared against the writes of other clients. Not thread-safe, like the round. */
+final class Competition {
+
+    /** A round that has lost to other clients for this long fails, without effect. */
+    private static final long MOST_NANOS = 60_000_000_000L;
+
+    /** A holder that continues retries this many times without back-off. */
+    private static final int MOST_CONFLICTS_AT_ONCE = 3;
+
+    /** A claim is announced after this many lost writes: its client is too slow or too far away to compete. */
+    private static final int MOST_LOST_WRITES = 2;
+
+    private final Environment environment;
+    private final long startedAt;
+    private int conflicts;
+    private int lostWrites;
+
+    Competition(Environment environment) {
+        this.environment = environment;
+        this.startedAt = environment.monotonicNanos();
+    }
+
+    /**
+     * Notes a write.
+     *
+     * @param isLost whether it failed because the record had changed, or would have failed without a peek
+     */
+    void wrote(boolean isLost) {
+        lostWrites += isLost ? 1 : 0;
+    }
+
+    /** Whether the claims of the round have lost to other clients too often to compete further. */
+    boolean hasLost() {
+        return lostWrites >= MOST_LOST_WRITES;
+    }
+
+    /**
+     * Notes a conflict with a client that writes at present.
+     *
+     * @throws StoreException without effect, if the round has lost for too long
+     */
+    void conflicted(ResourceName resource) {
+        conflicts++;
+        if (environment.monotonicNanos() - startedAt > MOST_NANOS) {
+            throw new StoreException(
+                    StoreException.Reason.UNAVAILABLE,
+                    StoreException.Effect.NONE,
+                    "other clients changed the record of lock '" + resource + "' before each of the " + conflicts
+                            + " attempts of this client",
+                    null);
+        }
+    }
+
+    int conflicts() {
+        return conflicts;
+    }
+
+    /** Whether a write for which others wait is repeated without back-off. */
+    boolean allowsRetry() {
+        return conflicts <= MOST_CONFLICTS_AT_ONCE;
+    }
+}
