@@ -134,7 +134,7 @@ class BoundedOpeningTest {
 
         assertThatThrownBy(() -> BoundedOpening.uninterruptibly(new OpeningTime(AS_LONG_AS_IT_TAKES), this::silent))
                 .isInstanceOf(StoreException.class)
-                .hasMessageContaining("16 attempts");
+                .hasMessageContaining("16 abandoned attempts");
 
         awaitClosing();
         opensAgain();

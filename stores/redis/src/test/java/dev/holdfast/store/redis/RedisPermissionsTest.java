@@ -98,7 +98,7 @@ class RedisPermissionsTest {
             StoreException failure = failure(store, acquire(claim("a", session(store, Duration.ofMinutes(1)), 1)));
             assertThat(failure.reason()).isEqualTo(StoreException.Reason.DENIED);
             assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
-            assertThat(failure).hasMessageContaining("0 of the 1 replicas");
+            assertThat(failure).hasMessageContaining("0 of the required 1 replicas");
         }
     }
 

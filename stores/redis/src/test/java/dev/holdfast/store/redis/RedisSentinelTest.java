@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 class RedisSentinelTest {
 
     /** A replica that is well may be slow to say so. */
-    private static final String TOO_FEW = "(?s).*[01] of the 2 replicas.*";
+    private static final String TOO_FEW = "(?s).*[01] of the required 2 replicas.*";
 
     @SuppressWarnings("NullAway.Init")
     private static RedisSentinels all;
