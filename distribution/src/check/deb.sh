@@ -45,7 +45,7 @@ mount -t proc proc "$root/proc" 2>/dev/null || [ -e "$root/proc/self" ] || fail 
 step "install"
 install "$package"
 [ "$(in_root holdfast run x -- echo ok)" = ok ] || fail "the command does not run"
-[ -e "$root/usr/share/man/man1/holdfast.1" ] || fail "there is no man page"
+in_root test -e /usr/share/man/man1/holdfast.1 || fail "there is no man page"
 
 step "two series side by side: the newest is the command"
 repack 0.0 0.0.1
