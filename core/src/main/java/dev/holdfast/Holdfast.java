@@ -424,7 +424,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
 
         /**
          * How long the threads of this client may hand over a lock among themselves while other processes wait for it;
-         * 10 ms by default. Zero is strict: if another process waits, a released lock goes to the head of the queue.
+         * 10 ms by default. Zero is strict: threads get a lock in the order in which they asked, and once another
+         * process waits, holds of this one start for at most one and a half round trips to the store more.
          *
          * @throws IllegalArgumentException if it is negative
          */

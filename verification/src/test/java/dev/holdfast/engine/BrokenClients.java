@@ -120,6 +120,16 @@ final class BrokenClients {
         });
     }
 
+    /** Once the store has said that no one waits, a strict lock is handed over in memory for ever. */
+    static Starter windowWithoutEnd() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            public boolean mayHandOverUnasked(long now, long sentAt, long windowNanos) {
+                return true;
+            }
+        });
+    }
+
     /** A step of the wall clock means nothing. */
     static Starter doubtIgnored() {
         return EngineUnderTest.keeping(new SafetyRules() {

@@ -3,9 +3,9 @@ package dev.holdfast.engine.client;
 import java.util.concurrent.TimeUnit;
 
 /*
- * Every decision on which mutual exclusion depends, in one place and by name. Stateless. The class is not final, so
- * that tests can break one rule at a time and show that the simulation catches it; production uses the rules as they
- * are.
+ * Every decision on which mutual exclusion depends, and one on strict order, in one place and by name. Stateless. The
+ * class is not final, so that tests can break one rule at a time and show that the simulation catches it; production
+ * uses the rules as they are.
  */
 
 /** The decisions that keep two owners apart. All times are elapsed nanoseconds. */
@@ -73,6 +73,17 @@ public class SafetyRules {
     /** Whether the epoch is raised before a command of unknown outcome is settled. */
     public boolean raisesEpochWhenUnknown() {
         return true;
+    }
+
+    /**
+     * Whether a strict lock may be handed over in memory without a new question whether others wait at the store. This
+     * decides on the order of processes and not on exclusion.
+     *
+     * @param sentAt when the question was sent that the store answered with "no one waits"
+     * @param windowNanos how long the answer counts
+     */
+    public boolean mayHandOverUnasked(long now, long sentAt, long windowNanos) {
+        return now - sentAt < windowNanos;
     }
 
     /** The token that a hold shows: its own, and not the newest under its grant. */

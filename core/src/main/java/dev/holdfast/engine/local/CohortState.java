@@ -40,6 +40,9 @@ final class CohortState {
     /** How many tokens were used under this grant. */
     int used;
 
+    /** With strict order, when the grant may be handed over. An answer of the store counts for this grant only. */
+    final HandOverWindow window = new HandOverWindow();
+
     CohortState(long ends, boolean awaited) {
         this.ends = ends;
         this.awaited = awaited;

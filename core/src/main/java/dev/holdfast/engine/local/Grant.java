@@ -1,5 +1,6 @@
 package dev.holdfast.engine.local;
 
+import dev.holdfast.engine.local.KindPolicy.HandOver;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.time.FairnessSlice;
 import dev.holdfast.spi.ClaimRef;
@@ -111,6 +112,7 @@ public final class Grant implements Claim.Attachment {
                 && suits(request)
                 && hasRoomFor(request)
                 && (isIdle() || !isSpent())
+                && !mustAskFirst()
                 && resource.partition.validity.mayHandOn(claim);
     }
 
@@ -119,8 +121,16 @@ public final class Grant implements Claim.Attachment {
         if (!suits(request) || (needsTokenFor(request) && tokensLeft() == 0 && !mayAdvance())) {
             return true;
         }
-        boolean servesOnce = resource.policy.servesOnce(resource.context().cohortBudgetNanos());
-        return servesOnce ? hasServed() : isSpent();
+        return resource.handOver() == HandOver.NEVER ? hasServed() : isSpent();
+    }
+
+    /** Whether the store must say that no one waits there before this grant serves another request. */
+    boolean mustAskFirst() {
+        return hasServed()
+                && resource.handOver() == HandOver.UNAWAITED
+                && (cohort == null
+                        || !cohort.window.isOpen(
+                                resource.now(), resource.context().rules()));
     }
 
     // ---- The local holds under it
@@ -304,14 +314,21 @@ public final class Grant implements Claim.Attachment {
     void pollFailed() {
         if (cohort != null) {
             cohort.askFailed();
+            cohort.window.fail();
         }
     }
 
-    /** The store has confirmed the grant, and says whether others wait: if none do, the budget starts again. */
-    void confirm(Reply.Granted reply) {
+    /**
+     * The store has confirmed the grant, and says whether others wait: if none do, the budget starts again.
+     *
+     * @param sentAt when the question was sent
+     */
+    void confirm(Reply.Granted reply, long sentAt) {
         adopt(reply.tokens());
         if (cohort != null) {
-            cohort.answer(reply.awaited(), resource.now() + resource.context().cohortBudgetNanos());
+            long now = resource.now();
+            cohort.answer(reply.awaited(), now + resource.context().cohortBudgetNanos());
+            cohort.window.answer(reply.awaited(), sentAt, now);
         }
     }
 

@@ -277,9 +277,26 @@ final class Grants {
         if (needsTokens && cohort.spare == null && grant.tokensLeft() <= cohort.used && grant.mayAdvance()) {
             advance(grant, queue, deferred);
         }
-        if ((resource.context().cohortBudgetNanos() > 0 || resource.policy.isShared()) && cohort.askIfDue(now)) {
-            deferred.add(() -> resource.partition.driver.poll(grant.claim));
+        boolean mustAsk = switch (resource.handOver()) {
+            case BUDGETED -> cohort.askIfDue(now);
+            case UNAWAITED -> cohort.window.askInTime(now);
+            case NEVER -> false;
+        };
+        if (mustAsk) {
+            poll(grant, deferred);
         }
+    }
+
+    /** Asks whether others wait at the store, unless such a question is in flight: a hand-over waits for the answer. */
+    void ask(Grant grant, DeferredActions deferred) {
+        long now = resource.now();
+        if (grant.cohortFrom(now).window.askNow(now)) {
+            poll(grant, deferred);
+        }
+    }
+
+    private void poll(Grant grant, DeferredActions deferred) {
+        deferred.add(() -> resource.partition.driver.poll(grant.claim));
     }
 
     /** Asks for the next block of tokens, unless such a request is in flight. */

@@ -3,6 +3,8 @@ package dev.holdfast.engine.local;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Feature;
 
 /**
  * The rules of one kind of resource in the local tier: which holds share a grant, which requests a grant serves, and
@@ -14,6 +16,16 @@ class KindPolicy {
     private static final KindPolicy SEMAPHORE = new Semaphore();
     private static final KindPolicy LATCH = new Latch();
     private static final KindPolicy ELECTION = new Election();
+
+    /** How long a grant serves further requests of this process. */
+    enum HandOver {
+        /** Until its budget is spent and others wait at the store. */
+        BUDGETED,
+        /** While the store said a moment ago that no one waits there. */
+        UNAWAITED,
+        /** It serves one request. */
+        NEVER
+    }
 
     private KindPolicy() {}
 
@@ -62,9 +74,12 @@ class KindPolicy {
         return false;
     }
 
-    /** Whether a grant is yielded after it has served one request, regardless of its budget. */
-    boolean servesOnce(long cohortBudgetNanos) {
-        return cohortBudgetNanos == 0;
+    /** How long a grant serves further requests. A budget of zero means strict order. */
+    HandOver handOver(long cohortBudgetNanos, StoreTraits traits) {
+        if (cohortBudgetNanos > 0) {
+            return HandOver.BUDGETED;
+        }
+        return traits.has(Feature.KNOWN_WAITERS) ? HandOver.UNAWAITED : HandOver.NEVER;
     }
 
     /**
@@ -113,8 +128,8 @@ class KindPolicy {
         }
 
         @Override
-        boolean servesOnce(long cohortBudgetNanos) {
-            return false;
+        HandOver handOver(long cohortBudgetNanos, StoreTraits traits) {
+            return HandOver.BUDGETED;
         }
 
         @Override
@@ -142,6 +157,12 @@ class KindPolicy {
         @Override
         boolean hasSeveralGrants() {
             return true;
+        }
+
+        /** Each permit has a grant of its own: none is kept while the store is asked. */
+        @Override
+        HandOver handOver(long cohortBudgetNanos, StoreTraits traits) {
+            return cohortBudgetNanos > 0 ? HandOver.BUDGETED : HandOver.NEVER;
         }
 
         @Override
@@ -177,8 +198,8 @@ class KindPolicy {
         }
 
         @Override
-        boolean servesOnce(long cohortBudgetNanos) {
-            return false;
+        HandOver handOver(long cohortBudgetNanos, StoreTraits traits) {
+            return HandOver.BUDGETED;
         }
 
         @Override
@@ -190,8 +211,8 @@ class KindPolicy {
     private static final class Election extends KindPolicy {
         /** Each term is a grant of its own at the store; otherwise observers would not see it. */
         @Override
-        boolean servesOnce(long cohortBudgetNanos) {
-            return true;
+        HandOver handOver(long cohortBudgetNanos, StoreTraits traits) {
+            return HandOver.NEVER;
         }
     }
 }

@@ -354,6 +354,8 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             }
         } else if (grant.mustYieldFor(first)) {
             claims.yieldGrant(grant, first, queue, deferred);
+        } else if (grant.mustAskFirst()) {
+            grants.ask(grant, deferred);
         } else if (serve(grant, first, deferred)) {
             return true;
         } else {
@@ -640,9 +642,9 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     // ---- Answers of the store
 
     @Override
-    public void granted(Claim claim, Reply.Granted reply, DeferredActions deferred) {
+    public void granted(Claim claim, Reply.Granted reply, long sentAt, DeferredActions deferred) {
         Request outOfOrder = claims.servedOutOfOrder(claim);
-        Grant grant = claims.granted(claim, reply, queue, deferred);
+        Grant grant = claims.granted(claim, reply, sentAt, queue, deferred);
         if (grant != null && grant.claim.isHeld() && outOfOrder != null && outOfOrder.isQueued()) {
             handOver(grant, outOfOrder, deferred);
         }

@@ -31,6 +31,11 @@ public class Resource extends ReentrantLock {
         return partition.context;
     }
 
+    /** How long a grant serves further requests of this process. */
+    final KindPolicy.HandOver handOver() {
+        return policy.handOver(context().cohortBudgetNanos(), context().traits());
+    }
+
     final long now() {
         return partition.context.clock().now();
     }

@@ -278,14 +278,15 @@ final class ResourceClaims {
     /**
      * The store has granted a claim, or confirmed its grant.
      *
+     * @param sentAt when the request was sent to which it replied
      * @return the grant; null if the claim can't become one
      */
     @Nullable
-    Grant granted(Claim claim, Reply.Granted reply, RequestQueue queue, DeferredActions deferred) {
+    Grant granted(Claim claim, Reply.Granted reply, long sentAt, RequestQueue queue, DeferredActions deferred) {
         answers++;
         Grant present = grantOf(claim);
         if (present != null) {
-            present.confirm(reply);
+            present.confirm(reply, sentAt);
             return present;
         }
         Pending pending = pendingOf(claim);

@@ -96,21 +96,36 @@ public final class ClaimDriver {
      * @param steps how many steps of the wall clock had been seen then
      */
     void take(Claim claim, Reply reply, long sentAt, long steps) {
-        claim.step(deferred -> {
-            claim.noteAnswer(context.clock().now());
-            StateHandler handler = new StateHandler(claim, sentAt, steps, deferred);
-            if (reply instanceof Reply.ClaimReply state) {
-                state.accept(handler);
-            } else {
-                handler.violation(reply);
-            }
-            if (claim.isDead() && !claim.isSettling()) {
-                partition.retrier.retract(claim.ref);
-            }
-        });
+        claim.step(deferred -> take(claim, reply, sentAt, steps, deferred));
         if (claim.fixedLease != null && reply instanceof Reply.Granted) {
             context.doubts().signalNews();
         }
+    }
+
+    private void take(Claim claim, Reply reply, long sentAt, long steps, DeferredActions deferred) {
+        claim.noteAnswer(context.clock().now());
+        StateHandler handler = new StateHandler(claim, sentAt, steps, deferred);
+        if (reply instanceof Reply.ClaimReply state) {
+            state.accept(handler);
+        } else {
+            handler.violation(reply);
+        }
+        if (claim.isDead() && !claim.isSettling()) {
+            partition.retrier.retract(claim.ref);
+        }
+    }
+
+    /**
+     * Applies a grant that the store has notified of, if its claim still waits. Otherwise the grant is known, and the
+     * notification may be older than the newest answer about it.
+     */
+    void takeNotified(Claim claim, Reply.Granted grant) {
+        claim.step(deferred -> {
+            if (claim.isQueued()) {
+                // The number of clock steps matters only for a claim with its own lease, which is polled instead.
+                take(claim, grant, context.clock().now(), 0, deferred);
+            }
+        });
     }
 
     private void failed(Claim claim, int tokens, long epoch, int number, StoreException failure) {
@@ -281,6 +296,8 @@ public final class ClaimDriver {
             public void state(Reply.ClaimReply state, long sentAt) {
                 if (state instanceof Reply.Granted) {
                     claim.settleRevocations(revocations);
+                } else {
+                    claim.step(deferred -> claim.listener().pollFailed(claim));
                 }
                 take(claim, state, sentAt, steps);
                 context.doubts().signalNews();
@@ -400,7 +417,7 @@ public final class ClaimDriver {
                 noteLease(fixedLease, granted);
             }
             boolean wasHeld = claim.isHeld();
-            claim.listener().granted(claim, granted, deferred);
+            claim.listener().granted(claim, granted, sentAt, deferred);
             if (!wasHeld && claim.isHeld() && claim.isRevocationPending()) {
                 // The poll after the signal found no hold to protect, and nothing else would poll again.
                 deferred.add(() -> poll(claim));

@@ -19,8 +19,13 @@ public interface ClaimListener {
 
     ResourceSpec spec();
 
-    /** The store has granted a claim, or has confirmed its grant. */
-    void granted(Claim claim, Reply.Granted reply, DeferredActions deferred);
+    /**
+     * The store has granted a claim, or has confirmed its grant.
+     *
+     * @param sentAt when the request was sent to which it replied; without meaning for a grant that it notified of,
+     *     which confirms none
+     */
+    void granted(Claim claim, Reply.Granted reply, long sentAt, DeferredActions deferred);
 
     /** A claim waits in the store's queue. */
     void queued(Claim claim, DeferredActions deferred);

@@ -99,8 +99,7 @@ public final class SignalReceiver implements Consumer<Signal> {
         if (claim.fixedLease != null || claim.hasRevocationSignals() || partition.keeper.inDoubt(claim.session)) {
             partition.driver.poll(claim);
         } else {
-            // The number of clock steps matters only for a claim with its own lease.
-            partition.driver.take(claim, grant, partition.context.clock().now(), 0);
+            partition.driver.takeNotified(claim, grant);
         }
     }
 

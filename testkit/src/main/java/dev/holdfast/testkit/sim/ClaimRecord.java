@@ -57,6 +57,9 @@ final class ClaimRecord {
     /** The place in the order of all claims. */
     final long place;
 
+    /** When it was made, in true time. */
+    final long madeAt;
+
     State state = State.WAITING;
 
     @Nullable
@@ -87,10 +90,11 @@ final class ClaimRecord {
     /** When a hold of it was first released after its deadline, in true time. */
     long overAt = Long.MAX_VALUE;
 
-    ClaimRecord(ClaimRef ref, Session session, long place) {
+    ClaimRecord(ClaimRef ref, Session session, long place, long madeAt) {
         this.ref = ref;
         this.session = session;
         this.place = place;
+        this.madeAt = madeAt;
     }
 
     /** Whether it has expired, so that the store may have dropped it. */

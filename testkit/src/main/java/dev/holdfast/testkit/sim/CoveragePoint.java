@@ -75,6 +75,8 @@ public enum CoveragePoint {
     TOKENS_FROM_THE_FLOOR,
     /** The store's clock was stepped back while a lock was held. */
     STORE_CLOCK_BACK,
+    /** With strict order, a lock was handed over within a process while nothing was disturbed. */
+    HANDED_OVER_IN_ORDER,
     /** A hold began under a grant that was shared, or had been a writer's. */
     SHARED,
     /** A writer downgraded, and let others read. */

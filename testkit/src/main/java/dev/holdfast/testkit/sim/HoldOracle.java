@@ -4,6 +4,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.util.ArrayList;
@@ -19,6 +20,10 @@ import org.jspecify.annotations.Nullable;
  * no part of the real system does.
  */
 final class HoldOracle {
+
+    // The window in which a strict lock is handed over in memory: so long at least, and so long after any answer.
+    private static final long SHORTEST_WINDOW = 400_000;
+    private static final long SLOW_ANSWER = 100_000;
 
     private final World world;
     private final Plan plan;
@@ -77,6 +82,7 @@ final class HoldOracle {
             world.say(holding + " begins");
         }
         world.trace().mix(token);
+        checkOrder(holding);
         tokens.begins(holding, intent, part);
         if (hold.isHeld() && plan.isStoreSound() && !storeOracle.wasTakenAway(holding)) {
             checkRoomFor(part.weight(), resource, () -> holding + " begins");
@@ -86,6 +92,24 @@ final class HoldOracle {
         checkHeld(holding);
         livenessOracle.awaitLoss(holding);
         return holding;
+    }
+
+    /**
+     * Checks with strict order that a hand-over within a process passes no one who has waited for longer than the
+     * window lasts, which counts from a question that was answered before. The owner of the hold learns of it after its
+     * callback, which may be late.
+     */
+    private void checkOrder(Holding holding) {
+        ClaimRecord grant = storeOracle.grantOf(holding);
+        boolean isHandOver = grant != null && grant.wasServed && !holding.isPartOfSeveral;
+        if (isHandOver && plan.cohortBudget == 0 && holding.resource.kind() == Kind.MUTEX && isUndisturbed(holding)) {
+            coverage.hit(CoveragePoint.HANDED_OVER_IN_ORDER);
+            SimProcess process = holding.client.process();
+            long trip = holding.client.longestPoll();
+            long window = Math.max(SHORTEST_WINDOW, Math.max(trip + trip / 2, trip + SLOW_ANSWER));
+            long within = process.clock().trueDuration(window) + plan.lateness;
+            storeOracle.checkNobodyPassed(process, holding.resource.name(), server.micros(), within);
+        }
     }
 
     /** The owner keeps its second acquisition only, maybe as a reader of what it wrote. */

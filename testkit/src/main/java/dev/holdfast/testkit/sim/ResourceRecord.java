@@ -166,6 +166,20 @@ final class ResourceRecord {
         });
     }
 
+    /** Checks that no live claim of another process has waited for longer than the bound, in true time. */
+    void checkNobodyPassed(SimProcess process, long micros, long boundNanos) {
+        for (ClaimRecord record : waiting.values()) {
+            if (record.session.owner.process() != process
+                    && !record.isOverTimeAt(micros)
+                    && world.now() - record.madeAt > boundNanos) {
+                world.fail(
+                        Rule.PASSED_OVER,
+                        process + " hands " + resource + " over within it, though " + record + " has waited for "
+                                + (world.now() - record.madeAt) / 1_000 + " us, and may for " + boundNanos / 1_000);
+            }
+        }
+    }
+
     /**
      * Checks that the next live claim does not wait although there is room, as after a missed wake-up. Called often
      * while there are no faults.

@@ -54,6 +54,8 @@ public enum Rule {
     THREE_OUTCOMES("C7", "granted, refused or unknown"),
     /** An expired hold is not handed over. */
     NO_LATE_HAND_OFF("C8", "no hand-off past the deadline"),
+    /** With strict order, holds of one process don't pass a claim of another for longer than the window lasts. */
+    PASSED_OVER("C8", "nobody is passed over"),
     /** A closed client grants nothing, has no waiters and sends nothing. */
     CLOSED("C9", "closed is closed"),
     /** No write of an earlier grant follows one of a later grant. */

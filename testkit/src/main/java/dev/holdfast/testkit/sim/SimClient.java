@@ -43,6 +43,7 @@ final class SimClient implements LinkListener {
     private @Nullable ClientUnderTest subject;
     private @Nullable Class<? extends Command> ambushed;
     private Runnable ambush = () -> {};
+    private long longestPoll;
     private boolean isClosing;
     private boolean isClosed;
     private boolean hasRetired;
@@ -277,6 +278,11 @@ final class SimClient implements LinkListener {
         return !isWaitingFor(resource) && lastActive.getOrDefault(resource, 0L) < since;
     }
 
+    /** The longest round trip of a poll so far, in true time. */
+    long longestPoll() {
+        return longestPoll;
+    }
+
     void noteGrant() {
         if (hasRetired) {
             run.coverage.hit(CoveragePoint.RECOVERED_AFTER_ABANDONMENT);
@@ -313,6 +319,9 @@ final class SimClient implements LinkListener {
 
     @Override
     public void answered(Command command, Reply reply, long sentAt) {
+        if (command instanceof Command.Poll) {
+            longestPoll = Math.max(longestPoll, run.world.now() - sentAt);
+        }
         if (reply instanceof Reply.SessionAlive && run.world.now() - sentAt > run.plan.ttl) {
             run.coverage.hit(CoveragePoint.RENEWAL_ANSWERED_TOO_LATE);
         } else if (unknownYields.remove(claimOf(command))) {

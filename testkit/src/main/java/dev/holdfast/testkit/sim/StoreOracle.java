@@ -189,7 +189,7 @@ final class StoreOracle {
     }
 
     private ClaimRecord make(ClaimRef ref, ResourceRecord resourceRecord, Step step) {
-        ClaimRecord record = new ClaimRecord(ref, session(ref.session()), ++places);
+        ClaimRecord record = new ClaimRecord(ref, session(ref.session()), ++places, world.now());
         records.put(ref, record);
         resourceRecord.queue(record);
         record.isDetached = isDetached(step.command());
@@ -295,7 +295,7 @@ final class StoreOracle {
         if (command instanceof Command.Withdraw withdraw && !records.containsKey(withdraw.claim())) {
             ClaimRecord.Session session = sessions.get(withdraw.claim().session());
             if (session != null) {
-                ClaimRecord record = new ClaimRecord(withdraw.claim(), session, ++places);
+                ClaimRecord record = new ClaimRecord(withdraw.claim(), session, ++places, world.now());
                 record.state = State.ENDED;
                 record.end = End.WITHDRAWAL;
                 records.put(record.ref, record);
@@ -455,6 +455,14 @@ final class StoreOracle {
         ResourceRecord resourceRecord = resourceRecords.get(resource);
         if (resourceRecord != null) {
             resourceRecord.checkNothingOf(process, micros);
+        }
+    }
+
+    /** Checks that no live claim of another process waits for a resource for longer than the bound. */
+    void checkNobodyPassed(SimProcess process, String resource, long micros, long boundNanos) {
+        ResourceRecord resourceRecord = resourceRecords.get(resource);
+        if (resourceRecord != null) {
+            resourceRecord.checkNobodyPassed(process, micros, boundNanos);
         }
     }
 

@@ -9,6 +9,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.FaultyLink;
@@ -260,6 +261,130 @@ class TwoProcessesTest {
             assertThat(world.holderOf("strict")).contains("here");
             atHere.get(i).release();
         }
+    }
+
+    /** Clients with strict order, and a thread that has the lock at the first one. */
+    private final class Strict {
+        private final FaultyLink link = world.link();
+        private final DistributedLock here = world.client(
+                        world.builder("here", link).cohortBudget(Duration.ZERO))
+                .lock("strict");
+        private final DistributedLock there =
+                world.client(world.builder("there").cohortBudget(Duration.ZERO)).lock("strict");
+        private final Hold first;
+
+        Strict() throws InterruptedException {
+            first = here.acquire();
+        }
+
+        private List<QueuedThread> queueHere(int count) {
+            List<QueuedThread> queue = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                queue.add(new QueuedThread("here-" + i, here));
+            }
+            return queue;
+        }
+    }
+
+    @Test
+    @DisplayName("with a budget of zero and nobody waiting elsewhere, one question is enough for a while: "
+            + "its threads get the lock in their order, with rising tokens")
+    @Tag("C4")
+    void strictHandOverInMemory() throws Exception {
+        Strict strict = new Strict();
+        List<QueuedThread> queue = strict.queueHere(20);
+        strict.link.forget();
+
+        strict.first.close();
+
+        long token = 0;
+        for (int i = 0; i < 20; i++) {
+            Hold hold = queue.get(i).awaitGrant();
+            assertThat(hold.fencingToken()).isGreaterThan(token);
+            token = hold.fencingToken();
+            if (i < 19) {
+                assertThat(queue.get(i + 1).isWaiting()).isTrue();
+                queue.get(i).release();
+            }
+        }
+        assertThat(strict.link.sent(Command.Yield.class)).isEmpty();
+        assertThat(strict.link.sent(Command.Poll.class)).hasSize(1);
+        queue.get(19).release();
+        assertThat(strict.link.sent(Command.Release.class)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("with a budget of zero, nobody is passed for longer than an answer counts, "
+            + "which is from the sending of its question on")
+    @Tag("C8")
+    void strictWindow() throws Exception {
+        Strict strict = new Strict();
+        List<QueuedThread> here = strict.queueHere(4);
+        strict.first.close();
+        here.get(0).awaitGrant();
+        world.advance(Duration.ofMillis(1));
+        FaultyLink.HeldUp question = strict.link.holdUpNext(Command.Poll.class);
+        FaultyLink.HeldUp nextQuestion = strict.link.holdUpNext(Command.Poll.class);
+        here.get(0).release();
+        Reply nobodyWaits = question.deliver();
+        QueuedThread there = new QueuedThread("there", strict.there);
+        assertThat(here.get(1).isWaiting()).isTrue();
+        world.advance(Duration.ofNanos(300_000));
+        question.answer(nobodyWaits);
+
+        // One and a half round trips.
+        here.get(1).awaitGrant();
+        world.advance(Duration.ofNanos(149_000));
+        here.get(1).release();
+        here.get(2).awaitGrant();
+        world.advance(Duration.ofNanos(1_000));
+        here.get(2).release();
+
+        assertThat(here.get(3).isWaiting()).isTrue();
+        assertThat(world.holderOf("strict")).contains("here");
+        nextQuestion.proceed();
+        assertThat(world.holderOf("strict")).contains("there");
+        there.release();
+        here.get(3).release();
+    }
+
+    @Test
+    @DisplayName("with a budget of zero, an answer about an earlier grant does not count for the next one")
+    @Tag("C8")
+    void strictWindowOfEarlierGrant() throws Exception {
+        Strict strict = new Strict();
+        List<QueuedThread> before = strict.queueHere(2);
+        strict.first.close();
+        before.get(0).release();
+        before.get(1).release();
+
+        Hold again = strict.here.acquire();
+        List<QueuedThread> here = strict.queueHere(2);
+        QueuedThread there = new QueuedThread("there", strict.there);
+        again.close();
+
+        assertThat(world.holderOf("strict")).contains("there");
+        there.release();
+        here.get(0).release();
+        here.get(1).release();
+    }
+
+    @Test
+    @DisplayName("with a budget of zero, a question that is not answered is asked again")
+    @Tag("C15")
+    void strictQuestionLost() throws Exception {
+        Strict strict = new Strict();
+        List<QueuedThread> here = strict.queueHere(2);
+        strict.link.failNext(Command.Poll.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.UNKNOWN);
+        strict.link.answerNext(Command.Poll.class, new Reply.Done());
+
+        strict.first.close();
+
+        assertThat(here.get(0).isWaiting()).isTrue();
+        world.advanceUntil("the store has answered", () -> !here.get(0).isWaiting());
+        here.get(0).release();
+        here.get(1).release();
+        assertThat(strict.link.sent(Command.Yield.class)).isEmpty();
     }
 
     @Test
