@@ -1,12 +1,11 @@
 package dev.holdfast.store.register;
 
+import static dev.holdfast.store.register.Commands.answer;
+import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -18,7 +17,6 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -49,8 +47,7 @@ public final class DeadHolder {
      * @param letTimePass what lets some of that time pass
      */
     public static void isNoticed(
-            LockStore living, LockStore waiting, LockStore dying, int sessions, int permitsEach, Runnable letTimePass)
-            throws Exception {
+            LockStore living, LockStore waiting, LockStore dying, int sessions, int permitsEach, Runnable letTimePass) {
         DeadHolder crowd = new DeadHolder(sessions * permitsEach + 1);
         for (int i = 0; i < sessions; i++) {
             SessionId session = open(living, LONG);
@@ -73,27 +70,17 @@ public final class DeadHolder {
         }
     }
 
-    private static SessionId open(LockStore store, Duration ttl) throws Exception {
-        return ((Reply.SessionOpened) answer(store, new Command.OpenSession(ttl, "one of a crowd"))).session();
-    }
-
     private ClaimRef claim(SessionId session) {
         return new ClaimRef(NAME, session, ++claims);
     }
 
-    private Reply acquire(LockStore store, ClaimRef claim) throws Exception {
-        return answer(store, new Acquire(claim, 0, Sending.FIRST, semaphore, 1, Lease.SESSION, Waiting.QUEUE, 1));
+    private Reply acquire(LockStore store, ClaimRef claim) {
+        return answer(store, Commands.claim(claim, semaphore, 1, Lease.SESSION, Waiting.QUEUE));
     }
 
-    private Reply state(LockStore store, ClaimRef claim) throws Exception {
+    private Reply state(LockStore store, ClaimRef claim) {
         return ((Reply.Polled) answer(store, new Command.Poll(List.of(claim))))
                 .states()
                 .get(0);
-    }
-
-    private static Reply answer(LockStore store, Command command) throws Exception {
-        return store.execute(command, CallerMode.ASYNC)
-                .toCompletableFuture()
-                .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 }

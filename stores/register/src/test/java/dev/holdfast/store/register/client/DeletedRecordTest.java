@@ -1,17 +1,15 @@
 package dev.holdfast.store.register.client;
 
+import static dev.holdfast.store.register.Commands.answer;
+import static dev.holdfast.store.register.Commands.mutex;
+import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.register.RegisterTraits.Clock;
@@ -39,10 +37,6 @@ class DeletedRecordTest {
         timers.close();
     }
 
-    private static Reply answer(RegisterStore store, Command command) {
-        return store.execute(command, CallerMode.ASYNC).toCompletableFuture().join();
-    }
-
     private static List<ClaimRef> held(RegisterStore store, SessionId session) {
         return ((Reply.Audited) answer(store, new Command.Audit(session, Optional.empty(), 1_000))).granted();
     }
@@ -52,14 +46,12 @@ class DeletedRecordTest {
     void auditsNoLongerListClaimsOfDeletedRecords(Clock clock) {
         MemoryRegister server = new MemoryRegister(clock, () -> 1_750_000_000_000_000L);
         try (RegisterStore store = RegisterStore.over(server.connect(), timers)) {
-            SessionId session = ((Reply.SessionOpened)
-                            answer(store, new Command.OpenSession(Duration.ofMinutes(1), "holder")))
-                    .session();
+            SessionId session = open(store, Duration.ofMinutes(1));
             List<ClaimRef> claims = new ArrayList<>();
             for (int i = 0; i < LOCKS; i++) {
                 ClaimRef claim = new ClaimRef(new ResourceName("lock " + i), session, i + 1);
                 claims.add(claim);
-                assertThat(answer(store, acquire(claim))).isInstanceOf(Reply.Granted.class);
+                assertThat(answer(store, mutex(claim, Waiting.TRY))).isInstanceOf(Reply.Granted.class);
             }
             server.delete(claims.get(7).resource());
             for (int i = 0; i < AUDITS; i++) {
@@ -72,9 +64,5 @@ class DeletedRecordTest {
             }
             assertThat(server.requests() - before).isLessThanOrEqualTo(AUDITS * 5);
         }
-    }
-
-    private static Acquire acquire(ClaimRef claim) {
-        return new Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.TRY, 1);
     }
 }

@@ -1,12 +1,12 @@
 package dev.holdfast.store.register.client;
 
+import static dev.holdfast.store.register.Commands.answer;
+import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -16,6 +16,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.store.register.Commands;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.memory.MemoryRegister;
 import java.time.Duration;
@@ -46,18 +47,13 @@ class LargeStepsTest {
         other.close();
     }
 
-    private static Reply answer(RegisterStore store, Command command) {
-        return store.execute(command, CallerMode.ASYNC).toCompletableFuture().join();
-    }
-
     private static SessionId session(RegisterStore store) {
-        return ((Reply.SessionOpened) answer(store, new Command.OpenSession(Duration.ofMinutes(10), "one"))).session();
+        return open(store, Duration.ofMinutes(10));
     }
 
     private static Acquire claim(SessionId session, long number, int weight, int capacity, Lease lease) {
         ResourceSpec semaphore = new ResourceSpec(Kind.SEMAPHORE, capacity, Order.FAIR);
-        ClaimRef claim = new ClaimRef(NAME, session, number);
-        return new Acquire(claim, 0, Sending.FIRST, semaphore, weight, lease, Waiting.QUEUE, 1);
+        return Commands.claim(new ClaimRef(NAME, session, number), semaphore, weight, lease, Waiting.QUEUE);
     }
 
     private Set<ClaimRef> audited(SessionId session) {

@@ -1,17 +1,15 @@
 package dev.holdfast.store.register.client;
 
+import static dev.holdfast.store.register.Commands.answer;
+import static dev.holdfast.store.register.Commands.mutex;
+import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.memory.MemoryRegister;
@@ -30,8 +28,7 @@ class ManyNamesTest {
 
     private final MemoryRegister server = new MemoryRegister(RegisterTraits.Clock.WALL, () -> 1_750_000_000_000_000L);
     private final RegisterStore store = RegisterStore.over(server.connect());
-    private final SessionId session =
-            ((Reply.SessionOpened) answer(new Command.OpenSession(Duration.ofMinutes(10), "one"))).session();
+    private final SessionId session = open(store, Duration.ofMinutes(10));
     private long claims;
 
     @AfterEach
@@ -39,19 +36,13 @@ class ManyNamesTest {
         store.close();
     }
 
-    private Reply answer(Command command) {
-        return store.execute(command, CallerMode.ASYNC).toCompletableFuture().join();
-    }
-
     /** Acquires and releases each name; returns the number of requests. */
     private long requestsForAll(String prefix) {
         long before = server.requests();
         for (int i = 0; i < NAMES; i++) {
             ClaimRef claim = new ClaimRef(new ResourceName(prefix + i), session, ++claims);
-            Acquire acquire =
-                    new Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.QUEUE, 1);
-            assertThat(answer(acquire)).isInstanceOf(Reply.Granted.class);
-            assertThat(answer(new Command.Release(claim))).isEqualTo(new Reply.Released());
+            assertThat(answer(store, mutex(claim, Waiting.QUEUE))).isInstanceOf(Reply.Granted.class);
+            assertThat(answer(store, new Command.Release(claim))).isEqualTo(new Reply.Released());
         }
         return server.requests() - before;
     }

@@ -1,20 +1,18 @@
 package dev.holdfast.store.register.client;
 
+import static dev.holdfast.store.register.Commands.mutex;
+import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.register.Arrival;
+import dev.holdfast.store.register.Commands;
 import dev.holdfast.store.register.RegisterTraits.Clock;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.machine.ArrivalCodec;
@@ -64,32 +62,24 @@ class NoticedClaimsTest {
     void releaseLearnsAtOnceOfAllThatAreVoid(Since since) {
         try (SystemTime time = new SystemTime("noticed-claims-test");
                 RegisterStore store = RegisterStore.over(server.connect(), time)) {
-            SessionId holder = ((Reply.SessionOpened) answer(store, new Command.OpenSession(TTL, "holder"))).session();
+            SessionId holder = open(store, TTL);
             ClaimRef held = new ClaimRef(NAME, holder, 1);
-            assertThat(answer(store, acquire(held))).isInstanceOf(Reply.Granted.class);
+            assertThat(Commands.answer(store, mutex(held, Waiting.QUEUE))).isInstanceOf(Reply.Granted.class);
             for (int i = 0; i < CLAIMS; i++) {
                 SessionId session = answer(others.openSession(TTL, "other")).id();
                 announce(session, holder);
                 since.befall(others, session);
             }
             long before = server.requests();
-            assertThat(answer(store, new Command.Release(held))).isInstanceOf(Reply.Released.class);
+            assertThat(Commands.answer(store, new Command.Release(held))).isInstanceOf(Reply.Released.class);
             assertThat(server.requests() - before).isLessThanOrEqualTo(2);
         }
     }
 
     private void announce(SessionId session, SessionId holder) {
-        Arrival arrival =
-                ArrivalCodec.encode(acquire(new ClaimRef(NAME, session, 1)), new SessionRecord(0, "other", TTL));
+        Arrival arrival = ArrivalCodec.encode(
+                mutex(new ClaimRef(NAME, session, 1), Waiting.QUEUE), new SessionRecord(0, "other", TTL));
         assertThat(answer(others.announce(arrival, Map.of(holder, MailCodec.encode(arrival, 1)))))
                 .contains(0L);
-    }
-
-    private static Acquire acquire(ClaimRef claim) {
-        return new Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.QUEUE, 1);
-    }
-
-    private static Reply answer(RegisterStore store, Command command) {
-        return answer(store.execute(command, CallerMode.ASYNC));
     }
 }

@@ -1,18 +1,16 @@
 package dev.holdfast.store.register.client;
 
+import static dev.holdfast.store.register.Commands.answer;
+import static dev.holdfast.store.register.Commands.mutex;
+import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Environment;
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.register.ConditionalWrite;
@@ -41,19 +39,13 @@ class SweeperTest {
     @AutoClose
     private final SystemTime system = new SystemTime("sweeper-test");
 
-    private static Reply answer(RegisterStore store, Command command) {
-        return store.execute(command, CallerMode.ASYNC).toCompletableFuture().join();
-    }
-
     private static SessionId session(RegisterStore store) {
-        Command.OpenSession open = new Command.OpenSession(Duration.ofDays(1), "one");
-        return ((Reply.SessionOpened) answer(store, open)).session();
+        return open(store, Duration.ofDays(1));
     }
 
     private static void acquire(RegisterStore store, SessionId session, int number) {
         ClaimRef claim = new ClaimRef(new ResourceName("order-" + number), session, number);
-        Acquire acquire = new Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.TRY, 1);
-        assertThat(answer(store, acquire)).isInstanceOf(Reply.Granted.class);
+        assertThat(answer(store, mutex(claim, Waiting.TRY))).isInstanceOf(Reply.Granted.class);
     }
 
     private int records(MemoryAdapter adapter) {
