@@ -228,6 +228,8 @@ class DistributionTest {
                 .redirectOutput(output.toFile())
                 .redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().keySet().removeIf(name -> name.startsWith("HOLDFAST_"));
+        // A busy machine may keep a server waiting for longer than the default.
+        builder.environment().put("HOLDFAST_STORE_TIMEOUT", "60s");
         builder.environment().putAll(environment);
         builder.environment().put("HOME", temporary.toString());
         Process process = builder.start();
