@@ -55,7 +55,7 @@ public enum Rule {
     /** An expired hold is not handed over. */
     NO_LATE_HAND_OFF("C8", "no hand-off past the deadline"),
     /** With strict order, holds of one process don't pass a claim of another for longer than the window lasts. */
-    PASSED_OVER("C8", "nobody is passed over"),
+    PASSED_OVER("C22", "nobody is passed over"),
     /** A closed client grants nothing, has no waiters and sends nothing. */
     CLOSED("C9", "closed is closed"),
     /** No write of an earlier grant follows one of a later grant. */

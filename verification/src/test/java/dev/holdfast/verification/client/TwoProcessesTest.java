@@ -316,7 +316,7 @@ class TwoProcessesTest {
     @Test
     @DisplayName("with a budget of zero, nobody is passed for longer than an answer counts, "
             + "which is from the sending of its question on")
-    @Tag("C8")
+    @Tag("C22")
     void strictWindow() throws Exception {
         Strict strict = new Strict();
         List<QueuedThread> here = strict.queueHere(4);
@@ -350,7 +350,7 @@ class TwoProcessesTest {
 
     @Test
     @DisplayName("with a budget of zero, an answer about an earlier grant does not count for the next one")
-    @Tag("C8")
+    @Tag("C22")
     void strictWindowOfEarlierGrant() throws Exception {
         Strict strict = new Strict();
         List<QueuedThread> before = strict.queueHere(2);
