@@ -146,7 +146,7 @@ final class RemoteRegister {
                     } else if (method.getName().equals("listen")) {
                         server.listen(remote((RegisterListener) arguments[0], distance));
                         return null;
-                    } else if (method.getName().equals("watch")) {
+                    } else if (method.getName().equals("watchSessions")) {
                         watched.put(number, (Set<?>) arguments[0]);
                     }
                     return CompletionStage.class.isAssignableFrom(method.getReturnType())
