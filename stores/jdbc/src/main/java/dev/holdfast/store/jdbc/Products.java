@@ -101,7 +101,10 @@ final class Products {
         FailureKind kind = FailureKind.whileConnecting(failure);
         return kind.reason() == Reason.UNAVAILABLE
                 ? new StoreException(
-                        Reason.UNAVAILABLE, Effect.NONE, "the database can't be reached or used: " + failure.getMessage(), failure)
+                        Reason.UNAVAILABLE,
+                        Effect.NONE,
+                        "the database can't be reached or used: " + failure.getMessage(),
+                        failure)
                 : kind.failure(failure, Effect.NONE);
     }
 }
