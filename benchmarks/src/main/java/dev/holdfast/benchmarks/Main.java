@@ -6,6 +6,7 @@ import dev.holdfast.benchmarks.report.Table;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 
 /** The command: runs workloads, prints the tables, and on request writes the pages. */
 final class Main {
@@ -26,6 +27,9 @@ final class Main {
         if (options.wantsHelp()) {
             out.println(Options.USAGE);
             return;
+        }
+        if (options.pictures().isPresent()) {
+            Files.createDirectories(options.pictures().get()); // or fail before anything is measured
         }
         Results results = new Driver(options, System.err).run();
         Table.boards(results).forEach(out::println);
