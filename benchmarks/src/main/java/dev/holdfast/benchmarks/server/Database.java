@@ -97,14 +97,14 @@ public record Database(Servers.Kind kind, Path place, String url) {
         }
     }
 
-    /** Executes a statement, in a transaction of its own. */
+    /** Executes a statement in a separate transaction. */
     public void execute(String sql) {
         Connection connection = connect();
         execute(connection, sql);
         close(connection);
     }
 
-    /** Executes statements, each in a transaction of its own. */
+    /** Executes statements, each in a separate transaction. */
     public static void execute(Connection connection, String... statements) {
         try (Statement statement = connection.createStatement()) {
             for (String sql : statements) {

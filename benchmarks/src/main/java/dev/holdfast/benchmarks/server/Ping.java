@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Sends the smallest request that the server replies to as to a lock's, on a connection of its own, and waits for the
+ * Sends the smallest request that the server replies to as to a lock's, on a separate connection, and waits for the
  * reply: that is how long one takes under the present load. On servers that confirm writes, it writes.
  */
 public record Ping(Runnable request, Runnable end) implements AutoCloseable {
@@ -37,7 +37,7 @@ public record Ping(Runnable request, Runnable end) implements AutoCloseable {
                 () -> client.shutdown(Duration.ZERO, Duration.ofSeconds(1)));
     }
 
-    /** An update of a row of its own, in autocommit mode. */
+    /** An update of a separate row, in autocommit mode. */
     private static Ping ofSql(Database database) {
         long id = ProcessHandle.current().pid();
         database.once("ping", () -> database.execute("CREATE TABLE ping (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)"));

@@ -56,7 +56,7 @@ public final class Configuration {
         return of(environment);
     }
 
-    /** Where a file is looked up: the user's, then that of the machine. */
+    /** The files in the order in which they are searched: the user's, then the machine's. */
     public static List<Path> files(Map<String, String> environment) {
         Path ofUser = directory(environment, "XDG_CONFIG_HOME", ".config");
         return ofUser == null ? List.of(SYSTEM_FILE) : List.of(ofUser.resolve("config"), SYSTEM_FILE);

@@ -159,7 +159,7 @@ class KindPolicy {
             return true;
         }
 
-        /** Each permit has a grant of its own: none is kept while the store is asked. */
+        /** Each permit has a separate grant: none is kept while the store is asked. */
         @Override
         HandOver handOver(long cohortBudgetNanos, StoreTraits traits) {
             return cohortBudgetNanos > 0 ? HandOver.BUDGETED : HandOver.NEVER;

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** Changes the lease of a hold that has one of its own. */
+/** Changes the fixed lease of a hold. */
 public final class LeaseExtension {
 
     public static final Duration SHORTEST = Duration.ofMillis(200);

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * live. It counts how often its owner has acquired and not released it; the counts belong to the owner thread alone,
  * and a hold that owns itself is acquired once.
  *
- * <p>It has more than 500 lines because it implements all of the API of a hold: each part in an object of its own would
+ * <p>It has more than 500 lines because it implements all of the API of a hold: each part in a separate object would
  * take heap for every held lock.
  */
 public class LocalHold implements HoldHandle {

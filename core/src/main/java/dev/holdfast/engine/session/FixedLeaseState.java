@@ -108,7 +108,7 @@ public final class FixedLeaseState {
         clearDoubt(stepsWhenSent);
     }
 
-    /** The store has answered a request that was sent when so many steps of the wall clock had been seen. */
+    /** The store has replied to a request that was sent after this number of steps of the wall clock. */
     public void clearDoubt(long stepsWhenSent) {
         clearedSteps = Math.max(clearedSteps, stepsWhenSent);
     }

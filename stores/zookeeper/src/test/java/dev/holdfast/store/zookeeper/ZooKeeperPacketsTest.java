@@ -69,7 +69,7 @@ class ZooKeeperPacketsTest {
         return Holdfast.builder(store).sessionTtl(Duration.ofMinutes(5)).build();
     }
 
-    /** Requests this many permits, each by itself and all at once, and returns those that were granted. */
+    /** Requests this many permits, one by one and all at once, and returns those that were granted. */
     private static List<Permits> crowd(Holdfast client, String refusal) throws Exception {
         DistributedSemaphore semaphore = client.semaphore("crowd", CROWD);
         List<CompletableFuture<Permits>> asked = new ArrayList<>();

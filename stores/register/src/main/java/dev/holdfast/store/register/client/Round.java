@@ -383,7 +383,7 @@ final class Round {
 
     /**
      * Whether it has lost to clients that can be notified. Between two turns of theirs the record has no holder, but
-     * they write again before this client can. An announcement to nobody would only delay it.
+     * they write again before this client can. An announcement that notifies no one would only delay it.
      */
     private boolean isOutpaced() {
         return competition.hasLost() && (lane.isCrowded() || !lane.toNotify().isEmpty());
