@@ -122,12 +122,16 @@ class SqliteHousekeepingTest extends OnManualTime {
         }
     }
 
-    /** The locks of this process, sorted. */
+    /**
+     * The locks that this process keeps, sorted. Bytes 120 to 127 of the index of a log are left out: a transaction of
+     * any thread takes them for as long as it lasts (WAL-mode file format, section 2.3.2).
+     */
     private static List<String> locks() throws IOException {
         String own = " " + ProcessHandle.current().pid() + " ";
         return Files.readString(Path.of("/proc/locks"))
                 .lines()
                 .filter(line -> line.contains(own))
+                .filter(line -> !line.matches(".* 12[0-7] 12[0-7]"))
                 .map(line -> line.substring(line.indexOf(' ')))
                 .sorted()
                 .toList();
