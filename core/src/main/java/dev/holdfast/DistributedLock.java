@@ -56,6 +56,8 @@ import org.jspecify.annotations.Nullable;
  *       withdrawn, or ends with the session.
  *   <li>{@link StoreRefusedException}: the store will not serve this client, or its data is damaged.
  *   <li>{@link LockMismatchException}: the name is in use as something else.
+ *   <li>{@link LockDeadlockException}: the wait was the youngest of a deadlock, on a client with {@link
+ *       OnDeadlock#FAIL}. Only methods that wait for others throw it.
  *   <li>{@link LockLostException}: the calling thread still has a lost hold of this lock to close.
  *   <li>{@link ClientClosedException}: the client was closed, before or while waiting.
  * </ul>

@@ -385,6 +385,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         private @Nullable String label;
         private String namePrefix = "";
         private ClientOptions.Start start = ClientOptions.Start.WITH_SESSION;
+        private OnDeadlock onDeadlock = OnDeadlock.REPORT;
         private Optional<Environment> environment = Optional.empty();
         private final List<HoldfastListener> listeners = new ArrayList<>();
 
@@ -506,6 +507,18 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
             return this;
         }
 
+        /**
+         * What happens when threads wait for each other's locks in a circle; {@link OnDeadlock#REPORT} by default. The
+         * search begins when a thread that holds a lock has waited for another one for a second. Before that, and for
+         * all other waits, it costs nothing. Only locks and read-write locks count that a thread holds, without a lease
+         * of their own.
+         */
+        @CanIgnoreReturnValue
+        public Builder onDeadlock(OnDeadlock reaction) {
+            this.onDeadlock = Objects.requireNonNull(reaction, "reaction");
+            return this;
+        }
+
         /** Adds a listener for every acquisition; may be called several times. */
         @CanIgnoreReturnValue
         public Builder listener(HoldfastListener listener) {
@@ -562,7 +575,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
             }
             String shown = label == null ? SystemEnvironment.processLabel(program) : label;
             return new ClientOptions(
-                    sessionTtl, interval, cohortBudget, storeTimeout, shown, List.copyOf(listeners), start);
+                    sessionTtl, interval, cohortBudget, storeTimeout, shown, List.copyOf(listeners), start, onDeadlock);
         }
     }
 }

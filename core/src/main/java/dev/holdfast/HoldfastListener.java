@@ -30,6 +30,12 @@ public interface HoldfastListener {
     default void onSession(SessionEvent event) {}
 
     /**
+     * Threads wait for each other's locks in a circle, one of this client among them. Called once by each client with a
+     * member of the cycle, about two seconds after the last member began to wait.
+     */
+    default void onDeadlock(Deadlock deadlock) {}
+
+    /**
      * A command to the store has ended with a reply, a failure or a time-out. Called after the client has reacted. A
      * reply that comes too late is not reported again.
      */

@@ -41,6 +41,7 @@ class DocumentationTest {
             docs/choosing.md 600
             docs/cli.md 2375
             docs/configuration.md 1525
+            docs/deadlocks.md 400
             docs/faq.md 525
             docs/getting-started.md 775
             docs/glossary.md 725

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.client;
 
+import dev.holdfast.Deadlock;
 import dev.holdfast.Environment;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.Callbacks;
@@ -76,6 +77,17 @@ public record ClientContext(
     /** The exception for a failure of the store; while the client is being closed, one that says so. */
     public RuntimeException storeFailure(String resource, StoreException failure) {
         return isClosing() ? failures.closed() : failures.ofStore(resource, failure);
+    }
+
+    /** Logs a deadlock of which a thread of this client is a member, and reports it. Called once for each. */
+    public void noteDeadlock(Deadlock deadlock) {
+        boolean isEnded = deadlock.members().stream().anyMatch(Deadlock.Member::isEnded);
+        log.warn(
+                "store={} {}. {} Acquire these names in one order everywhere, or together with lockAll.",
+                product(),
+                ResourceName.printable(deadlock.describe()),
+                isEnded ? "The youngest wait is ended (onDeadlock=fail)." : "Nothing was ended (onDeadlock=report).");
+        observers.deadlock(deadlock);
     }
 
     /** Logs the loss of a hold, and wakes threads that wait for one in doubt. */

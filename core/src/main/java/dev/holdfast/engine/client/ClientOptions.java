@@ -1,6 +1,7 @@
 package dev.holdfast.engine.client;
 
 import dev.holdfast.HoldfastListener;
+import dev.holdfast.OnDeadlock;
 import java.time.Duration;
 import java.util.List;
 
@@ -14,6 +15,7 @@ import java.util.List;
  * @param label the description of this client, for people
  * @param listeners the listeners for acquisitions
  * @param start when the client counts as started
+ * @param onDeadlock what happens when threads wait for each other
  */
 public record ClientOptions(
         Duration sessionTtl,
@@ -22,7 +24,8 @@ public record ClientOptions(
         Duration storeTimeout,
         String label,
         List<HoldfastListener> listeners,
-        Start start) {
+        Start start,
+        OnDeadlock onDeadlock) {
 
     /** When a client counts as started. */
     public enum Start {
@@ -35,6 +38,14 @@ public record ClientOptions(
     /** The settings of a client without listeners. */
     public ClientOptions(
             Duration sessionTtl, Duration keepAliveEvery, Duration cohortBudget, Duration storeTimeout, String label) {
-        this(sessionTtl, keepAliveEvery, cohortBudget, storeTimeout, label, List.of(), Start.WITH_SESSION);
+        this(
+                sessionTtl,
+                keepAliveEvery,
+                cohortBudget,
+                storeTimeout,
+                label,
+                List.of(),
+                Start.WITH_SESSION,
+                OnDeadlock.REPORT);
     }
 }

@@ -33,14 +33,19 @@ public record Failures(String store) {
      *
      * @param found the record of the resource; empty if the store has not returned it
      * @param session the session of this client, which may itself be the holder
+     * @param hint what else is known of the reason; may be empty
      */
-    public RuntimeException timedOut(String resource, Duration waited, Optional<LockInfo> found, String session) {
+    public RuntimeException timedOut(
+            String resource, Duration waited, Optional<LockInfo> found, String session, String hint) {
         LockInfo info = found.filter(LockInfo::isHeld).orElse(null);
         if (info == null || info.holders().isEmpty()) {
-            return timedOut(resource, waited);
+            return hint.isEmpty()
+                    ? timedOut(resource, waited)
+                    : new LockWaitTimeoutException(resource, store, waited, hint);
         }
         LockInfo.Holder holder = info.holders().get(0);
-        return new LockWaitTimeoutException(resource, store, waited, inTheWay(info, holder, session), holder);
+        String reason = inTheWay(info, holder, session) + (hint.isEmpty() ? "" : "; " + hint);
+        return new LockWaitTimeoutException(resource, store, waited, reason, holder);
     }
 
     /** As {@code 'worker-7' holds it with token 412 and about 18 s of lease left, with 2 others; 3 waiting}. */

@@ -52,7 +52,11 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         throw request.isTry() || request.wasOverdue()
                 ? request.takenOrTimedOut()
                 : resources.lookup.timedOut(
-                        resources.partition(name), name, Duration.ofNanos(terms.waitNanos()), Long.MAX_VALUE);
+                        resources.partition(name),
+                        name,
+                        Duration.ofNanos(terms.waitNanos()),
+                        Long.MAX_VALUE,
+                        resources.ownHoldHint(name));
     }
 
     private Request request(AcquireTerms terms) {
@@ -110,7 +114,9 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
 
     private @Nullable LocalHold awaitEnd(Object blocker, Request request) throws InterruptedException {
         long waitNanos = request.terms.waitNanos();
-        long deadline = resources.context.environment().monotonicNanos() + request.limitNanos();
+        long start = resources.context.environment().monotonicNanos();
+        long deadline = start + request.limitNanos();
+        Thread owner = resources.waits.isSearched() && !request.isTry() ? request.owner() : null;
         LocalSynchronizer resource = resources.enter(name, mode.spec(), request);
         if (request.isAskedFor()) {
             resources
@@ -127,7 +133,8 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                 Trampoline.flush();
                 boolean isInterrupted = Thread.interrupted();
                 wasInterrupted |= isInterrupted;
-                long left = deadline - resources.context.environment().monotonicNanos();
+                long now = resources.context.environment().monotonicNanos();
+                long left = deadline - now;
                 // Checked last: a wait for another lock in between could have consumed the wake-up that is meant for
                 // parking below.
                 if (request.isDone()) {
@@ -149,8 +156,17 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                         }
                         return null;
                     }
-                } else {
+                } else if (owner == null) {
                     park(blocker, resource, request, deadline, left);
+                } else {
+                    long untilAdded = start + NestedWaits.ADDED_AFTER_NANOS - now;
+                    if (untilAdded <= 0) {
+                        resources.waits.add(request, resource, owner, start);
+                        owner = null;
+                    } else {
+                        long next = Math.min(left, untilAdded);
+                        park(blocker, resource, request, now + next, next);
+                    }
                 }
             }
         } finally {

@@ -45,10 +45,19 @@ public class LocalHold implements HoldHandle {
     /** The thread that owns it; null for a hold that owns itself. */
     final @Nullable Thread owner;
 
+    /** The thread that requested it, as {@link Request#requester} has it. */
+    private final int requester;
+
     private int depth = 1;
 
     /** How many acquisitions were exclusive. */
     private int exclusiveDepth;
+
+    /** The end of a release, with its stage for users. */
+    private static final class Release extends CompletableFuture<ReleaseOutcome> {
+        /** Null until a user asks for it. Guarded by the lock of the resource. */
+        private @Nullable UserStage<ReleaseOutcome> userStage;
+    }
 
     private final HoldIssuer issuer;
     private final Grant grant;
@@ -76,10 +85,7 @@ public class LocalHold implements HoldHandle {
     volatile @Nullable StoreException notReleased;
 
     /** The end of the outermost release. Guarded by the lock of the resource. */
-    private @Nullable CompletableFuture<ReleaseOutcome> release;
-
-    /** Guarded by the lock of the resource. */
-    private @Nullable UserStage<ReleaseOutcome> userRelease;
+    private @Nullable Release release;
 
     /** Guarded by the lock of the resource. */
     private @Nullable LossListeners listeners;
@@ -88,7 +94,8 @@ public class LocalHold implements HoldHandle {
     private final Sharing sharing;
 
     public LocalHold(HoldIssuer issuer, Grant grant, Request request, long token) {
-        this.owner = request.owner;
+        this.owner = request.owner();
+        this.requester = request.requester;
         this.issuer = issuer;
         this.grant = grant;
         this.sharing = request.mode.sharing();
@@ -172,6 +179,26 @@ public class LocalHold implements HoldHandle {
         if (how == Sharing.EXCLUSIVE) {
             exclusiveDepth++;
         }
+    }
+
+    /**
+     * Whether it blocks others until its owner, a thread, releases it: no one else can, and its lease does not end
+     * while its client lives.
+     */
+    boolean isLastingAndOwned() {
+        return owner != null && grant.claim.fixedLease == null && isLive();
+    }
+
+    /** Whether it owns itself, and this thread requested it. */
+    boolean isUnownedFor(Thread thread) {
+        return owner == null && requester == Request.idOf(thread);
+    }
+
+    /** What a thread should know that requested it, did not release it, and waited for it. */
+    String unownedHint() {
+        return "this thread itself acquired a hold of it, with token " + token
+                + ", that belongs to no thread and is not released: it waits for itself, unless another thread "
+                + "releases that hold";
     }
 
     /** Whether its owner is a thread that has died. */
@@ -374,13 +401,14 @@ public class LocalHold implements HoldHandle {
         UserStage<ReleaseOutcome> outermost;
         resource().lock();
         try {
-            if (end != release) {
+            Release present = release;
+            if (present == null || end != present) {
                 return end.minimalCompletionStage();
             }
-            if (userRelease == null) {
-                userRelease = new UserStage<>();
+            if (present.userStage == null) {
+                present.userStage = new UserStage<>();
             }
-            outermost = userRelease;
+            outermost = present.userStage;
         } finally {
             resource().unlock();
         }
@@ -535,9 +563,9 @@ public class LocalHold implements HoldHandle {
 
     /** The stage of the outermost release. Called under the lock of the resource. */
     CompletableFuture<ReleaseOutcome> releaseStage() {
-        CompletableFuture<ReleaseOutcome> stage = release;
+        Release stage = release;
         if (stage == null) {
-            stage = new CompletableFuture<>();
+            stage = new Release();
             release = stage;
         }
         return stage;

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class LocalResources implements SessionUser {
     public final ClientContext context;
     public final HolderLookup lookup;
+    final NestedWaits waits;
     private final Partitions partitions;
     /** By the number of the partition; null for a partition that was never used. */
     private final AtomicReferenceArray<ConcurrentMap<ResourceName, LocalSynchronizer>> resources;
@@ -38,6 +39,7 @@ public final class LocalResources implements SessionUser {
         this.context = partitions.context;
         this.lookup = new HolderLookup(context);
         this.partitions = partitions;
+        this.waits = new NestedWaits(this);
         this.resources = new AtomicReferenceArray<>(partitions.count());
     }
 
@@ -135,6 +137,17 @@ public final class LocalResources implements SessionUser {
             throw new IllegalArgumentException("The store " + context.product()
                     + " doesn't support leases that outlive their client, so '" + name + "' can't have one");
         }
+    }
+
+    /**
+     * A sentence for a wait that timed out, if the calling thread may have waited for itself; empty if not.
+     *
+     * @param name what it waited for
+     */
+    public String ownHoldHint(ResourceName name) {
+        LocalSynchronizer resource = resource(name);
+        LocalHold hold = resource == null ? null : resource.unownedHoldFor(Thread.currentThread());
+        return hold == null ? "" : hold.unownedHint();
     }
 
     // ---- Sessions

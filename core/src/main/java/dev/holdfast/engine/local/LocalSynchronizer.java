@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -132,7 +133,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     }
 
     private void admit(Request request, DeferredActions deferred) {
-        LocalHold lostHold = claims.lostHoldOf(request.owner);
+        LocalHold lostHold = claims.lostHoldOf(request.owner());
         if (lostHold != null) {
             request.fail(() -> new LockLostException(lossOf(lostHold)), deferred);
         } else if (context().isClosing()) {
@@ -208,6 +209,23 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             }
             request.abandon();
             queue.remove(request);
+            proceed(deferred);
+            return true;
+        });
+    }
+
+    /**
+     * Ends a request with an exception.
+     *
+     * @return false if it had ended before
+     */
+    boolean fail(Request request, Supplier<RuntimeException> why) {
+        return decide(deferred -> {
+            if (request.isDone()) {
+                return false;
+            }
+            queue.remove(request);
+            request.fail(why, deferred);
             proceed(deferred);
             return true;
         });
@@ -453,6 +471,69 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     @Override
     public boolean isHeldExclusively() {
         return grants.exclusiveHold() != null;
+    }
+
+    /**
+     * A hold for which a request waits.
+     *
+     * @param isBehindWriter whether the request is a reader behind a writer, which waits for the hold
+     */
+    record Blocker(LocalHold hold, boolean isBehindWriter) {}
+
+    /**
+     * The holds of threads of this process for which a request waits, and which last until they are released; empty if
+     * it no longer waits. A reader waits for readers only behind a writer of this process.
+     */
+    List<Blocker> blockersOf(Request request) {
+        List<Blocker> blockers = new ArrayList<>();
+        lock();
+        try {
+            if (request.isQueued() && !request.isDone()) {
+                boolean isExclusive = !request.isShare() || queue.hasBefore(request, before -> !before.isShare());
+                for (Grant grant = grants.first(); grant != null; grant = grant.next) {
+                    for (LocalHold hold : grant.holds()) {
+                        if (hold.isLastingAndOwned() && (isExclusive || !hold.isShare())) {
+                            blockers.add(new Blocker(hold, request.isShare() && hold.isShare()));
+                        }
+                    }
+                }
+            }
+        } finally {
+            unlock();
+        }
+        return blockers;
+    }
+
+    /** Does something with each hold of a thread of this process. */
+    void eachOwnedHold(Consumer<LocalHold> action) {
+        LocalHold exclusive = grants.exclusiveHold();
+        if (exclusive != null) {
+            action.accept(exclusive);
+        } else if (policy.hasReaders()) {
+            decide(deferred -> grants.all()).forEach(grant -> holdsOf(grant).forEach(action));
+        }
+    }
+
+    private List<LocalHold> holdsOf(Grant grant) {
+        return decide(deferred -> grant.holds());
+    }
+
+    /** A hold that owns itself and that a thread requested; null if there is none. */
+    @Nullable
+    LocalHold unownedHoldFor(Thread thread) {
+        lock();
+        try {
+            for (Grant grant = grants.first(); grant != null; grant = grant.next) {
+                for (LocalHold hold : grant.holds()) {
+                    if (hold.isUnownedFor(thread)) {
+                        return hold;
+                    }
+                }
+            }
+            return null;
+        } finally {
+            unlock();
+        }
     }
 
     @Override

@@ -28,8 +28,11 @@ public final class Request {
     final Mode mode;
     final AcquireTerms terms;
 
-    /** The thread that will own the hold; null for a hold that owns itself. */
-    final @Nullable Thread owner;
+    /**
+     * The id of the thread that requested it, of which the low half is unique enough; 0 if the engine did. Not the
+     * thread: a hold that owns itself may outlive it.
+     */
+    final int requester;
 
     /** The thread that parks for it; null if none does. */
     final @Nullable Thread waiter;
@@ -89,7 +92,7 @@ public final class Request {
             @Nullable AcquisitionObserver observer) {
         this.context = context;
         this.name = name;
-        this.owner = mode.isOwned() ? waiter : null;
+        this.requester = audience == Audience.USER ? idOf(Thread.currentThread()) : 0;
         this.waiter = waiter;
         this.mode = mode;
         this.stage = stage;
@@ -98,7 +101,17 @@ public final class Request {
         this.observer = observer;
     }
 
+    static int idOf(Thread thread) {
+        return (int) thread.getId();
+    }
+
     // ---- What it asks for
+
+    /** The thread that will own the hold; null for a hold that owns itself. */
+    @Nullable
+    Thread owner() {
+        return mode.isOwned() ? waiter : null;
+    }
 
     /** How much of the capacity it needs. */
     public int weight() {

@@ -140,6 +140,16 @@ final class RequestQueue {
         return false;
     }
 
+    /** Whether a request before another one matches. */
+    boolean hasBefore(Request request, Predicate<Request> condition) {
+        for (Place place = head; place != null && place.request != request; place = place.next) {
+            if (condition.test(place.request)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Ends the requests that match. */
     void end(Predicate<Request> condition, Consumer<Request> end) {
         for (Place place = head; place != null; place = place.next) {

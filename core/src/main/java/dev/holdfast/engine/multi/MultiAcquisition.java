@@ -102,7 +102,8 @@ final class MultiAcquisition {
                         last.resources().partition(last.resource()),
                         last.resource(),
                         wait.most().orElseThrow(),
-                        wait.leftForAnswers(Long.MAX_VALUE));
+                        wait.leftForAnswers(Long.MAX_VALUE),
+                        last.resources().ownHoldHint(last.resource()));
         if (lost != null) {
             timeout.addSuppressed(lost);
         }

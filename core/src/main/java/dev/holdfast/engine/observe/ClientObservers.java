@@ -1,6 +1,7 @@
 package dev.holdfast.engine.observe;
 
 import dev.holdfast.AcquisitionListener;
+import dev.holdfast.Deadlock;
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.HoldfastListener.AcquireRequest;
 import dev.holdfast.HoldfastListener.SessionEvent;
@@ -92,6 +93,16 @@ public final class ClientObservers {
             for (HoldfastListener listener : listeners) {
                 guarded(() -> listener.onSession(event));
             }
+        }
+    }
+
+    /** Reports a deadlock. Called without any lock of the engine. */
+    public void deadlock(Deadlock deadlock) {
+        if (FlightRecorder.isInitialized()) {
+            JfrEvents.record(deadlock, store);
+        }
+        for (HoldfastListener listener : listeners) {
+            guarded(() -> listener.onDeadlock(deadlock));
         }
     }
 

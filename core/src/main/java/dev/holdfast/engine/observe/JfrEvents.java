@@ -1,6 +1,7 @@
 package dev.holdfast.engine.observe;
 
 import dev.holdfast.AcquisitionListener;
+import dev.holdfast.Deadlock;
 import dev.holdfast.HoldfastListener.AcquireRequest;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
@@ -87,6 +88,36 @@ final class JfrEvents implements AcquisitionListener {
     @Enabled(false)
     @StackTrace(false)
     static final class HandOver extends OfResource {}
+
+    /** Threads wait for each other. */
+    @Name("dev.holdfast.Deadlock")
+    @Category("Holdfast")
+    @Label("Lock Deadlock")
+    @Description("Threads of one or several processes wait for each other's locks in a circle")
+    @StackTrace(false)
+    static final class Cycle extends Event {
+        @Label("Members")
+        int members;
+
+        @Label("Description")
+        @Nullable
+        String description;
+
+        @Label("Store")
+        @Nullable
+        String store;
+    }
+
+    /** Records a deadlock. */
+    static void record(Deadlock deadlock, String store) {
+        Cycle event = new Cycle();
+        if (event.shouldCommit()) {
+            event.members = deadlock.members().size();
+            event.description = deadlock.describe();
+            event.store = store;
+            event.commit();
+        }
+    }
 
     private final AcquireRequest request;
     private final Wait wait = new Wait();

@@ -34,11 +34,16 @@ public final class HolderLookup {
         this.context = context;
     }
 
-    /** The exception for a wait that has timed out, with the holder if the store answers in time. */
-    public RuntimeException timedOut(Partition partition, ResourceName name, Duration waited, long mostNanos) {
+    /**
+     * The exception for a wait that has timed out, with the holder if the store answers in time.
+     *
+     * @param hint what else is known; may be empty
+     */
+    public RuntimeException timedOut(
+            Partition partition, ResourceName name, Duration waited, long mostNanos, String hint) {
         CompletableFuture<Optional<LockInfo>> answer = ask(partition, name);
         boolean isAnswered = BoundedWait.await(context.environment(), answer, limit(waited, mostNanos));
-        return timedOut(partition, name, waited, isAnswered ? answer.join() : Optional.empty());
+        return timedOut(partition, name, waited, isAnswered ? answer.join() : Optional.empty(), hint);
     }
 
     /** The same without blocking: completes with the exception, and in time. */
@@ -50,7 +55,7 @@ public final class HolderLookup {
             alarm.cancel();
             bounded.complete(found);
         });
-        return bounded.thenApply(found -> timedOut(partition, name, waited, found));
+        return bounded.thenApply(found -> timedOut(partition, name, waited, found, ""));
     }
 
     private static long limit(Duration waited, long mostNanos) {
@@ -58,9 +63,9 @@ public final class HolderLookup {
     }
 
     private RuntimeException timedOut(
-            Partition partition, ResourceName name, Duration waited, Optional<LockInfo> found) {
+            Partition partition, ResourceName name, Duration waited, Optional<LockInfo> found, String hint) {
         Session own = partition.keeper.current();
-        return context.failures().timedOut(name.value(), waited, found, own == null ? "" : own.id.value());
+        return context.failures().timedOut(name.value(), waited, found, own == null ? "" : own.id.value(), hint);
     }
 
     /** Completes with the store's record; empty if there is none or the store does not answer. Never fails. */

@@ -2,6 +2,7 @@ package dev.holdfast.micrometer;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.AcquisitionListener;
+import dev.holdfast.Deadlock;
 import dev.holdfast.HoldfastListener;
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -9,8 +10,8 @@ import java.util.Collection;
 import java.util.Set;
 
 /**
- * The meters of one client: waits and holds by outcome, losses by cause, renewals, round trips to the store by command,
- * and gauges of what is held, waited for and alive.
+ * The meters of one client: waits and holds by outcome, losses by cause, deadlocks, renewals, round trips to the store
+ * by command, and gauges of what is held, waited for and alive.
  *
  * <pre>{@code
  * Holdfast holdfast = Holdfast.builder("postgresql://db/orders")
@@ -58,6 +59,11 @@ public final class HoldfastMetrics implements HoldfastListener {
     public void onSession(SessionEvent event) {
         gauges.session(event);
         catalog.of(event).increment();
+    }
+
+    @Override
+    public void onDeadlock(Deadlock deadlock) {
+        catalog.deadlocks().increment();
     }
 
     @Override

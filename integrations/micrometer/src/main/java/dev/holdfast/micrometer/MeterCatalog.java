@@ -85,6 +85,13 @@ final class MeterCatalog {
                         .register(registry));
     }
 
+    Counter deadlocks() {
+        return Counter.builder("holdfast.deadlocks")
+                .description("Cycles of threads that waited for each other's locks")
+                .tags("client", client)
+                .register(registry);
+    }
+
     Counter of(SessionEvent event) {
         // Rare: once in a keep-alive.
         return Counter.builder("holdfast.session.events")

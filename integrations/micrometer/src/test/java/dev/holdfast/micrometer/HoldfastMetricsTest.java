@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.Deadlock;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
@@ -183,6 +184,18 @@ class HoldfastMetricsTest {
         assertThat(gauge("holdfast.sessions", "state", "lost")).isZero();
         store.client().close();
         assertThat(gauge("holdfast.sessions", "state", "live")).isZero();
+    }
+
+    @Test
+    @DisplayName("count deadlocks")
+    void deadlocks() {
+        SimpleMeterRegistry own = new SimpleMeterRegistry();
+        HoldfastMetrics metrics = HoldfastMetrics.of(own);
+        Deadlock.Member member =
+                new Deadlock.Member("alice", "s", "one", "a", 1, "", "b", false, Duration.ofSeconds(1), false);
+        metrics.onDeadlock(new Deadlock(List.of(member, member)));
+        metrics.onDeadlock(new Deadlock(List.of(member, member)));
+        assertThat(own.get("holdfast.deadlocks").counter().count()).isEqualTo(2);
     }
 
     private double sessionEvents(String event) {

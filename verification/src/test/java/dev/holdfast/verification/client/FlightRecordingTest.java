@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.World;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -57,6 +59,35 @@ class FlightRecordingTest {
                 .containsExactlyInAnyOrder("released", "released", "lost");
         assertThat(named(events, "Loss")).hasSize(1).allMatch(event -> "removed".equals(event.getString("cause")));
         assertThat(events).allMatch(event -> "mutex".equals(event.getString("kind")));
+    }
+
+    @Test
+    @DisplayName("and of deadlocks, with their members")
+    void deadlocks() throws Exception {
+        Path file = directory.resolve("deadlocks.jfr");
+        try (World world = World.still();
+                Recording recording = new Recording()) {
+            recording.enable("dev.holdfast.Deadlock");
+            recording.start();
+            Holdfast client = world.client("alice");
+            Actor one = world.actor("one");
+            Actor two = world.actor("two");
+            one.run(() -> client.lock("first").lock());
+            two.run(() -> client.lock("second").lock());
+            Doing<Hold> forward = one.startWaiting(() -> client.lock("second").acquire());
+            Doing<Hold> back = two.startWaiting(() -> client.lock("first").acquire());
+            world.advance(Duration.ofSeconds(2));
+            recording.stop();
+            recording.dump(file);
+            assertThat(forward.isDone() || back.isDone()).isFalse();
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream()
+                .filter(event -> event.getEventType().getName().equals("dev.holdfast.Deadlock"))
+                .toList();
+        assertThat(events).singleElement().satisfies(event -> {
+            assertThat(event.getInt("members")).isEqualTo(2);
+            assertThat(event.getString("description")).contains("'first'", "'second'", "thread one", "thread two");
+        });
     }
 
     private static List<RecordedEvent> named(List<RecordedEvent> events, String name) {

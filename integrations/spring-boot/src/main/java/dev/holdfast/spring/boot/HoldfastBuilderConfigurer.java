@@ -81,6 +81,7 @@ public final class HoldfastBuilderConfigurer {
                 .storeTimeout(properties.storeTimeout())
                 .cohortBudget(properties.cohortBudget())
                 .namePrefix(properties.namePrefix())
+                .onDeadlock(properties.onDeadlock())
                 .program(program);
         if (properties.keepAliveEvery() != null) {
             builder.keepAliveEvery(properties.keepAliveEvery());

@@ -1,5 +1,6 @@
 package dev.holdfast.spring.boot;
 
+import dev.holdfast.OnDeadlock;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param keepAliveEvery Time between keep-alives of the session: at most a third of its ttl, which is the default.
  * @param storeTimeout How long the store may be silent before waiting calls fail.
  * @param cohortBudget How long threads of this application may hand over a lock among themselves while others wait.
+ * @param onDeadlock Reaction when threads wait for each other's locks in a circle.
  * @param shutdownPhase Phase in which clients close: web servers, schedulers and listeners in higher phases stop
  *     earlier, connections in lower phases later.
  * @param healthTimeout How long a health check may take.
@@ -57,6 +59,7 @@ record HoldfastProperties(
         @AnnotationDuration @Nullable Duration keepAliveEvery,
         @AnnotationDuration @DefaultValue("10s") Duration storeTimeout,
         @AnnotationDuration @DefaultValue("10ms") Duration cohortBudget,
+        @DefaultValue("report") OnDeadlock onDeadlock,
         @DefaultValue("" + HoldfastLifecycle.DEFAULT_PHASE) int shutdownPhase,
         @AnnotationDuration @DefaultValue("2s") Duration healthTimeout,
         @DefaultValue Metrics metrics,

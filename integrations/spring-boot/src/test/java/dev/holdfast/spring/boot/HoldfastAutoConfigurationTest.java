@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastListener;
+import dev.holdfast.LockDeadlockException;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
@@ -13,6 +14,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -329,6 +333,40 @@ class HoldfastAutoConfigurationTest {
                         assertThat(other.lock("nightly-report").tryAcquire()).isPresent();
                     }
                 });
+    }
+
+    @Test
+    @DisplayName("ends a wait of a deadlock, if a property says so")
+    void onDeadlock() {
+        runner.withPropertyValues(
+                        "holdfast.store=memory:", "holdfast.open-at-startup=true", "holdfast.on-deadlock=fail")
+                .run(context -> {
+                    Holdfast holdfast = context.getBean(Holdfast.class);
+                    CyclicBarrier bothHold = new CyclicBarrier(2);
+                    CompletableFuture<Boolean> one = nested(holdfast, "a", "b", bothHold);
+                    CompletableFuture<Boolean> two = nested(holdfast, "b", "a", bothHold);
+                    assertThat(List.of(one.get(1, TimeUnit.MINUTES), two.get(1, TimeUnit.MINUTES)))
+                            .containsExactlyInAnyOrder(true, false);
+                });
+    }
+
+    /** Whether it got both locks, and not a deadlock. */
+    private static CompletableFuture<Boolean> nested(
+            Holdfast holdfast, String outer, String inner, CyclicBarrier bothHold) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try (Hold held = holdfast.lock(outer).acquire()) {
+                        bothHold.await();
+                        try (Hold both = holdfast.lock(inner).acquire()) {
+                            return held.isHeld() && both.isHeld();
+                        }
+                    } catch (LockDeadlockException e) {
+                        return false;
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                },
+                task -> new Thread(task).start());
     }
 
     @Test
