@@ -1,10 +1,12 @@
 -- The user of a store that makes no tables (initialize=never): this and nothing else. To be run by the owner of the tables,
--- after postgresql-leases-1.0.sql. Tables in a schema of their own: also GRANT USAGE ON SCHEMA … TO locks.
+-- after postgresql-leases-1.0.sql and postgresql-leases-1.1.sql. Tables in a schema of their own: also GRANT USAGE ON SCHEMA … TO locks.
 CREATE ROLE locks LOGIN PASSWORD 'change-me';
 GRANT SELECT, UPDATE (token_floor, purged) ON holdfast_meta TO locks;
 GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_session TO locks;
 GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_resource TO locks;
 GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_claim TO locks;
 GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_latch TO locks;
+GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_annotation TO locks;
+GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_run TO locks;
 GRANT SELECT, INSERT, DELETE ON holdfast_count TO locks;
 -- For people, after postgresql-show-1.0.sql; no store needs it: GRANT SELECT ON holdfast_show TO …

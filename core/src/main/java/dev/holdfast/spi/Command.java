@@ -269,8 +269,16 @@ public sealed interface Command {
     /**
      * Ends a grant and admits the next waiters in the same step. Answers {@link Reply.Released}, or {@link
      * Reply.Absent} if the store has no such grant. Needs no live session.
+     *
+     * @param isAnnotated whether an {@link Annotate} of the grant was sent, so that a store which keeps annotations
+     *     apart deletes this one
      */
-    record Release(ClaimRef claim) implements OnClaim {
+    record Release(ClaimRef claim, boolean isAnnotated) implements OnClaim {
+        /** The release of a grant that was never annotated. */
+        public Release(ClaimRef claim) {
+            this(claim, false);
+        }
+
         @Override
         public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
             return handler.release(this);
@@ -310,8 +318,14 @@ public sealed interface Command {
      *
      * @param next the claim that is queued at the tail, on the same resource and of the same session; it may wait,
      *     and carries the epoch
+     * @param isAnnotated as for {@link Release}
      */
-    record Yield(ClaimRef claim, Acquire next) implements Claiming {
+    record Yield(ClaimRef claim, Acquire next, boolean isAnnotated) implements Claiming {
+        /** For a grant that was never annotated. */
+        public Yield(ClaimRef claim, Acquire next) {
+            this(claim, next, false);
+        }
+
         /**
          * Checks that both are of one resource and session, and that the second waits.
          *
@@ -382,6 +396,47 @@ public sealed interface Command {
         @Override
         public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
             return handler.extend(this);
+        }
+    }
+
+    /**
+     * Replaces the annotation of a grant: a text for people and for other clients, which {@link ResourceInfo.Party} of
+     * an inspection has. Acts only if {@code seq} is greater than the last one that acted on this grant. Answers {@link
+     * Reply.Done}, also if it did not act; {@link Reply.Absent} if the store has no such grant; or {@link
+     * Reply.Unsupported} without the feature {@link StoreTraits.Feature#ANNOTATIONS}. Sent only through the store that
+     * opened the session.
+     *
+     * <p>An annotation ends with its grant, and does not pass to the next claim of a {@link Yield}. That of a detached
+     * grant may end with the session. A store may drop one that was not replaced for an hour.
+     *
+     * @param seq increases with each annotation of one grant, from 1
+     * @param text at most {@link #MAX_TEXT_BYTES} bytes of UTF-8, without U+0000; empty for none
+     */
+    record Annotate(ClaimRef claim, long seq, String text) implements OnClaim {
+        /** The longest text, in bytes of UTF-8. */
+        public static final int MAX_TEXT_BYTES = 2_048;
+
+        /**
+         * Checks the number and the text.
+         *
+         * @throws IllegalArgumentException if the sequence number is not positive, or the text is too long or contains
+         *     U+0000 or an unpaired surrogate
+         */
+        public Annotate {
+            checkLeast("A sequence number", seq, 1);
+            byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+            if (utf8.length > MAX_TEXT_BYTES) {
+                throw new IllegalArgumentException(
+                        "An annotation may have at most " + MAX_TEXT_BYTES + " bytes of UTF-8, not " + utf8.length);
+            }
+            if (text.indexOf(0) >= 0 || !new String(utf8, StandardCharsets.UTF_8).equals(text)) {
+                throw new IllegalArgumentException("An annotation must not contain U+0000 or unpaired surrogates");
+            }
+        }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.annotate(this);
         }
     }
 
@@ -484,6 +539,8 @@ public sealed interface Command {
              * All whose name has the prefix. Of each, holders after a number that the store chooses may be left out.
              */
             PREFIX,
+            /** As {@link #PREFIX}, but only those with waiters. A page may be empty although others follow. */
+            WAITED,
             /**
              * The one whose name is the prefix, with all of its holders, page by page; waiters are only in the first
              * page. Each page has the number of holders and their total weight at its time. If two pages have the same

@@ -37,6 +37,8 @@ public interface CommandHandler<R extends @Nullable Object, X extends Exception>
 
     R extend(Command.Extend command) throws X;
 
+    R annotate(Command.Annotate command) throws X;
+
     R setCount(Command.SetCount command) throws X;
 
     R countDown(Command.CountDown command) throws X;
@@ -90,6 +92,11 @@ public interface CommandHandler<R extends @Nullable Object, X extends Exception>
 
         @Override
         default R extend(Command.Extend command) throws X {
+            return onResource(command);
+        }
+
+        @Override
+        default R annotate(Command.Annotate command) throws X {
             return onResource(command);
         }
 

@@ -54,6 +54,31 @@ public record ResourceInfo(
      * @param weight how much it holds or requests
      * @param tokens its token block; empty for a waiter
      * @param remaining what is left of its lease, or of its session's ttl, without renewal
+     * @param ttl the ttl of its session; zero if the store does not know the session any more
+     * @param waited how long a waiter has been in the queue; empty for a holder, for a waiter that an earlier version
+     *     of the program queued, and where the store does not know waiters
+     * @param annotation what its client has {@linkplain Command.Annotate annotated} its grant with; empty if nothing
      */
-    public record Party(ClaimRef claim, String label, int weight, Optional<TokenBlock> tokens, Duration remaining) {}
+    public record Party(
+            ClaimRef claim,
+            String label,
+            int weight,
+            Optional<TokenBlock> tokens,
+            Duration remaining,
+            Duration ttl,
+            Optional<Duration> waited,
+            String annotation) {
+
+        /** The message of the holder: the first line of the annotation. Empty if there is none. */
+        public String message() {
+            int end = annotation.indexOf('\n');
+            return end < 0 ? annotation : annotation.substring(0, end);
+        }
+
+        /** What the owners of this grant wait for: the other lines of the annotation. */
+        public List<String> waits() {
+            int end = annotation.indexOf('\n');
+            return end < 0 ? List.of() : annotation.substring(end + 1).lines().toList();
+        }
+    }
 }

@@ -34,7 +34,9 @@ public final class StoreTraits {
         /** Answers {@link Command.Inspect} in the order of the names. */
         ORDERED_INSPECTION,
         /** Sessions belong to no connection: one survives its connection, and may be used through any. */
-        PORTABLE_SESSIONS
+        PORTABLE_SESSIONS,
+        /** Supports {@link Command.Annotate}. */
+        ANNOTATIONS
     }
 
     /** A class of claims. */

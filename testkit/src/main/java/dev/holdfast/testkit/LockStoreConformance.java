@@ -55,6 +55,9 @@ public abstract class LockStoreConformance {
     final class Views extends ViewRules {}
 
     @Nested
+    final class Annotations extends AnnotationRules {}
+
+    @Nested
     final class Latches extends LatchRules {}
 
     @Nested

@@ -9,7 +9,7 @@ final class ViewMutants {
     private ViewMutants() {}
 
     static Stream<Mutant> all() {
-        return Stream.of(waiting(), listeners(), views(), latches(), input(), parts())
+        return Stream.of(waiting(), listeners(), views(), annotations(), latches(), input(), parts())
                 .flatMap(List::stream);
     }
 
@@ -96,6 +96,40 @@ final class ViewMutants {
                         .inReports(
                                 "            (claim.tokens == null ? waiting : grants).add(claim.ref);\n            last = claim.number;",
                                 "            (claim.tokens == null ? waiting : grants).add(claim.ref);\n            last = claim.number + 1;")
+                        .notInRuns());
+    }
+
+    private static List<Mutant> annotations() {
+        return List.of(
+                Mutant.of("names without waiters are taken for waited", "V9")
+                        .inReports("command.scope() == Inspect.Scope.WAITED && resource.queue.isEmpty()", "false")
+                        .notInRuns(),
+                Mutant.of("a waiter is told to have come just now", "V10")
+                        .inReports("state.now() - claim.queuedAt", "0")
+                        .notInRuns(),
+                Mutant.of("what is left of a session is taken for its ttl", "V11")
+                        .inReports(
+                                "Micros.duration(claim.session.ttl)",
+                                "Micros.duration(claim.microsLeft(state.now() + 1))")
+                        .notInRuns(),
+                Mutant.of("the annotation that arrives last stays", "V12")
+                        .inState("if (command.seq() > grant.annotated) {", "if (command.seq() > 0) {")
+                        .notInRuns(),
+                Mutant.of("a grant begins with the last annotation of its name", "V13")
+                        .inState(
+                                "            grant.annotation = command.text();\n",
+                                "            grant.annotation = command.text();\n            lastTexts.put(grant.resource.name, command.text());\n")
+                        .inState(
+                                "        claim.resource.grants.put(claim.ref, claim);\n",
+                                "        claim.resource.grants.put(claim.ref, claim);\n        claim.annotation = lastTexts.getOrDefault(claim.resource.name, \"\");\n")
+                        .inState(
+                                "    private long numbers;\n",
+                                "    private long numbers;\n    private final Map<ResourceName, String> lastTexts = new HashMap<>();\n")
+                        .notInRuns(),
+                Mutant.of("a waiting claim can be annotated", "V14")
+                        .inExecutor(
+                                "        MemoryClaim grant = state.grant(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.annotate(",
+                                "        MemoryClaim grant = state.claim(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.annotate(")
                         .notInRuns());
     }
 

@@ -76,6 +76,11 @@ final class CommandName implements CommandHandler<String, RuntimeException> {
     }
 
     @Override
+    public String annotate(Command.Annotate command) {
+        return "annotate";
+    }
+
+    @Override
     public String setCount(Command.SetCount command) {
         return "set-count";
     }

@@ -364,6 +364,21 @@ final class SimRegister implements RegisterAdapter {
     }
 
     @Override
+    public CompletionStage<Boolean> annotate(ClaimRef claim, long seq, String text) {
+        return send(Effect.UNKNOWN, () -> server.annotate(claim, seq, text));
+    }
+
+    @Override
+    public CompletionStage<Void> dropAnnotation(ClaimRef claim) {
+        return send(Effect.UNKNOWN, () -> server.dropAnnotation(claim));
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
+        return send(Effect.NONE, () -> server.annotations(claims));
+    }
+
+    @Override
     public CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
         return send(Effect.NONE, () -> server.list(prefix, cursor, limit));
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.store.etcd;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.DamagedRecord;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
@@ -55,6 +56,7 @@ final class EtcdAdapter implements RegisterAdapter {
     private final RegisterTraits traits;
     private final StoreThreads threads;
     private final EtcdSessions sessions;
+    private final EtcdAnnotations annotations;
     private volatile @Nullable EtcdWatches watches;
 
     /**
@@ -68,6 +70,7 @@ final class EtcdAdapter implements RegisterAdapter {
         this.traits = traits;
         this.threads = threads;
         this.sessions = new EtcdSessions(client, keys);
+        this.annotations = new EtcdAnnotations(client, keys);
     }
 
     @Override
@@ -213,6 +216,21 @@ final class EtcdAdapter implements RegisterAdapter {
                         ? Optional.of(
                                 keys.entry(session, found.get(found.size() - 1).key()))
                         : Optional.empty());
+    }
+
+    @Override
+    public CompletionStage<Boolean> annotate(ClaimRef claim, long seq, String text) {
+        return unwrapped(() -> annotations.annotate(claim, seq, text));
+    }
+
+    @Override
+    public CompletionStage<Void> dropAnnotation(ClaimRef claim) {
+        return unwrapped(() -> annotations.drop(claim));
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
+        return unwrapped(() -> annotations.read(claims));
     }
 
     @Override

@@ -23,6 +23,8 @@ import java.util.Optional;
  *   <li>{@code s/<session>}: a session or lease, attached to the etcd lease that has its id, like the next two.
  *   <li>{@code m/<session>}: its mailbox, of which each mail is a version.
  *   <li>{@code c/<session>/<claim>/<name>}: its index: whether the claim holds.
+ *   <li>{@code n/<session>/<claim>/<name>}: the annotation of a grant: a number of eight octets and a text. Attached to
+ *       the lease of the session.
  *   <li>{@code a/<length>/<name>/<session>/<claim>}: an announced claim on a resource, attached to the lease of its
  *       session; with the length of the name, because one name may be the beginning of another.
  *   <li>{@code w/turn}: shows that a client has the turn to clean up, attached to its own lease; {@code w/cursor}:
@@ -113,6 +115,23 @@ final class KeyLayout {
 
     Range claims(SessionId session) {
         return Range.withPrefix(key("c/" + session.value() + "/"));
+    }
+
+    byte[] annotation(ClaimRef claim) {
+        return key("n/" + claim.session().value() + "/" + Long.toString(claim.claim(), RADIX) + "/"
+                + claim.resource().value());
+    }
+
+    static byte[] annotationValue(long seq, String text) {
+        byte[] utf8 = text.getBytes(UTF_8);
+        return ByteBuffer.allocate(Long.BYTES + utf8.length)
+                .putLong(seq)
+                .put(utf8)
+                .array();
+    }
+
+    static String annotationText(byte[] value) {
+        return value.length < Long.BYTES ? "" : new String(value, Long.BYTES, value.length - Long.BYTES, UTF_8);
     }
 
     byte[] arrival(ClaimRef claim) {

@@ -39,10 +39,12 @@ final class PlanRules {
             SqlTemplate.CONTENDED,
             SqlTemplate.IN_USE,
             SqlTemplate.INLINE,
+            SqlTemplate.LEFT_ANNOTATIONS,
             SqlTemplate.NAMES,
             SqlTemplate.SESSIONS_OVER,
             SqlTemplate.SESSIONS_UNUSED,
-            SqlTemplate.UNCOUNTED);
+            SqlTemplate.UNCOUNTED,
+            SqlTemplate.WAITED);
 
     private final String url;
     private final Map<SqlTemplate, String> templates;

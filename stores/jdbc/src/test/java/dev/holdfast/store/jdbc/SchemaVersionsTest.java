@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * There is one version of the tables so far. The next one in these tests adds a table, a nullable column and one with a
+ * The version after the present one, in these tests, adds a table, a nullable column and one with a
  * default.
  */
 @DisplayName("The tables of locks on a server")
@@ -39,7 +39,7 @@ class SchemaVersionsTest {
     }
 
     private static JdbcStore.Builder newer(String url) {
-        return builder(url).versions("1.0", "1.1");
+        return builder(url).versions("1.0", "1.1", "1.2");
     }
 
     private static String version(String url) throws SQLException {
@@ -53,10 +53,10 @@ class SchemaVersionsTest {
         String url = database.newUrl();
         try (Holdfast old = Holdfast.builder(builder(url).open()).build();
                 Hold kept = old.lock("kept").acquire()) {
-            assertThat(version(url)).isEqualTo("1000");
+            assertThat(version(url)).isEqualTo("1001");
             try (Holdfast young = Holdfast.builder(newer(url).open()).build();
                     Holdfast later = Holdfast.builder(builder(url).open()).build()) {
-                assertThat(version(url)).isEqualTo("1001");
+                assertThat(version(url)).isEqualTo("1002");
                 assertThat(young.lock("kept").tryLock()).isFalse();
                 assertThat(kept.isHeld()).isTrue();
                 List<Holdfast> all = List.of(old, young, later);
@@ -79,13 +79,13 @@ class SchemaVersionsTest {
         assertThatThrownBy(
                         () -> newer(url).initialize(JdbcStore.Initialize.NEVER).open())
                 .isInstanceOf(StoreException.class)
-                .hasMessageContainingAll("have version 1.0", "-leases-1.1.sql", "initialize=never");
-        assertThat(version(url)).isEqualTo("1000");
+                .hasMessageContainingAll("have version 1.1", "-leases-1.2.sql", "initialize=never");
+        assertThat(version(url)).isEqualTo("1001");
         newer(url).open().close();
         newer(url).initialize(JdbcStore.Initialize.NEVER).open().close();
         builder(url).initialize(JdbcStore.Initialize.NEVER).open().close();
         builder(url).initialize(JdbcStore.Initialize.ALWAYS).open().close();
-        assertThat(version(url)).isEqualTo("1001");
+        assertThat(version(url)).isEqualTo("1002");
     }
 
     @ParameterizedTest
@@ -154,7 +154,7 @@ class SchemaVersionsTest {
             one.get(60, TimeUnit.SECONDS);
         }
         executor.shutdown();
-        assertThat(version(url)).isEqualTo("1001");
+        assertThat(version(url)).isEqualTo("1002");
     }
 
     @ParameterizedTest

@@ -40,6 +40,7 @@ public final class Claims {
         transaction.mustWrite();
         ResourceRow resource = claim.resource;
         claim.place = nextPlace(resource);
+        claim.queuedAt = transaction.now();
         rows.add(claim);
         resource.waiters++;
         resource.isDirty = true;

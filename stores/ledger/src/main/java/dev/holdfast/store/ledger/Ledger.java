@@ -9,6 +9,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.ledger.table.AnnotationRows;
 import dev.holdfast.store.ledger.table.ClaimRow;
 import dev.holdfast.store.ledger.table.ClaimRows;
 import dev.holdfast.store.ledger.table.LatchRow;
@@ -42,6 +43,7 @@ public final class Ledger {
     private final WriteBatch writes;
     private final ClaimRows claimRows;
     private final LatchRows latches;
+    private final AnnotationRows annotations;
     private final StoreContext context;
     private final LedgerTransaction transaction;
     private final SessionCache sessions;
@@ -57,6 +59,7 @@ public final class Ledger {
         this.rows = new Rows(context.statements());
         this.writes = new WriteBatch(context.statements(), context.joins());
         this.latches = new LatchRows(context.statements());
+        this.annotations = new AnnotationRows(context.statements());
         this.context = context;
         this.transaction = new LedgerTransaction(context.clock());
         this.sessions = new SessionCache(transaction, rows, context);
@@ -131,6 +134,10 @@ public final class Ledger {
 
     public LatchRows latches() {
         return latches;
+    }
+
+    public AnnotationRows annotations() {
+        return annotations;
     }
 
     void mustWrite() {
@@ -451,6 +458,21 @@ public final class Ledger {
         }
     }
 
+    /** Replaces the annotation of a grant, unless a later one did. */
+    void annotate(ClaimRow grant, long seq, String text) throws SQLException {
+        Long last = annotations.seq(grant);
+        if (last == null || last < seq) {
+            mustWrite();
+            annotations.save(grant, seq, text, last == null);
+        }
+    }
+
+    /** Drops the annotation of a grant. */
+    void dropAnnotation(ClaimRow grant) throws SQLException {
+        mustWrite();
+        annotations.drop(grant);
+    }
+
     /** Removes a claim in any state. */
     public void drop(ClaimRow claim) throws SQLException {
         claims.remove(claim);
@@ -480,6 +502,7 @@ public final class Ledger {
         if (session != null) {
             transaction.addNotification(session.client, new Signal.Revoked(grant.ref()));
         }
+        dropAnnotation(grant);
         drop(grant);
         settle(grant.resource);
     }

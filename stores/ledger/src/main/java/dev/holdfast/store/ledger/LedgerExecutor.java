@@ -4,6 +4,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Advance;
+import dev.holdfast.spi.Command.Annotate;
 import dev.holdfast.spi.Command.Audit;
 import dev.holdfast.spi.Command.CloseSession;
 import dev.holdfast.spi.Command.CountDown;
@@ -208,6 +209,9 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
         if (grant == null) {
             return new Reply.Absent();
         }
+        if (command.isAnnotated()) {
+            ledger.dropAnnotation(grant);
+        }
         ledger.drop(grant);
         return new Reply.Released();
     }
@@ -227,6 +231,9 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
                 ledger.tokens().isSpent(grant.resource) ? Refusals.OUT_OF_TOKENS : refused(grant.resource, next);
         if (refused != null) {
             return refused;
+        }
+        if (command.isAnnotated()) {
+            ledger.dropAnnotation(grant);
         }
         ledger.drop(grant);
         ledger.settle(grant.resource);
@@ -277,6 +284,16 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
             ledger.claims().save(grant);
         }
         return new Reply.Extended(grant.seq, Micros.duration(grant.ends - ledger.now()));
+    }
+
+    @Override
+    public Reply annotate(Annotate command) throws SQLException {
+        ClaimRow grant = ledger.grant(command.claim());
+        if (grant == null) {
+            return new Reply.Absent();
+        }
+        ledger.annotate(grant, command.seq(), command.text());
+        return new Reply.Done();
     }
 
     // Resources

@@ -26,6 +26,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -141,7 +142,10 @@ final class LedgerReports {
         byte[] from = command.cursor()
                 .map(cursor -> behind(HexFormat.of().parseHex(cursor)))
                 .orElse(prefix);
-        List<Rows.Row> rows = ledger.rows().inUse(from, endOf(prefix), limit + 1);
+        boolean isWaited = command.scope() == Inspect.Scope.WAITED;
+        List<Rows.Row> rows = isWaited
+                ? ledger.rows().waited(from, endOf(prefix), limit + 1)
+                : ledger.rows().inUse(from, endOf(prefix), limit + 1);
         List<ResourceName> sound = new ArrayList<>();
         List<DamagedRecord> damaged = new ArrayList<>();
         for (Rows.Row row : rows.subList(0, Math.min(limit, rows.size()))) {
@@ -155,7 +159,10 @@ final class LedgerReports {
         Optional<String> next = rows.size() <= limit
                 ? Optional.empty()
                 : Optional.of(HexFormat.of().formatHex(rows.get(limit - 1).key()));
-        return new Reply.Inspected(infos(sound), damaged, next);
+        List<ResourceInfo> infos = infos(sound);
+        // The waiters of some may just have been dropped, because they were dead.
+        return new Reply.Inspected(
+                isWaited ? infos.stream().filter(info -> info.waiting() > 0).toList() : infos, damaged, next);
     }
 
     /** Why this row, or another that belongs to it, cannot be read; null if all can. Changes nothing. */
@@ -193,12 +200,16 @@ final class LedgerReports {
     }
 
     private List<ResourceInfo> infos(List<ResourceName> names) throws SQLException {
+        if (names.isEmpty()) {
+            return List.of();
+        }
         List<ResourceInfo> found = new ArrayList<>();
         ledger.resources().require(names);
+        Map<ClaimRef, String> annotations = ledger.annotations().between(names.get(0), names.get(names.size() - 1));
         for (ResourceName name : names) {
             ResourceRow resource = ledger.resource(name);
             if (ledger.isInUse(resource)) {
-                found.add(info(resource));
+                found.add(info(resource, annotations));
             }
         }
         return found;
@@ -216,7 +227,7 @@ final class LedgerReports {
         return prefix.length == 0 ? END : end;
     }
 
-    private ResourceInfo info(ResourceRow resource) throws SQLException {
+    private ResourceInfo info(ResourceRow resource, Map<ClaimRef, String> annotations) throws SQLException {
         List<ClaimRow> grants = new ArrayList<>();
         if (resource.hasInlineGrant()) {
             grants.add(ClaimRow.inline(resource));
@@ -229,24 +240,30 @@ final class LedgerReports {
                 resource.name,
                 new ResourceSpec(resource.declared.kind(), resource.capacity, resource.declared.order()),
                 resource.declared.capacity(),
-                parties(grants),
+                parties(grants, annotations),
                 grants.size(),
                 grants.stream().mapToLong(grant -> grant.weight).sum(),
-                parties(waiters),
+                parties(waiters, Map.of()),
                 resource.waiters,
                 resource.lastToken);
     }
 
-    private List<Party> parties(List<ClaimRow> claims) throws SQLException {
+    private List<Party> parties(List<ClaimRow> claims, Map<ClaimRef, String> annotations) throws SQLException {
         List<Party> parties = new ArrayList<>(claims.size());
         for (ClaimRow claim : claims) {
             SessionRow session = ledger.sessions().known(claim.session);
+            ClaimRef ref = claim.ref();
             parties.add(new Party(
-                    claim.ref(),
+                    ref,
                     session == null ? "" : session.label,
                     claim.weight,
                     claim.isGranted ? Optional.of(claim.tokens()) : Optional.empty(),
-                    Micros.duration(answers.leftInAll(claim))));
+                    Micros.duration(answers.leftInAll(claim)),
+                    Micros.duration(session == null ? 0 : session.ttl),
+                    claim.queuedAt == 0
+                            ? Optional.empty()
+                            : Optional.of(Micros.duration(Math.max(0, ledger.now() - claim.queuedAt))),
+                    annotations.getOrDefault(ref, "")));
         }
         return parties;
     }

@@ -28,6 +28,14 @@ final class MemoryClaim extends Expiring {
     /** The sequence number of the last extension that had an effect. */
     long extension;
 
+    /** When it was queued; 0 if it was not. */
+    long queuedAt;
+
+    /** The sequence number of the last annotation that had an effect. */
+    long annotated;
+
+    String annotation = "";
+
     MemoryClaim(long number, Acquire request, MemoryResource resource, MemorySession session) {
         super(number);
         this.ref = request.claim();

@@ -4,6 +4,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Advance;
+import dev.holdfast.spi.Command.Annotate;
 import dev.holdfast.spi.Command.Audit;
 import dev.holdfast.spi.Command.CloseSession;
 import dev.holdfast.spi.Command.CountDown;
@@ -248,6 +249,16 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
             state.endAt(grant, state.now() + Micros.of(command.lease()));
         }
         return new Reply.Extended(grant.extension, Micros.duration(grant.left(state.now())));
+    }
+
+    @Override
+    public Reply annotate(Annotate command) {
+        MemoryClaim grant = state.grant(command.claim());
+        if (grant == null) {
+            return new Reply.Absent();
+        }
+        state.annotate(grant, command);
+        return new Reply.Done();
     }
 
     // Resources

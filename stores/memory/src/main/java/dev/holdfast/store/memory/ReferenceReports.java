@@ -53,7 +53,7 @@ final class ReferenceReports {
         List<MemoryResource> found = new ArrayList<>();
         for (MemoryResource resource : state.allInUse()) {
             boolean isNext = after.isEmpty() || resource.name.compareTo(after.get()) > 0;
-            if (isNext && isInScope(resource.name.value(), command)) {
+            if (isNext && isInScope(resource, command)) {
                 found.add(resource);
             }
         }
@@ -65,9 +65,13 @@ final class ReferenceReports {
                 more ? Optional.of(page.get(page.size() - 1).name.value()) : Optional.empty());
     }
 
-    private static boolean isInScope(String name, Inspect command) {
+    private static boolean isInScope(MemoryResource resource, Inspect command) {
+        String name = resource.name.value();
+        if (command.scope() == Inspect.Scope.WAITED && resource.queue.isEmpty()) {
+            return false;
+        }
         return switch (command.scope()) {
-            case PREFIX -> name.startsWith(command.prefix());
+            case PREFIX, WAITED -> name.startsWith(command.prefix());
             case NAME -> name.equals(command.prefix());
         };
     }
@@ -94,7 +98,12 @@ final class ReferenceReports {
                         claim.session.label,
                         claim.weight,
                         Optional.ofNullable(claim.tokens),
-                        Micros.duration(claim.microsLeft(state.now()))))
+                        Micros.duration(claim.microsLeft(state.now())),
+                        Micros.duration(claim.session.ttl),
+                        claim.tokens == null
+                                ? Optional.of(Micros.duration(state.now() - claim.queuedAt))
+                                : Optional.empty(),
+                        claim.annotation))
                 .toList();
     }
 

@@ -2,6 +2,7 @@ package dev.holdfast.store.memory;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Annotate;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -273,6 +274,7 @@ class State {
 
     MemoryClaim enqueue(MemoryResource resource, MemorySession session, Acquire request) {
         MemoryClaim claim = new MemoryClaim(++numbers, request, resource, session);
+        claim.queuedAt = now;
         session.claims.add(claim);
         resource.queue.put(claim.ref, claim);
         return claim;
@@ -337,6 +339,14 @@ class State {
         deadlines.remove(claim);
         claim.session.claims.remove(claim);
         forgetIfUnused(claim.session);
+    }
+
+    /** Replaces the annotation of a grant, unless a later one did. */
+    void annotate(MemoryClaim grant, Annotate command) {
+        if (command.seq() > grant.annotated) {
+            grant.annotated = command.seq();
+            grant.annotation = command.text();
+        }
     }
 
     void endAt(Expiring expiring, long unixMicros) {

@@ -334,6 +334,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
             if (!yielded.request.spec().equals(command.next().spec())) {
                 return answer(new Reply.Refused(Refusal.MISMATCH, "it is in use as a different kind of lock"));
             }
+            yielded.isAnnotated |= command.isAnnotated();
             quorum.drop(yielded);
         }
         // The waiters are unknown, so it always yields, and tries a little later than the others.
@@ -346,6 +347,7 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
             if (claim == null || (claim.tokens == null && claim.state == QuorumClaim.State.WAITING)) {
                 future.complete(new Reply.Absent());
             } else {
+                claim.isAnnotated |= command.isAnnotated();
                 ClaimEnd.release(quorum, claim, future);
             }
         });
@@ -388,6 +390,11 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
                 GrantChange.extend(quorum, claim, command, future, requestedAt);
             }
         });
+    }
+
+    @Override
+    public CompletableFuture<Reply> annotate(Command.Annotate command) {
+        return onHeld(command, claim -> GrantChange.annotate(quorum, claim, command, future, requestedAt));
     }
 
     private CompletableFuture<Reply> onHeld(Command.OnClaim command, Consumer<QuorumClaim> action) {

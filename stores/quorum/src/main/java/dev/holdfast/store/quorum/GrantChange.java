@@ -22,6 +22,10 @@ final class GrantChange {
     private final List<MemberHold> done = new ArrayList<>();
     private final long requestedAt;
     private long newestExtension;
+
+    /** Whether it waits for the members that are not needed for a majority. */
+    private boolean isForAll;
+
     private int pending;
 
     private GrantChange(
@@ -66,6 +70,25 @@ final class GrantChange {
                 .begin();
     }
 
+    /** Answers {@link Reply.Done}. A member at which the grant is regained later lacks the annotation. */
+    static void annotate(
+            Quorum quorum,
+            QuorumClaim claim,
+            Command.Annotate command,
+            CompletableFuture<Reply> future,
+            long requestedAt) {
+        claim.isAnnotated = true;
+        GrantChange change = new GrantChange(
+                quorum,
+                claim,
+                future,
+                requestedAt,
+                hold -> new Command.Annotate(hold.ref, command.seq(), command.text()));
+        // An inspection can't tell which of two annotations is newer, so all members should have the same.
+        change.isForAll = true;
+        change.begin();
+    }
+
     private void begin() {
         // Invalidates repairs in progress, which would lack the change.
         claim.changes++;
@@ -105,6 +128,8 @@ final class GrantChange {
         }
         if (claim.state == QuorumClaim.State.OVER) {
             future.complete(new Reply.Absent());
+        } else if (isForAll && pending > 0) {
+            return;
         } else if (QuorumClaim.countHeld(done) >= quorum.majority(done.size())) {
             future.complete(newestExtension > 0 ? extended() : new Reply.Done());
         } else if (pending == 0) {

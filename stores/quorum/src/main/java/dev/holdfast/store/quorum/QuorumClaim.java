@@ -50,6 +50,9 @@ final class QuorumClaim {
 
     State state = State.WAITING;
 
+    /** Whether its holds at members may be annotated. */
+    boolean isAnnotated;
+
     /** The current attempt, if any. */
     @Nullable
     Attempt attempt;

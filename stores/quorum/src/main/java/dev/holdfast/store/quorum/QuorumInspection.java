@@ -33,6 +33,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,6 +95,17 @@ final class QuorumInspection {
                             sight.party().tokens().map(TokenBlock::first).orElse(0L))
                     .max()
                     .orElse(0);
+        }
+
+        /** What most of the members show. One at which the grant was regained lacks it; or a late one. */
+        String annotation() {
+            Map<String, Long> counts = sights.stream()
+                    .collect(Collectors.groupingBy(
+                            sight -> sight.party().annotation(), LinkedHashMap::new, Collectors.counting()));
+            return counts.entrySet().stream()
+                    .max(Map.Entry.comparingByValue())
+                    .map(Map.Entry::getKey)
+                    .orElse("");
         }
 
         long last(int majority) {
@@ -289,6 +301,11 @@ final class QuorumInspection {
     // ---- Inspect
 
     static void inspect(Quorum quorum, Command.Inspect command, CompletableFuture<Reply> future) {
+        if (command.scope() == Scope.WAITED) {
+            // No claim waits at the members.
+            future.complete(new Reply.Inspected(List.of(), Optional.empty()));
+            return;
+        }
         QuorumInspection inspection = new QuorumInspection(quorum);
         BiConsumer<List<Holder>, @Nullable StoreException> done = (holders, failure) -> {
             if (failure != null) {
@@ -376,14 +393,29 @@ final class QuorumInspection {
                 holder.reached(majority, party -> party.remaining().toNanos()));
         int weight = (int) holder.reached(majority, Party::weight);
         if (own != null) {
-            return new Party(own.ref, own.session.label, weight, Optional.ofNullable(own.tokens), remaining);
+            return new Party(
+                    own.ref,
+                    own.session.label,
+                    weight,
+                    Optional.ofNullable(own.tokens),
+                    remaining,
+                    one.ttl(),
+                    Optional.empty(),
+                    holder.annotation());
         }
         long number = Math.max(1, MemberIds.claimOf(one.claim().claim()));
         ClaimRef ref = new ClaimRef(holder.first.name(), new SessionId("q" + holder.nonce), number);
         long last = holder.last(majority);
         long first = Math.min(holder.highestFirst(), last);
         return new Party(
-                ref, MemberIds.plainLabel(one.label()), weight, Optional.of(new TokenBlock(first, last)), remaining);
+                ref,
+                MemberIds.plainLabel(one.label()),
+                weight,
+                Optional.of(new TokenBlock(first, last)),
+                remaining,
+                one.ttl(),
+                Optional.empty(),
+                holder.annotation());
     }
 
     /** The claim of this connection behind a holder, if it is one. */

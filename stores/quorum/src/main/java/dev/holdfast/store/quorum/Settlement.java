@@ -44,7 +44,7 @@ final class Settlement {
         switch (hold.state) {
             case ASKED -> {}
             case NONE -> ended(hold);
-            case HELD -> send(hold, new Command.Release(hold.ref), 0);
+            case HELD -> send(hold, new Command.Release(hold.ref, hold.claim.isAnnotated), 0);
             case UNKNOWN -> {
                 if (quorum.rules.settlesUnknown()) {
                     afterRaise(hold, () -> send(hold, new Command.Withdraw(hold.ref, Sending.REPEAT), 0));

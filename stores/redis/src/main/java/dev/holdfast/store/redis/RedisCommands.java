@@ -145,6 +145,11 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
     }
 
     @Override
+    public CompletionStage<Reply> annotate(Command.Annotate command) {
+        return answered(command, ScriptCall.annotate(command));
+    }
+
+    @Override
     public CompletionStage<Reply> setCount(Command.SetCount command) {
         return answered(command, ScriptCall.setCount(command));
     }

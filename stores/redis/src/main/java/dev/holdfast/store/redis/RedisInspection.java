@@ -11,7 +11,6 @@ import dev.holdfast.store.redis.connection.RedisFailures;
 import dev.holdfast.store.redis.script.BucketLayout;
 import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.script.ScriptReply;
-import io.lettuce.core.MapScanCursor;
 import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanCursor;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -19,6 +18,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
@@ -82,6 +82,15 @@ final class RedisInspection {
     }
 
     private CompletionStage<Reply.Inspected> scan(String from, @Nullable ResourceName after) {
+        if (isWaited()) {
+            return pipeline.submit(ScriptCall.listWaited(from, pattern(command.prefix()), LARGEST_PART))
+                    .thenCompose(part -> addNames(
+                            from,
+                            after,
+                            part.names(),
+                            part.cursor(),
+                            part.cursor().equals("0")));
+        }
         // The same for all pages, because it determines what a part contains.
         ScanArgs args = ScanArgs.Builder.matches(pattern(command.prefix()))
                 .limit(Math.max(10, Math.min(command.limit(), LARGEST_PART)));
@@ -92,13 +101,18 @@ final class RedisInspection {
                 .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
                 .exceptionallyCompose(
                         failure -> CompletableFuture.failedFuture(RedisFailures.ofRequest(failure, server)))
-                .thenCompose(part -> addNames(from, after, part));
+                .thenCompose(
+                        part -> addNames(from, after, part.getMap().keySet(), part.getCursor(), part.isFinished()));
+    }
+
+    private boolean isWaited() {
+        return command.scope() == Command.Inspect.Scope.WAITED;
     }
 
     private CompletionStage<Reply.Inspected> addNames(
-            String from, @Nullable ResourceName after, MapScanCursor<byte[], byte[]> part) {
+            String from, @Nullable ResourceName after, Collection<byte[]> part, String nextPart, boolean isLast) {
         TreeSet<ResourceName> names = new TreeSet<>();
-        part.getMap().keySet().stream()
+        part.stream()
                 .filter(BucketLayout::isName)
                 .forEach(key -> names.add(new ResourceName(new String(key, StandardCharsets.UTF_8))));
         ResourceName last = after;
@@ -110,10 +124,10 @@ final class RedisInspection {
             parts.add(from);
             last = name;
         }
-        if (part.isFinished()) {
+        if (isLast) {
             return report(Optional.empty());
         }
-        return page.size() == limit ? report(Optional.of(part.getCursor() + " ")) : scan(part.getCursor(), null);
+        return page.size() == limit ? report(Optional.of(nextPart + " ")) : scan(nextPart, null);
     }
 
     private CompletionStage<Reply.Inspected> report(Optional<String> next) {
@@ -133,7 +147,7 @@ final class RedisInspection {
                                     Optional.of(parts.get(i - 1) + " "
                                             + page.get(i - 1).value()));
                         }
-                        answers.get(i).info(page.get(i)).ifPresent(infos::add);
+                        add(answers.get(i).info(page.get(i)), infos);
                     }
                     return new Reply.Inspected(infos, next);
                 })
@@ -148,7 +162,7 @@ final class RedisInspection {
         CompletionStage<?> all = CompletableFuture.completedFuture(null);
         for (ResourceName name : page) {
             all = all.thenCompose(before -> pipeline.submit(ScriptCall.inspect(List.of(name.utf8()))))
-                    .thenAccept(answer -> answer.each().get(0).info(name).ifPresent(infos::add))
+                    .thenAccept(answer -> add(answer.each().get(0).info(name), infos))
                     .exceptionallyCompose(failure -> {
                         if (!isDamage(failure)) {
                             return CompletableFuture.failedFuture(failure);
@@ -160,6 +174,11 @@ final class RedisInspection {
                     });
         }
         return all.thenApply(done -> new Reply.Inspected(infos, damaged, next));
+    }
+
+    /** Adds what was found, unless the waiters that were to be listed have ended meanwhile. */
+    private void add(Optional<ResourceInfo> found, List<ResourceInfo> infos) {
+        found.filter(info -> !isWaited() || info.waiting() > 0).ifPresent(infos::add);
     }
 
     private static boolean isDamage(Throwable failure) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ClusterOpeningTest {
 
     /** What the manual says is enough. */
-    static final String PERMISSIONS = "-@all +eval +evalsha +time +type +hget +hset +hsetnx +hdel +hscan"
+    static final String PERMISSIONS = "-@all +eval +evalsha +time +type +hget +hset +hsetnx +hdel +hscan +pexpire"
             + " +zadd +zrem +zscore +zrangebyscore +zrangebylex +zremrangebylex +publish +subscribe +unsubscribe +info +ping"
             + " +spublish +ssubscribe +sunsubscribe +asking +cluster|slots";
 

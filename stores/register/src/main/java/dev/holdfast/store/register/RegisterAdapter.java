@@ -1,5 +1,6 @@
 package dev.holdfast.store.register;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
@@ -149,6 +150,21 @@ public interface RegisterAdapter extends AutoCloseable {
      * @return empty where the session has ended
      */
     CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit);
+
+    /**
+     * Replaces the annotation of a claim of a session that this client opened, if the number is greater than the
+     * last one. It is kept apart from the record, without a condition on that, until it is {@linkplain #dropAnnotation
+     * dropped} or the session has ended, at the latest with this client.
+     *
+     * @return false if the session has ended
+     */
+    CompletionStage<Boolean> annotate(ClaimRef claim, long seq, String text);
+
+    /** Drops the annotation of a claim, if there is one. */
+    CompletionStage<Void> dropAnnotation(ClaimRef claim);
+
+    /** Reads the annotations of some claims; of those without one there is no entry. */
+    CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims);
 
     /**
      * Lists the resources that have a record.

@@ -70,7 +70,9 @@ final class SqliteFastPath {
                     acquire.spec().kind() != Kind.LATCH && acquire.lease().binding() != Binding.DETACHED;
             return isPlain ? take(acquire, clock, tokenFloor, horizon) : null;
         }
-        return command instanceof Release release ? release(release, clock.nowMicros()) : null;
+        return command instanceof Release release && !release.isAnnotated()
+                ? release(release, clock.nowMicros())
+                : null;
     }
 
     private @Nullable Reply take(Acquire acquire, StoreClock clock, long tokenFloor, long horizon) throws SQLException {

@@ -77,6 +77,7 @@ final class SqliteHousekeeping {
         repeat(SqliteHousekeeping::endSessions);
         dropResources();
         repeat(SqliteHousekeeping::forgetSessions);
+        repeat(ledger -> ledger.annotations().deleteLeft(PAGE));
         lane.transact(ledger -> dropClients());
         cleanWakeupFiles();
     }

@@ -27,7 +27,8 @@ final class SqliteSchema {
     private static final int MAJOR = 1_000;
 
     /** The statements of each minor version of the current major one, from zero on. */
-    static final List<List<String>> VERSIONS = List.of(new Script("sqlite-leases-1.0.sql"));
+    static final List<List<String>> VERSIONS =
+            List.of(new Script("sqlite-leases-1.0.sql"), new Script("sqlite-leases-1.1.sql"));
 
     /** The statements of a resource, read on first use: most processes find the tables in place. */
     private static final class Script extends AbstractList<String> {

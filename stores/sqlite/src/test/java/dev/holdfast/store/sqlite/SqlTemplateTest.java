@@ -23,6 +23,7 @@ class SqlTemplateTest {
     private static final Set<SqlTemplate> SCANS = Set.of(
             SqlTemplate.IN_USE,
             SqlTemplate.INLINE,
+            SqlTemplate.LEFT_ANNOTATIONS,
             SqlTemplate.RESTING,
             SqlTemplate.SESSIONS_OVER,
             SqlTemplate.SESSIONS_UNUSED);

@@ -319,7 +319,7 @@ class SqliteClientTest {
 
         SqliteStore.open(file()).close();
         Database.run(file(), "PRAGMA user_version = 2000");
-        refused(() -> Holdfast.connect("sqlite:" + file()), "version 2.0", "supports 1.0");
+        refused(() -> Holdfast.connect("sqlite:" + file()), "version 2.0", "supports 1.1");
     }
 
     @Test

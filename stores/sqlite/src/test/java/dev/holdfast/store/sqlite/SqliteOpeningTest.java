@@ -232,7 +232,7 @@ class SqliteOpeningTest {
     void anotherMajorVersionIsRefused() {
         SqliteStore.open(file()).close();
         Database.run(file(), "PRAGMA user_version = 2000");
-        denied(() -> SqliteStore.open(file()), "version 2.0", "supports 1.0", "newer");
+        denied(() -> SqliteStore.open(file()), "version 2.0", "supports 1.1", "newer");
 
         Database.run(file(), "PRAGMA user_version = 3");
         denied(() -> SqliteStore.open(file()), "version 0.3", "older");
@@ -247,7 +247,7 @@ class SqliteOpeningTest {
             long before = client.granted("x").tokens().last();
 
             try (SqliteStore newer = SqliteStore.builder(file()).versions(next).open()) {
-                assertThat(Database.number(file(), "PRAGMA user_version")).isEqualTo(1001);
+                assertThat(Database.number(file(), "PRAGMA user_version")).isEqualTo(1002);
                 assertThat(new TestClient(newer).acquire(client.ref("x"))).isNotNull();
             }
             // The open store continues, and an older program can still open the file.
@@ -255,7 +255,7 @@ class SqliteOpeningTest {
             try (SqliteStore old2 = SqliteStore.open(file())) {
                 assertThat(new TestClient(old2).granted("z").tokens().first()).isPositive();
             }
-            assertThat(Database.number(file(), "PRAGMA user_version")).isEqualTo(1001);
+            assertThat(Database.number(file(), "PRAGMA user_version")).isEqualTo(1002);
             assertThat(Database.number(
                             file(), "SELECT last_token FROM holdfast_resource WHERE name = CAST('x' AS BLOB)"))
                     .isGreaterThanOrEqualTo(before);

@@ -1,5 +1,6 @@
 package com.example.adapter;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
@@ -118,6 +119,21 @@ public final class OurAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
         return server.claims(session, cursor, limit);
+    }
+
+    @Override
+    public CompletionStage<Boolean> annotate(ClaimRef claim, long seq, String text) {
+        return server.annotate(claim, seq, text);
+    }
+
+    @Override
+    public CompletionStage<Void> dropAnnotation(ClaimRef claim) {
+        return server.dropAnnotation(claim);
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
+        return server.annotations(claims);
     }
 
     @Override

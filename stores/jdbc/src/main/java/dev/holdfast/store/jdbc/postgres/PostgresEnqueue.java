@@ -50,7 +50,7 @@ final class PostgresEnqueue {
             queued AS (
                 INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token,
                        name, granted, place)
-                SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, c.places
+                SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, $clock, 0, 0, v.name, 0, c.places
                   FROM counted c, v)
             SELECT $inUse, c.recheck, CASE WHEN c.places > 0 THEN $late END FROM v LEFT JOIN counted c ON true""";
 

@@ -78,7 +78,7 @@ final class PostgresHandOver {
             queued AS (
                 INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token,
                        name, granted, place)
-                SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, g.places
+                SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, $clock, 0, 0, v.name, 0, g.places
                   FROM given g, v WHERE v.number <> 0)
             SELECT $inUse, g.client, g.session, g.claim, g.first_token, g.end_token, g.waiters, g.recheck,
                    CASE WHEN g.client <> v.me THEN pg_notify(v.channel || to_hex(g.client), 'g s' || to_hex(g.session)

@@ -30,7 +30,8 @@ final class PostgresSchema extends ServerSchema {
               FROM (SELECT h.prefix || t.name, to_regclass(h.schema || '.' || h.prefix || t.name)::oid, t.what, t.part
                       FROM (SELECT quote_ident(?), ?::text) AS h (schema, prefix),
                            (SELECT t.name, p.what, ''
-                              FROM (VALUES ('session'), ('resource'), ('claim'), ('latch')) AS t (name),
+                              FROM (VALUES ('session'), ('resource'), ('claim'), ('latch'),
+                                           ('annotation'), ('run')) AS t (name),
                                    (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS p (what)
                             UNION ALL
                             VALUES ('meta', 'SELECT', ''), ('meta', 'UPDATE', 'token_floor'),

@@ -98,7 +98,7 @@ final class FastPathRouter {
             wasBlocked(call, true, inQueue);
         } else if (!(command instanceof OnResource about) || awaited.containsKey(about.resource())) {
             return;
-        } else if (command instanceof Release release) {
+        } else if (command instanceof Release release && !release.isAnnotated()) {
             attempt(call, statements -> fastPath.release(statements, release));
         } else if (command instanceof Acquire acquire && ServerFastPath.isPlain(acquire)) {
             take(call, acquire);
@@ -159,7 +159,9 @@ final class FastPathRouter {
             if (call.command() instanceof OnResource about
                     && (call == tried || awaited.containsKey(about.resource()))) {
                 closed.add(about.resource());
-            } else if (call.command() instanceof Release release && closed.add(release.resource())) {
+            } else if (call.command() instanceof Release release
+                    && !release.isAnnotated()
+                    && closed.add(release.resource())) {
                 releases.add(call);
                 releasing.add(release.resource());
             } else if (call.command() instanceof Acquire acquire
@@ -241,9 +243,13 @@ final class FastPathRouter {
      * others. Several commands had better share a transaction and its commit.
      */
     private @Nullable Single inQueue(Command command) {
-        if (command instanceof Yield yield && isHandedOver(yield.next().spec())) {
+        if (command instanceof Yield yield
+                && !yield.isAnnotated()
+                && isHandedOver(yield.next().spec())) {
             return statements -> handOver(statements, yield.claim(), yield.next());
-        } else if (command instanceof Release release && isHandedOver(awaited.get(release.resource()))) {
+        } else if (command instanceof Release release
+                && !release.isAnnotated()
+                && isHandedOver(awaited.get(release.resource()))) {
             return statements -> handOver(statements, release.claim(), null);
         } else if (command instanceof Acquire acquire
                 && acquire.waiting() == Command.Waiting.QUEUE

@@ -2,8 +2,10 @@ package dev.holdfast.store.jdbc.server;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.runtime.Housekeeper;
 import dev.holdfast.store.ledger.runtime.SystemClock;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -70,7 +72,8 @@ public final class ServerHousekeeping {
         return endSessions(renewLease)
                 && resources.dropIdle(policy, renewLease)
                 && resources.dropUncounted(renewLease)
-                && forgetSessions(renewLease);
+                && forgetSessions(renewLease)
+                && deleteLeftAnnotations(renewLease);
     }
 
     private boolean endSessions(BooleanSupplier renewLease) {
@@ -111,15 +114,29 @@ public final class ServerHousekeeping {
     }
 
     private boolean forgetSessions(BooleanSupplier renewLease) {
+        return repeat(renewLease, ledger -> {
+            List<Long> page = ledger.rows().sessionsUnused(PAGE);
+            for (long id : page) {
+                ledger.rows().forget(id);
+            }
+            return page.size();
+        });
+    }
+
+    private boolean deleteLeftAnnotations(BooleanSupplier renewLease) {
+        return repeat(renewLease, ledger -> ledger.annotations().deleteLeft(PAGE));
+    }
+
+    /** A part of the work, in a separate transaction; returns how many rows it found. */
+    @FunctionalInterface
+    private interface Part {
+        int carryOut(Ledger ledger) throws SQLException;
+    }
+
+    private boolean repeat(BooleanSupplier renewLease, Part part) {
         int[] found = {0};
         do {
-            lane.transact(Set.of(), ledger -> {
-                List<Long> page = ledger.rows().sessionsUnused(PAGE);
-                found[0] = page.size();
-                for (long id : page) {
-                    ledger.rows().forget(id);
-                }
-            });
+            lane.transact(Set.of(), ledger -> found[0] = part.carryOut(ledger));
             if (!renewLease.getAsBoolean()) {
                 return false;
             }

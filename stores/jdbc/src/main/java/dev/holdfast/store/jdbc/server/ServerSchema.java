@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 public abstract class ServerSchema {
 
     /** The versions that this program knows, oldest first. */
-    public static final List<String> VERSIONS = List.of("1.0");
+    public static final List<String> VERSIONS = List.of("1.0", "1.1");
 
     /** Which statements of the files run when a store is opened. */
     public enum Creation {

@@ -33,6 +33,12 @@ public final class ClaimRow {
     /** The sequence number of the last extension that took effect. */
     public long seq;
 
+    /**
+     * When it was queued, in microseconds of the store's clock; 0 for a grant, and if an earlier version queued it. Its
+     * row has it in the column of the sequence number, which others ignore while a claim waits.
+     */
+    public long queuedAt;
+
     /** The newest token block, while it is granted. */
     public long firstToken;
 

@@ -135,7 +135,7 @@ public class ClaimRows {
         insert.setInt(before + 4, claim.wanted);
         insert.setInt(before + 5, claim.weight);
         insert.setLong(before + 6, claim.ends);
-        insert.setLong(before + 7, claim.seq);
+        insert.setLong(before + 7, claim.isGranted ? claim.seq : claim.queuedAt);
         insert.setLong(before + 8, claim.firstToken);
         insert.setLong(before + 9, claim.endToken);
         setRow(insert, before + 10, Row.of(claim));
@@ -191,6 +191,8 @@ public class ClaimRows {
             claim.seq = row.getLong(7);
             claim.firstToken = row.getLong(8);
             claim.endToken = row.getLong(9);
+        } else {
+            claim.queuedAt = row.getLong(7);
         }
         boolean hasTokens = claim.firstToken > 0 && claim.endToken >= claim.firstToken;
         boolean hasLease = claim.ends != 0;

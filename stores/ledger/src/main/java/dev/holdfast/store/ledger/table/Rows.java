@@ -159,6 +159,11 @@ public final class Rows {
         return StatementCache.all(statements.bound(SqlTemplate.IN_USE, from, to, limit), Row::of);
     }
 
+    /** The rows of resources with waiters, from one key up to another. */
+    public List<Row> waited(byte[] from, byte[] to, int limit) throws SQLException {
+        return StatementCache.all(statements.bound(SqlTemplate.WAITED, from, to, limit), Row::of);
+    }
+
     /** An inline grant, for an audit. */
     public record Inline(ResourceName name, long claim, long ends) {
         /** As {@link ClaimRow#isOver}. */

@@ -30,6 +30,12 @@ public enum SqlTemplate {
                AND (session IN (SELECT id FROM holdfast_session) OR grants > 0 OR waiters > 0 OR spec % 256 = 108)
              ORDER BY name LIMIT ?"""),
 
+    /** A page of the resources with waiters, by name. */
+    WAITED("""
+            SELECT spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,
+                   grants, shared, waiters, places, name
+              FROM holdfast_resource WHERE name >= ? AND name < ? AND waiters > 0 ORDER BY name LIMIT ?"""),
+
     /** A page of the inline grants of a session, by name; it scans all rows. */
     INLINE("SELECT name, claim, ends FROM holdfast_resource WHERE session = ? AND name > ? ORDER BY name LIMIT ?"),
 
@@ -120,6 +126,23 @@ public enum SqlTemplate {
                              AND NOT EXISTS (SELECT 1 FROM holdfast_resource r WHERE r.name = c.name AND r.places > 0)
                            LIMIT 1)
               FROM holdfast_session s WHERE s.deadline = 0 AND s.id > ? ORDER BY s.id LIMIT ?"""),
+
+    /** The annotations on grants of the resources from one name to another, and left ones. */
+    ANNOTATIONS("SELECT name, session, claim, text FROM holdfast_annotation WHERE name >= ? AND name <= ?"),
+    ANNOTATION("SELECT seq FROM holdfast_annotation WHERE name = ? AND session = ? AND claim = ?"),
+    ADD_ANNOTATION("INSERT INTO holdfast_annotation (seq, text, name, session, claim) VALUES (?, ?, ?, ?, ?)"),
+    SAVE_ANNOTATION("UPDATE holdfast_annotation SET seq = ?, text = ? WHERE name = ? AND session = ? AND claim = ?"),
+    DROP_ANNOTATION("DELETE FROM holdfast_annotation WHERE name = ? AND session = ? AND claim = ?"),
+
+    /** Annotations after a key whose grants have ended. No later grant has the same key. */
+    LEFT_ANNOTATIONS("""
+            SELECT a.name, a.session, a.claim FROM holdfast_annotation a
+             WHERE NOT EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = a.session)
+                OR (NOT EXISTS (SELECT 1 FROM holdfast_resource r
+                                 WHERE r.name = a.name AND r.session = a.session AND r.claim = a.claim)
+                    AND NOT EXISTS (SELECT 1 FROM holdfast_claim c
+                                     WHERE c.session = a.session AND c.claim = a.claim AND c.name = a.name))
+             LIMIT ?"""),
 
     LATCH("SELECT generation, remaining, changed FROM holdfast_latch WHERE name = ?"),
     ADD_LATCH("INSERT INTO holdfast_latch (generation, remaining, changed, name) VALUES (?, ?, ?, ?)"),

@@ -34,6 +34,7 @@ public final class QuorumTraits {
         Duration granularity = Duration.ofNanos(1);
         boolean isBarging = true;
         boolean isPortable = true;
+        boolean isAnnotating = true;
         for (LockStore member : members) {
             StoreTraits traits = member.traits();
             String product = traits.product();
@@ -58,12 +59,14 @@ public final class QuorumTraits {
             granularity = longer(granularity, traits.ttlGranularity());
             isBarging &= traits.has(Feature.BARGING);
             isPortable &= traits.has(Feature.PORTABLE_SESSIONS);
+            isAnnotating &= traits.has(Feature.ANNOTATIONS);
         }
         return StoreTraits.of("quorum of " + members.size() + " (" + String.join(", ", products) + ")")
                 .system("quorum")
                 .with(Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.ORDERED_INSPECTION)
                 .withIf(isBarging, Feature.BARGING)
                 .withIf(isPortable, Feature.PORTABLE_SESSIONS)
+                .withIf(isAnnotating, Feature.ANNOTATIONS)
                 .admits(admissions)
                 .minSessionTtl(minTtl)
                 .maxSessionTtl(maxTtl)

@@ -54,6 +54,10 @@ public final class ScriptCall {
         RESIZE('Z'),
         INSPECT('I'),
         INSPECT_ONE('L'),
+        LIST_WAITED('Q'),
+        ANNOTATE('E'),
+        /** Before a release or a yield of an annotated grant. */
+        ANNOTATED('e'),
         FORCE('F'),
         PROBE('?'),
         SWEEP('.');
@@ -104,6 +108,24 @@ public final class ScriptCall {
     }
 
     /**
+     * Lists the names with waiters.
+     *
+     * @param cursor of the server, at first 0
+     * @param pattern of the names
+     * @param most how many names the server looks at, approximately
+     */
+    public static ScriptCall listWaited(String cursor, byte[] pattern, int most) {
+        return new ScriptCall(Operation.LIST_WAITED).text(cursor).bytes(pattern).number(most);
+    }
+
+    public static ScriptCall annotate(Command.Annotate command) {
+        return new ScriptCall(Operation.ANNOTATE)
+                .claim(command.claim())
+                .exact(command.seq())
+                .bytes(command.text().getBytes(StandardCharsets.UTF_8));
+    }
+
+    /**
      * Ends the grant that has a token.
      *
      * @param after the place where the previous call stopped, as it answered; empty at first
@@ -139,7 +161,16 @@ public final class ScriptCall {
 
     /** The release of a grant; slotDigits as in {@link BucketLayout#slotDigits()}. */
     public static ScriptCall release(Command.Release command, int slotDigits) {
-        return new ScriptCall(Operation.RELEASE).name(command.resource()).reference(command.claim(), slotDigits);
+        return ending(Operation.RELEASE, command.isAnnotated())
+                .name(command.resource())
+                .reference(command.claim(), slotDigits);
+    }
+
+    /** An operation that ends a grant. */
+    private static ScriptCall ending(Operation operation, boolean isAnnotated) {
+        return isAnnotated
+                ? new ScriptCall(Operation.ANNOTATED).text(Character.toString(operation.letter))
+                : new ScriptCall(operation);
     }
 
     public static ScriptCall withdraw(Command.Withdraw command) {
@@ -232,7 +263,7 @@ public final class ScriptCall {
     public static ScriptCall yieldFor(Command.Yield yield, int slotDigits) {
         Acquire next = yield.next();
         boolean isSessionBound = next.lease().binding() == Lease.Binding.SESSION;
-        ScriptCall request = new ScriptCall(isSessionBound ? Operation.YIELD : Operation.YIELD_LEASED)
+        ScriptCall request = ending(isSessionBound ? Operation.YIELD : Operation.YIELD_LEASED, yield.isAnnotated())
                 .name(yield.claim().resource())
                 .owner(yield.claim().session())
                 .reference(yield.claim(), slotDigits)

@@ -216,6 +216,16 @@ public final class ScriptReply {
                 number(6)));
     }
 
+    /** Where the next part of a list begins, as the server's cursor. */
+    public String cursor() {
+        return text(0);
+    }
+
+    /** The names in a part of a list. */
+    public List<byte[]> names() {
+        return parts.subList(1, parts.size()).stream().map(byte[].class::cast).toList();
+    }
+
     /** The place of a holder behind which the next call continues; empty if there is nothing left. */
     public Optional<String> rest() {
         return switch (letter()) {
@@ -232,13 +242,16 @@ public final class ScriptReply {
 
     private List<Party> parties(ResourceName name) {
         List<Party> parties = new ArrayList<>();
-        for (int i = 0; i < parts.size(); i += 7) {
+        for (int i = 0; i < parts.size(); i += 10) {
             parties.add(new Party(
                     new ClaimRef(name, new SessionId(text(i)), Long.parseLong(text(i + 1))),
                     utf8(i + 2),
                     (int) number(i + 3),
                     number(i + 4) == 0 ? Optional.empty() : Optional.of(new TokenBlock(number(i + 4), number(i + 5))),
-                    Micros.duration(number(i + 6))));
+                    Micros.duration(number(i + 6)),
+                    Micros.duration(number(i + 7)),
+                    number(i + 8) < 0 ? Optional.empty() : Optional.of(Micros.duration(number(i + 8))),
+                    utf8(i + 9)));
         }
         return parties;
     }

@@ -29,6 +29,23 @@ local function extend(name, sid, claim, sequence, length)
   return { 'T', c.extension, remaining < 1 and 1 or remaining }
 end
 
+-- Replaces the annotation of a grant, unless a later one did. Tried first without effect, so that without the permission nothing is
+-- left that would not expire.
+local function annotate(name, sid, claim, sequence, text)
+  local c = grantof(name, sid, claim)
+  if not c then
+    return 'A'
+  end
+  local known = call('HGET', notes, keyof(c))
+  if not known or sub(known, 1, 19) < sequence then
+    add()
+    put('PEXPIRE', notes, 3600000)
+    put('HSET', notes, keyof(c), sequence .. text)
+    put('PEXPIRE', notes, 3600000)
+  end
+  return 'D'
+end
+
 -- Ends the grant that has a token, and notifies its session. Its place has the first of its tokens, so if it has had only one
 -- block, that place is at most one block before the token; if it has advanced since, the place may be anywhere before. So this
 -- searches the nearby places first, and then all from the oldest on. A call checks a bounded number of grants, and the next call

@@ -159,9 +159,17 @@ local function head(res)
   return waiters(res, 1)[1]
 end
 
+-- A waiting claim has the time in a number that is not used while it waits, so earlier versions of the script ignore it. A near one
+-- with its own lease has none to spare.
 local function enqueue(res, c)
   c.granted, res.queue = false, res.queue + 1
-  if res.distant == 0 and #res.near * 64 < ROOM then
+  local isbysession = c.binding == 's'
+  if isbysession then
+    c.length = now
+  else
+    c.ends = now
+  end
+  if isbysession and res.distant == 0 and #res.near * 64 < ROOM then
     c.near = true
     register(c)
     res.near[#res.near + 1] = c
@@ -178,7 +186,10 @@ local function grant(res, c)
   if not first then
     return false
   end
-  c.granted, c.seq, c.first, c.last = true, first, first, ends
+  c.granted, c.seq, c.first, c.last, c.ends = true, first, first, ends, 0
+  if c.binding == 's' then
+    c.length = 0
+  end
   res.newest = ends
   res.grants, res.heldweight = res.grants + 1, res.heldweight + c.weight
   if not res.inline and not res.latch then
@@ -224,6 +235,9 @@ end
 
 local function drop(res, c)
   unregister(c)
+  if c.granted then
+    try('HDEL', notes, keyof(c))
+  end
   if c.binding ~= 's' and c.picked then
     put('ZREM', deadlines, 'l' .. keyof(c))
   end

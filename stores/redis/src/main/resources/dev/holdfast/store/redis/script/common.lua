@@ -27,6 +27,9 @@ local BLOCK = 16384
 local RETRY = 10000
 local REPAIRED = 60000000
 local DIGITS = -sub(args[1], 1, 1)
+-- The annotations of grants, by claim: a sequence number and a text. In the slot of the bucket, but not among its keys, because
+-- most calls don't use it. One hour after the last annotation it expires, with what earlier versions left in it.
+local notes = sub(state, 1, -2) .. 'n'
 -- Whether the current step has written something, and whether it adds data, for which it needs memory.
 local wrote, adds = false, false
 

@@ -6,6 +6,8 @@ local other, sweep
 
 -- The operations that 'mutexqueue' never serves; the letters are those of ScriptCall.
 local ACQUIRE_LEASED, WITHDRAW, POLL, ADVANCE, YIELD_LEASED = 'B', 'W', 'P', 'V', 'y'
+-- Before a release or a yield: the layers before this one would leave the annotation.
+local ANNOTATED = 'e'
 
 local function acquiring(i, kind, want, binding, length, wait)
   local sid, claim = match(args[i + 3], '^S (%S+) (%d+) $')
@@ -43,6 +45,8 @@ local function run(i)
     return safely(yielding, i, 's', 0), i + 10
   elseif op == YIELD_LEASED then
     return safely(yielding, i, args[i + 10], args[i + 11]), i + 12
+  elseif op == ANNOTATED then
+    return run(i + 1)
   end
   if not other then
     other, sweep = rest()

@@ -1,5 +1,8 @@
 -- From here on everything is inside the function 'rest' of the part 'dispatch'.
 
+-- As in 'common'; a function may use no more than 60 locals of those around it.
+local notes = sub(state, 1, -2) .. 'n'
+
 local function parsekey(key)
   local sid, length, rest = match(key, '^([^|]+)|(%d+)|(.*)$')
   length = tonumber(length)

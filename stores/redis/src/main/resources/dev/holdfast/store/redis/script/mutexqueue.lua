@@ -1,7 +1,7 @@
 -- Operations on the queue of a mutex that is entirely in one field. They return nothing, and have written nothing, if it is not.
 
 local RECORD = '^([SWsw]) (%S+) (%d+) (m%l%d+) 1 (%d+) ?(%d*)(.*)$'
-local NEXT = '^;((%S+) %d+ )([sc])s 1 (%d+) 0(.*)$'
+local NEXT = '^;((%S+) %d+ )([sc])s 1 (%d+) %d+(.*)$'
 local ACQUIRE, TRY, YIELD = 'A', 'a', 'Y'
 local WIDTHS = { [ACQUIRE_MUTEX] = 6, [ACQUIRE] = 8, [TRY] = 8, [RELEASE] = 4, [YIELD] = 10 }
 
@@ -74,7 +74,7 @@ local function pass(name, letter, ref, slot, spec, queue, again, againslot, want
     return nil
   end
   note(slot, ref, name, letter)
-  local behind = again and before .. ';' .. sub(again, 3) .. note(againslot, again, name) .. 's 1 ' .. want .. ' 0' or before
+  local behind = again and before .. ';' .. sub(again, 3) .. note(againslot, again, name) .. 's 1 ' .. want .. format(' %.0f', now) or before
   local tokens = format('%.0f %.0f', first, ends)
   local form = behind == '' and 'S ' or 'W '
   call('HSET', state, name, (at == 's' and form or string.lower(form)) .. nextref .. spec .. ' 1 ' .. tokens .. behind)
@@ -141,6 +141,6 @@ local function handle(i)
   end
   -- Recorded first: that is the write that may be refused.
   local noted = note(slot, claimref, name)
-  call('HSET', state, name, (letter < 'a' and 'W' or 'w') .. sub(v, 2) .. ';' .. sub(claimref, 3) .. noted .. 's 1 ' .. want .. ' 0')
+  call('HSET', state, name, (letter < 'a' and 'W' or 'w') .. sub(v, 2) .. ';' .. sub(claimref, 3) .. noted .. 's 1 ' .. want .. format(' %.0f', now))
   return queued(ttl, holderends, queue)
 end

@@ -45,7 +45,10 @@ end
 
 local function party(answer, c)
   local s = session(c.sid)
-  for _, v in ipairs({ c.sid, c.claim, s and s.label or '', c.weight, c.first, c.last, left(c) }) do
+  local note = c.granted and try('HGET', notes, keyof(c))
+  local since = c.granted and 0 or c.binding == 's' and c.length or c.ends
+  for _, v in ipairs({ c.sid, c.claim, s and s.label or '', c.weight, c.first, c.last, left(c), s and s.ttl or 0,
+    since > 0 and math.max(0, now - since) or -1, type(note) == 'string' and sub(note, 20) or '' }) do
     answer[#answer + 1] = v
   end
 end
@@ -122,6 +125,19 @@ end
 -- The record of one name, with a page of its holders.
 local function inspectone(name, after, most)
   return (inspect(name, after, math.min(most, PARTIES), after == '' and SHOWN or 0))
+end
+
+-- A part of the names with waiters, and where the next part begins.
+local function listwaited(cursor, pattern, most)
+  local part = call('HSCAN', state, cursor, 'MATCH', pattern, 'COUNT', most)
+  local answer = { part[1] }
+  for i = 1, #part[2], 2 do
+    local name, v = part[2][i], part[2][i + 1]
+    if sub(name, 1, 1) ~= META and (string.find(v, ';', 1, true) or string.find(v, '^F %d+ [1-9]')) then
+      answer[#answer + 1] = name
+    end
+  end
+  return answer
 end
 
 -- Fails with the name of a key that has another type, and leaves it as it is: no command of the script overwrites it.

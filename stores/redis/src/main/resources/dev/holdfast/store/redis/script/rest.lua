@@ -1,14 +1,16 @@
 -- The other operations; the letters are those of ScriptCall.
 local SHRINK, EXTEND, FORCE, SET_COUNT, COUNT_DOWN, RESIZE = 'H', 'T', 'F', 'N', 'D', 'Z'
 local OPEN, KEEP_ALIVE, RETIRE, CLOSE, AUDIT = 'O', 'K', 'X', 'C', 'U'
-local INSPECT, INSPECT_ONE, PROBE, SWEEP = 'I', 'L', '?', '.'
+local INSPECT, INSPECT_ONE, LIST_WAITED, PROBE, SWEEP = 'I', 'L', 'Q', '?', '.'
+local ANNOTATE = 'E'
 
 -- By operation: what serves it, and how many arguments it has.
 local single = {
   [SHRINK] = { shrink, 4 }, [EXTEND] = { extend, 5 }, [FORCE] = { force, 3 },
   [SET_COUNT] = { setcount, 5 }, [COUNT_DOWN] = { countdown, 4 }, [RESIZE] = { resize, 4 },
   [OPEN] = { open, 4 }, [KEEP_ALIVE] = { keepalive, 2 }, [RETIRE] = { retire, 1 }, [CLOSE] = { close, 1 },
-  [AUDIT] = { audit, 3 }, [INSPECT_ONE] = { inspectone, 3 }, [PROBE] = { probe, 1 },
+  [AUDIT] = { audit, 3 }, [INSPECT_ONE] = { inspectone, 3 }, [LIST_WAITED] = { listwaited, 3 }, [PROBE] = { probe, 1 },
+  [ANNOTATE] = { annotate, 5 },
   [SWEEP] = { function() return 'D' end, 0 }, -- the sweep comes before every command
 }
 

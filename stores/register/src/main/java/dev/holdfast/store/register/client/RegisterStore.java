@@ -94,7 +94,8 @@ public final class RegisterStore implements LockStore {
                         Feature.BARGING,
                         Feature.ADVANCE,
                         Feature.DETACHED_GRANTS,
-                        Feature.KNOWN_WAITERS)
+                        Feature.KNOWN_WAITERS,
+                        Feature.ANNOTATIONS)
                 .withIf(server.orderedListing(), Feature.ORDERED_INSPECTION)
                 .withIf(server.portableSessions(), Feature.PORTABLE_SESSIONS)
                 .admitsAll()
@@ -194,6 +195,42 @@ public final class RegisterStore implements LockStore {
         @Override
         public CompletionStage<Reply> onResource(Command.OnResource command) {
             return context.submit(command.resource(), LaneCall.of(command));
+        }
+
+        @Override
+        public CompletionStage<Reply> release(Command.Release command) {
+            return thenDropped(onResource(command), command.claim(), command.isAnnotated());
+        }
+
+        @Override
+        public CompletionStage<Reply> yieldFor(Command.Yield command) {
+            return thenDropped(onResource(command), command.claim(), command.isAnnotated());
+        }
+
+        /** What stays of an annotation counts no more without its grant, and ends with the session. */
+        private CompletionStage<Reply> thenDropped(CompletionStage<Reply> ended, ClaimRef claim, boolean isAnnotated) {
+            if (isAnnotated) {
+                ended.thenAccept(reply -> {
+                    if (!(reply instanceof Reply.Stale || reply instanceof Reply.Refused)) {
+                        var unused = context.adapter().dropAnnotation(claim);
+                    }
+                });
+            }
+            return ended;
+        }
+
+        /** Not in the record, which earlier versions would refuse to read with it. */
+        @Override
+        public CompletionStage<Reply> annotate(Command.Annotate command) {
+            ClaimRef claim = command.claim();
+            return context.submit(claim.resource(), LaneCall.poll(claim)).thenCompose(state -> {
+                if (!(state instanceof Reply.Granted)) {
+                    return CompletableFuture.completedFuture(new Reply.Absent());
+                }
+                return context.adapter()
+                        .annotate(claim, command.seq(), command.text())
+                        .thenApply(isDone -> isDone ? new Reply.Done() : new Reply.Absent());
+            });
         }
 
         @Override

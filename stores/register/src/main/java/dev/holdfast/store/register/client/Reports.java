@@ -186,6 +186,7 @@ final class Reports {
     CompletionStage<Reply> inspect(Command.Inspect command) {
         CompletionStage<Page> page = switch (command.scope()) {
             case PREFIX -> views(command.prefix(), command.cursor(), command.limit());
+            case WAITED -> waited(command.prefix(), command.cursor(), command.limit());
             case NAME -> view(command.prefix());
         };
         return page.thenCompose(found -> command.scope() == Command.Inspect.Scope.NAME && !found.damaged.isEmpty()
@@ -204,10 +205,42 @@ final class Reports {
             List<Step> steps,
             Map<ResourceName, StoreException> damaged,
             List<DamagedRecord> unnamed,
-            Optional<String> cursor) {}
+            Optional<String> cursor) {
+
+        Page where(Predicate<Step> which) {
+            return new Page(steps.stream().filter(which).toList(), damaged, unnamed, cursor);
+        }
+    }
 
     private CompletionStage<Page> views(String prefix, Optional<String> cursor, int limit) {
         return context.adapter().list(prefix, cursor, limit).thenCompose(this::views);
+    }
+
+    /** Reads pages of records up to one on which claims wait. */
+    private CompletionStage<Page> waited(String prefix, Optional<String> cursor, int limit) {
+        return context.adapter().list(prefix, cursor, limit).thenCompose(listed -> {
+            List<RegisterPage.Entry> some =
+                    listed.entries().stream().filter(this::mayBeWaited).toList();
+            return some.isEmpty()
+                            && listed.unnamed().isEmpty()
+                            && listed.cursor().isPresent()
+                    ? waited(prefix, listed.cursor(), limit)
+                    : views(new RegisterPage(some, listed.unnamed(), listed.cursor()))
+                            .thenApply(page ->
+                                    page.where(step -> !step.view().waiting().isEmpty()));
+        });
+    }
+
+    /** Whether a record has waiters, some of which may have ended, or can't be read. */
+    private boolean mayBeWaited(RegisterPage.Entry entry) {
+        try {
+            return !step(entry.resource(), entry.record(), facts())
+                    .view()
+                    .waiting()
+                    .isEmpty();
+        } catch (StoreException e) {
+            return true;
+        }
     }
 
     private CompletionStage<Page> view(String name) {
@@ -256,6 +289,7 @@ final class Reports {
     private Facts facts() {
         Facts facts = new Facts(context.sessions());
         facts.time(context.adapter().time());
+        facts.wallMillis(context.environment().wallMillis());
         return facts;
     }
 
@@ -269,12 +303,16 @@ final class Reports {
         CompletionStage<Map<SessionId, Duration>> left = ids.isEmpty()
                 ? CompletableFuture.completedFuture(Map.of())
                 : context.adapter().remaining(ids);
-        return left.thenApply(lefts -> {
+        Set<ClaimRef> holders = new HashSet<>();
+        page.steps.forEach(step -> step.view().holders().stream().limit(PAGE).forEach(holders::add));
+        CompletionStage<Map<ClaimRef, String>> annotations = holders.isEmpty()
+                ? CompletableFuture.completedFuture(Map.of())
+                : context.adapter().annotations(holders);
+        return left.thenCombine(annotations, (lefts, texts) -> {
             List<ResourceInfo> infos = new ArrayList<>();
+            Facts present = facts();
             page.steps.forEach(step -> step.view()
-                    .info(
-                            id -> lefts.getOrDefault(id, Duration.ZERO),
-                            context.adapter().time().latestMicros())
+                    .info(id -> lefts.getOrDefault(id, Duration.ZERO), texts, present)
                     .ifPresent(infos::add));
             List<DamagedRecord> damaged = new ArrayList<>(page.unnamed);
             page.damaged.forEach(

@@ -207,6 +207,7 @@ final class Round {
 
     private void attempt(RegisterRecord record) {
         facts.time(adapter.time());
+        facts.wallMillis(context.environment().wallMillis());
         Step step = new Step(lane.resource(), record, facts, adapter.traits());
         boolean addsAnnounced = !intake.isReadingRecordOnly() && (isWriting || isQueuing);
         facts.othersAnnounced(!addsAnnounced && announcements.areOthersNoticed(step));

@@ -151,6 +151,7 @@ final class Sweeper implements AutoCloseable {
     private Step step(RegisterPage.Entry entry) {
         Facts facts = new Facts(context.sessions());
         facts.time(context.adapter().time());
+        facts.wallMillis(context.environment().wallMillis());
         return new Step(
                 entry.resource(), entry.record(), facts, context.adapter().traits());
     }

@@ -32,6 +32,9 @@ final class ClaimEntry {
     /** When its own lease ends, by the server's clock in microseconds; 0 if it has none or the server keeps it. */
     long endsAt;
 
+    /** When it was queued, in microseconds; 0 for a grant, and if an earlier version of the program queued it. */
+    long queuedAt;
+
     /** Its own lease, where the server keeps it. */
     @Nullable
     SessionId leaseId;

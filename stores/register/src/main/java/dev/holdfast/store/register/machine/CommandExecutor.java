@@ -77,8 +77,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         } else if (command.waiting() == Command.Waiting.TRY) {
             answer = Answers.taken(state);
         } else {
-            state.queue.put(claim.ref, claim);
-            enqueued++;
+            enqueue(claim);
             answer = Answers.queued(moves, claim);
         }
         moves.settle();
@@ -97,11 +96,16 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         }
         if (moves.claimOf(command.claim()) == null) {
             var unused = state.use(command.spec());
-            state.queue.put(command.claim(), moves.claim(command));
-            enqueued++;
+            enqueue(moves.claim(command));
             moves.settle();
         }
         return true;
+    }
+
+    private void enqueue(ClaimEntry claim) {
+        claim.queuedAt = moves.facts.shown();
+        state.queue.put(claim.ref, claim);
+        enqueued++;
     }
 
     /** The refusal of a claim that can't even wait at present; null if it can. */
@@ -287,7 +291,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         return Answers.ABSENT;
     }
 
-    // Commands on a session or on the whole store are not steps on a resource.
+    // Commands on a session or on the whole store are not steps on a resource; annotations are kept apart from it.
 
     @Override
     public Answer poll(Command.Poll command) {
@@ -316,6 +320,11 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
 
     @Override
     public Answer audit(Command.Audit command) {
+        throw notOnResource(command);
+    }
+
+    @Override
+    public Answer annotate(Command.Annotate command) {
         throw notOnResource(command);
     }
 

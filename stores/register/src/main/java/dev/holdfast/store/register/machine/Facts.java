@@ -44,6 +44,9 @@ public final class Facts {
 
     private ServerTime time = ServerTime.NONE;
 
+    /** The client's wall clock, in microseconds. */
+    private long wall;
+
     // Most steps need nothing more than what the client knows, so each collection is made at its first entry.
     private Set<SessionId> gone = Set.of();
     private Map<SessionId, SessionRecord> sessions = Map.of();
@@ -65,6 +68,16 @@ public final class Facts {
     /** Sets the time by the server's clock; none where the server keeps leases itself. */
     public void time(ServerTime now) {
         time = now;
+    }
+
+    /** Sets the time by the client's own clock, for people, where the server has none. */
+    public void wallMillis(long now) {
+        wall = now * 1_000;
+    }
+
+    /** The present time in microseconds, for people: by the server's clock if it has one. */
+    long shown() {
+        return serverKeepsLeases() ? wall : time.latestMicros();
     }
 
     /** The earliest present time of the server's clock, in microseconds since 1970. */

@@ -37,6 +37,12 @@ final class StateCodec {
     private static final int HAS_LEASE_ID = 8;
     private static final int HAS_END = 16;
 
+    /**
+     * Added to the time at which a waiting claim was queued, which a record has in place of the end of its lease. An
+     * earlier version takes it for an end in the distant future, and keeps it when it grants the claim.
+     */
+    private static final long QUEUED = 1L << 55;
+
     /** In the order of their numbers in a record, like the bindings below. Add new ones at the end. */
     static final Order[] ORDERS = {Order.FAIR, Order.BARGING};
 
@@ -98,10 +104,11 @@ final class StateCodec {
 
     private static void claim(Output out, ClaimEntry claim, Map<SessionEntry, Integer> sessions, long lastToken) {
         SessionId leaseId = claim.leaseId;
+        long end = claim.isHeld() || claim.queuedAt == 0 ? claim.endsAt : QUEUED + claim.queuedAt;
         out.octet(indexOf(BINDINGS, claim.lease.binding())
                 | (claim.pickedUp ? PICKED_UP : 0)
                 | (leaseId == null ? 0 : HAS_LEASE_ID)
-                | (claim.endsAt == 0 ? 0 : HAS_END));
+                | (end == 0 ? 0 : HAS_END));
         out.number(sessions.getOrDefault(claim.session, -1));
         out.number(claim.ref.claim());
         out.number(claim.weight);
@@ -119,8 +126,8 @@ final class StateCodec {
         if (leaseId != null) {
             out.text(leaseId.value());
         }
-        if (claim.endsAt != 0) {
-            out.number(claim.endsAt);
+        if (end != 0) {
+            out.number(end);
         }
     }
 
@@ -219,7 +226,12 @@ final class StateCodec {
         claim.pickedUp = (flags & PICKED_UP) != 0;
         claim.extension = hasOwnLease ? in.number() : 0;
         claim.leaseId = (flags & HAS_LEASE_ID) != 0 ? new SessionId(in.text()) : null;
-        claim.endsAt = (flags & HAS_END) != 0 ? in.number() : 0;
+        long end = (flags & HAS_END) != 0 ? in.number() : 0;
+        if (end < QUEUED) {
+            claim.endsAt = end;
+        } else if (!isHeld) {
+            claim.queuedAt = end - QUEUED;
+        }
         return claim;
     }
 }

@@ -8,6 +8,7 @@ import dev.holdfast.spi.SessionId;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -44,9 +45,11 @@ public final class StateView {
      * Describes a resource for people; empty if it is unused.
      *
      * @param left the remaining time of a session, or of a lease that the server keeps
-     * @param unixMicros the latest present time of the server's clock
+     * @param annotations of its holders
+     * @param facts with the present time
      */
-    public Optional<ResourceInfo> info(Function<SessionId, Duration> left, long unixMicros) {
+    public Optional<ResourceInfo> info(
+            Function<SessionId, Duration> left, Map<ClaimRef, String> annotations, Facts facts) {
         ResourceSpec declared = state.declared;
         if (declared == null) {
             return Optional.empty();
@@ -55,16 +58,20 @@ public final class StateView {
                 state.name,
                 new ResourceSpec(declared.kind(), state.capacity, declared.order()),
                 declared.capacity(),
-                parties(state.grants.values(), Integer.MAX_VALUE, left, unixMicros),
+                parties(state.grants.values(), Integer.MAX_VALUE, left, annotations, facts),
                 state.grants.size(),
                 state.heldWeight(),
-                parties(state.queue.values(), MAX_WAITERS_SHOWN, left, unixMicros),
+                parties(state.queue.values(), MAX_WAITERS_SHOWN, left, Map.of(), facts),
                 state.queue.size(),
                 base + state.lastToken));
     }
 
     private List<Party> parties(
-            Collection<ClaimEntry> claims, int limit, Function<SessionId, Duration> left, long unixMicros) {
+            Collection<ClaimEntry> claims,
+            int limit,
+            Function<SessionId, Duration> left,
+            Map<ClaimRef, String> annotations,
+            Facts facts) {
         return claims.stream()
                 .limit(limit)
                 .map(claim -> new Party(
@@ -72,7 +79,12 @@ public final class StateView {
                         claim.session.label(),
                         claim.weight,
                         claim.isHeld() ? Optional.of(Answers.block(base, claim.first, claim.last)) : Optional.empty(),
-                        left(claim, left, unixMicros)))
+                        left(claim, left, facts.latest()),
+                        Micros.duration(claim.session.ttlMicros()),
+                        claim.queuedAt == 0
+                                ? Optional.empty()
+                                : Optional.of(Micros.duration(Math.max(0, facts.shown() - claim.queuedAt))),
+                        annotations.getOrDefault(claim.ref, "")))
                 .toList();
     }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.store.register.memory;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
@@ -159,6 +160,25 @@ public final class MemoryAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
         return answer(() -> server.index(session, cursor, limit));
+    }
+
+    @Override
+    public CompletionStage<Boolean> annotate(ClaimRef claim, long seq, String text) {
+        return answer(() -> server.annotate(claim, seq, text));
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a stage of Void has no other value
+    public CompletionStage<Void> dropAnnotation(ClaimRef claim) {
+        return answer(() -> {
+            server.dropAnnotation(claim);
+            return null;
+        });
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
+        return answer(() -> server.annotations(claims));
     }
 
     @Override

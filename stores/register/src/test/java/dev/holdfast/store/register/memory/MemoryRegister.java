@@ -70,6 +70,7 @@ public final class MemoryRegister {
         final boolean isLease;
         final MemoryAdapter owner;
         final Map<ClaimRef, Boolean> index = new LinkedHashMap<>();
+        final Map<ClaimRef, Annotation> annotations = new LinkedHashMap<>();
         long epoch;
         long endsAt;
 
@@ -323,6 +324,35 @@ public final class MemoryRegister {
     /** How often a client had the turn to clean up. */
     public synchronized int turns() {
         return turns;
+    }
+
+    private record Annotation(long seq, String text) {}
+
+    synchronized boolean annotate(ClaimRef claim, long seq, String text) {
+        Session session = sessions.get(claim.session());
+        if (session == null) {
+            return false;
+        }
+        session.annotations.merge(claim, new Annotation(seq, text), (old, now) -> old.seq() < now.seq() ? now : old);
+        return true;
+    }
+
+    synchronized void dropAnnotation(ClaimRef claim) {
+        Session session = sessions.get(claim.session());
+        if (session != null) {
+            session.annotations.remove(claim);
+        }
+    }
+
+    synchronized Map<ClaimRef, String> annotations(Set<ClaimRef> claims) {
+        Map<ClaimRef, String> texts = new LinkedHashMap<>();
+        sessions.values()
+                .forEach(session -> session.annotations.forEach((claim, annotation) -> {
+                    if (claims.contains(claim)) {
+                        texts.put(claim, annotation.text());
+                    }
+                }));
+        return texts;
     }
 
     synchronized void endTurn(String cursor) {

@@ -34,6 +34,8 @@ import java.util.regex.Pattern;
  *       </ul>
  *   <li>{@code a/<shard>/<name>~<session>~<claim>~<epoch>~<request>}: ephemeral, an announced claim, which is only a
  *       name, so that one request lists them
+ *   <li>{@code n/<shard>/<session>~<claim>~<name>}: ephemeral, the annotation of a grant. Its parents are created when
+ *       they are first needed, because an earlier version of the program did not
  *   <li>{@code turn}: where the next turn to clean up begins; written when one begins and ends
  *   <li>{@code clock}: written to read the time of the leader
  * </ul>
@@ -149,6 +151,26 @@ final class NodeLayout {
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
+    }
+
+    String annotations() {
+        return root + "/n";
+    }
+
+    /** The parent of the annotations of a session, whose id ends with a random digit. */
+    String annotations(SessionId id) {
+        String text = id.value();
+        return annotations() + '/' + text.charAt(text.length() - 1);
+    }
+
+    String annotation(ClaimRef claim) {
+        return annotations(claim.session())
+                + '/'
+                + claim.session()
+                + PART_END
+                + Long.toHexString(claim.claim())
+                + PART_END
+                + encoded(claim.resource());
     }
 
     String turn() {

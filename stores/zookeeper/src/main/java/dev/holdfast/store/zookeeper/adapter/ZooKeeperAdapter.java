@@ -1,5 +1,6 @@
 package dev.holdfast.store.zookeeper.adapter;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
@@ -80,6 +81,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final ZooKeeperSessions sessions;
     private final Records records;
     private final ArrivalNodes arrivals;
+    private final AnnotationNodes annotations;
     private final int maxRecord;
     private final PacketLimit limit;
     private final Duration requestTimeout;
@@ -126,6 +128,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
                 new ZooKeeperSessions(layout, requests, source, contact, timer, ticks, watches, mailboxes, removals);
         this.records = new Records(layout, requests, clock);
         this.arrivals = new ArrivalNodes(layout, requests, sessions, records);
+        this.annotations = new AnnotationNodes(layout, requests);
         this.maxRecord = options.maxRecord();
         this.requestTimeout = options.requestTimeout();
         this.ticks = ticks;
@@ -246,6 +249,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     private void notifyGone(SessionId id) {
         sessions.gone(id);
+        annotations.dropAll(id);
         RegisterListener present = listener;
         if (present != null) {
             present.gone(id);
@@ -353,6 +357,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<Void> closeSession(SessionId session) {
+        annotations.dropAll(session);
         return answered(sessions.close(session));
     }
 
@@ -393,13 +398,13 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         return sessions.left(id).filter(known -> known.compareTo(byClock) < 0).orElse(byClock);
     }
 
-    private static <V> CompletableFuture<Map<SessionId, V>> each(
-            Set<SessionId> ids, Function<SessionId, CompletableFuture<Optional<V>>> read) {
-        Map<SessionId, CompletableFuture<Optional<V>>> reads = new LinkedHashMap<>();
+    private static <K, V> CompletableFuture<Map<K, V>> each(
+            Set<K> ids, Function<K, CompletableFuture<Optional<V>>> read) {
+        Map<K, CompletableFuture<Optional<V>>> reads = new LinkedHashMap<>();
         ids.forEach(id -> reads.put(id, read.apply(id)));
         return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
                 .thenApply(all -> {
-                    Map<SessionId, V> found = new LinkedHashMap<>();
+                    Map<K, V> found = new LinkedHashMap<>();
                     reads.forEach((id, one) -> one.join().ifPresent(value -> found.put(id, value)));
                     return found;
                 });
@@ -413,6 +418,22 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Optional<IndexPage>> claims(SessionId session, Optional<String> cursor, int limit) {
         return answered(new SessionIndex(layout, requests, sessions).page(session, cursor, limit));
+    }
+
+    @Override
+    public CompletionStage<Boolean> annotate(ClaimRef claim, long seq, String text) {
+        return answered(annotations.annotate(claim, seq, text));
+    }
+
+    @Override
+    public CompletionStage<Void> dropAnnotation(ClaimRef claim) {
+        return answered(annotations.drop(claim)).thenAccept(done -> {});
+    }
+
+    @Override
+    public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
+        CompletableFuture<Boolean> synced = requests.sync(layout.root());
+        return answered(each(claims, annotations::read).thenCombine(synced, (found, done) -> found));
     }
 
     @Override
