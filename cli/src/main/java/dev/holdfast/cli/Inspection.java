@@ -132,10 +132,14 @@ final class Inspection {
             String since = holder.since().map(instant -> " since " + instant).orElse("");
             console.print("  held by   " + Holders.label(holder.label()) + since
                     + (holder.token() == 0 ? "" : ", token " + holder.token()) + weight(info, holder.weight())
-                    + ", lease " + DurationText.format(holder.leaseLeft()) + " left");
+                    + ", lease " + DurationText.format(holder.leaseLeft()) + " left"
+                    + Holders.message(holder));
         }
         for (LockInfo.Waiter waiter : info.waiters()) {
-            console.print("  waiting   " + Holders.label(waiter.label()) + weight(info, waiter.weight()));
+            String waited = waiter.waited()
+                    .map(time -> " for " + DurationText.format(time))
+                    .orElse("");
+            console.print("  waiting   " + Holders.label(waiter.label()) + waited + weight(info, waiter.weight()));
         }
         long more = info.waiting() - info.waiters().size();
         if (more > 0) {
@@ -173,12 +177,16 @@ final class Inspection {
                 json.field("token", Long.toString(holder.token()));
             }
             holder.since().ifPresent(since -> json.field("since", since.toString()));
-            end(json, holder.leaseLeft());
+            if (!holder.message().isEmpty()) {
+                json.field("message", holder.message());
+            }
+            end(json, holder.leaseLeft(), holder.sessionTtl());
         }
         json.endArray().field("waiting", info.waiting()).name("waiters").beginArray();
         for (LockInfo.Waiter waiter : info.waiters()) {
             begin(json, waiter.label(), waiter.session(), waiter.claim(), waiter.weight());
-            end(json, waiter.leaseLeft());
+            waiter.waited().ifPresent(time -> json.field("waitedMillis", time.toMillis()));
+            end(json, waiter.leaseLeft(), waiter.sessionTtl());
         }
         json.endArray().field("newestToken", Long.toString(info.newestToken()));
     }
@@ -191,8 +199,12 @@ final class Inspection {
                 .field("weight", weight);
     }
 
-    private static void end(Json json, Duration leaseLeft) {
-        json.field("leaseLeftMillis", leaseLeft.toMillis()).endObject();
+    private static void end(Json json, Duration leaseLeft, Duration sessionTtl) {
+        json.field("leaseLeftMillis", leaseLeft.toMillis());
+        if (!sessionTtl.isZero()) {
+            json.field("sessionTtlMillis", sessionTtl.toMillis());
+        }
+        json.endObject();
     }
 
     private static String state(LockInfo info) {

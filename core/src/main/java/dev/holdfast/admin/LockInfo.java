@@ -64,6 +64,9 @@ public record LockInfo(
      * @param lastToken the last token of that block
      * @param heldSince the approximate time of the grant, by the store's clock; null if tokens don't show it
      * @param leaseLeft how long it holds without renewal, from the time of the inspection; zero if its lease has ended
+     * @param sessionTtl how long its client's session lives without renewal in all; zero if the store does not know it
+     * @param message what its client {@linkplain dev.holdfast.AcquireOptions#withMessage says} it is for; empty if
+     *     nothing. Text of another program, which may contain anything
      */
     public record Holder(
             String label,
@@ -73,7 +76,9 @@ public record LockInfo(
             long token,
             long lastToken,
             @Nullable Instant heldSince,
-            Duration leaseLeft)
+            Duration leaseLeft,
+            Duration sessionTtl,
+            String message)
             implements Serializable {
 
         /** The approximate time of the grant, to the second; empty if the store can't know it. */
@@ -95,7 +100,23 @@ public record LockInfo(
      * @param claim the number of its claim, which no other claim of the session has
      * @param weight how much it requests
      * @param leaseLeft how long it waits without renewal, from the time of the inspection
+     * @param sessionTtl as for a holder
+     * @param waitedFor how long it has been in the queue, by the store's clock; null if the store does not know, because
+     *     an earlier version of the program queued it
      */
-    public record Waiter(String label, String session, long claim, int weight, Duration leaseLeft)
-            implements Serializable {}
+    public record Waiter(
+            String label,
+            String session,
+            long claim,
+            int weight,
+            Duration leaseLeft,
+            Duration sessionTtl,
+            @Nullable Duration waitedFor)
+            implements Serializable {
+
+        /** How long it has been in the queue; empty if the store does not know. */
+        public Optional<Duration> waited() {
+            return Optional.ofNullable(waitedFor);
+        }
+    }
 }

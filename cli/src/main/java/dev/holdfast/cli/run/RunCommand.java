@@ -130,7 +130,8 @@ public final class RunCommand {
     private Optional<? extends Hold> acquire(Holdfast client) throws InterruptedException {
         Acquirable lock = lock(client);
         long startNanos = System.nanoTime();
-        Optional<? extends Hold> first = lock.tryAcquire();
+        Optional<? extends Hold> first =
+                options.message().isEmpty() ? lock.tryAcquire() : lock.tryAcquire(terms().withMaxWait(Duration.ZERO));
         boolean isOneTry = options.maxWait().map(Duration::isZero).orElse(false);
         if (first.isPresent() || isOneTry) {
             return first;
@@ -167,12 +168,16 @@ public final class RunCommand {
     /** The rest of the maximum wait. */
     private AcquireOptions remainingWait(long startNanos) {
         if (options.maxWait().isEmpty()) {
-            return AcquireOptions.defaults();
+            return terms();
         }
         Duration rest = options.maxWait().get().minusNanos(System.nanoTime() - startNanos);
         // At least a nanosecond: with zero it would be another try, not a wait.
-        return AcquireOptions.defaults()
-                .withMaxWait(rest.compareTo(Duration.ofNanos(1)) < 0 ? Duration.ofNanos(1) : rest);
+        return terms().withMaxWait(rest.compareTo(Duration.ofNanos(1)) < 0 ? Duration.ofNanos(1) : rest);
+    }
+
+    private AcquireOptions terms() {
+        AcquireOptions terms = AcquireOptions.defaults();
+        return options.message().map(terms::withMessage).orElse(terms);
     }
 
     private int gaveUp(Holdfast client) {

@@ -24,6 +24,11 @@ public enum RunOption {
             null,
             "K/N",
             "Take K of N permits: running commands hold at most N in total. All must use the same N."),
+    MESSAGE(
+            "--message",
+            "-m",
+            "TEXT",
+            "Say what the lock is for: others see it with the holder. One line, at most 256 bytes."),
     LEASE(
             "--lease",
             null,

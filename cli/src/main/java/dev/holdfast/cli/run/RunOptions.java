@@ -1,5 +1,6 @@
 package dev.holdfast.cli.run;
 
+import dev.holdfast.AcquireOptions;
 import dev.holdfast.cli.console.CliException;
 import dev.holdfast.cli.console.DurationText;
 import dev.holdfast.cli.console.ExitCode;
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param store the store that was named on the command line, if one was
  * @param maxWait how long to wait for the lock; empty for no limit
  * @param share the part of the lock that the command wants
+ * @param message what the lock is for; empty if that is not said
  * @param lease how long the lock lasts without renewal
  * @param lossPolicy what to do when the lock can't be kept
  * @param leftovers what to do about processes that outlive the command
@@ -28,6 +30,7 @@ public record RunOptions(
         Optional<String> store,
         Optional<Duration> maxWait,
         Share share,
+        Optional<String> message,
         Duration lease,
         LossPolicy lossPolicy,
         Leftovers leftovers,
@@ -62,6 +65,7 @@ public record RunOptions(
                 Optional.ofNullable(given.value(RunOption.STORE)),
                 maxWait,
                 share,
+                message(given),
                 lease,
                 lossPolicy(given, lease),
                 leftovers(given),
@@ -94,6 +98,18 @@ public record RunOptions(
             return Optional.of(Duration.ZERO);
         }
         return wait == null ? Optional.empty() : Optional.of(DurationText.parse("--wait", wait));
+    }
+
+    private static Optional<String> message(RunArguments given) {
+        String text = given.value(RunOption.MESSAGE);
+        if (text == null) {
+            return Optional.empty();
+        }
+        try {
+            return AcquireOptions.defaults().withMessage(text).message();
+        } catch (IllegalArgumentException e) {
+            throw new CliException(ExitCode.USAGE, "--message: " + Printable.escape(String.valueOf(e.getMessage())), e);
+        }
     }
 
     private static Duration lease(RunArguments given) {

@@ -86,8 +86,9 @@ public final class StoreAdmin implements LockAdmin {
     }
 
     private CompletableFuture<LockPage> page(LockQuery query, CallerMode caller) {
+        Inspect.Scope scope = query.isWaited() ? Inspect.Scope.WAITED : Inspect.Scope.PREFIX;
         CompletableFuture<Reply> reply =
-                questions.ask(new Inspect(query.prefix(), query.cursor(), query.limit()), caller);
+                questions.ask(new Inspect(query.prefix(), query.cursor(), query.limit(), scope), caller);
         return resultOf(reply, answer -> page(query, answer), failure -> failures.ofInspection("", failure));
     }
 

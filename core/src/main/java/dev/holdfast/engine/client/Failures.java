@@ -5,6 +5,7 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.admin.LockInfo;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.DurationFormat;
@@ -56,6 +57,7 @@ public record Failures(String store) {
                 : "a token from " + holder.token() + " to " + holder.lastToken();
         long others = info.holding() - 1;
         return who + " holds it with " + token + " and about " + inSeconds(holder.leaseLeft()) + " of lease left"
+                + (holder.message().isEmpty() ? "" : " (\"" + ResourceName.printable(holder.message()) + "\")")
                 + (others <= 0 ? "" : ", with " + others + (others == 1 ? " other" : " others"))
                 + (info.waiting() == 0 ? "" : "; " + info.waiting() + " waiting");
     }

@@ -58,12 +58,20 @@ public record LockViews(TokenSource tokens, LongSupplier wallMillis) {
                 block == null ? 0 : block.first(),
                 block == null ? 0 : block.last(),
                 block == null ? null : since(block.first()),
-                left(party));
+                left(party),
+                party.ttl(),
+                party.message());
     }
 
     private static LockInfo.Waiter waiter(Party party) {
         return new LockInfo.Waiter(
-                party.label(), party.claim().session().value(), party.claim().claim(), party.weight(), left(party));
+                party.label(),
+                party.claim().session().value(),
+                party.claim().claim(),
+                party.weight(),
+                left(party),
+                party.ttl(),
+                party.waited().orElse(null));
     }
 
     private static Duration left(Party party) {

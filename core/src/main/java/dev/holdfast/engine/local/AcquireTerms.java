@@ -3,6 +3,7 @@ package dev.holdfast.engine.local;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Lease;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The terms of one acquisition. Immutable.
@@ -11,8 +12,14 @@ import dev.holdfast.spi.Lease;
  * @param isExtendable whether the owner may extend the lease: not if it only bounds a stuck thread
  * @param waitNanos how long others may keep the resource; 0 for a single attempt
  * @param interrupts what an interrupt does to a thread that waits
+ * @param message what the hold is for; null if that is not said
  */
-public record AcquireTerms(Lease lease, boolean isExtendable, long waitNanos, Interrupts interrupts) {
+public record AcquireTerms(
+        Lease lease,
+        boolean isExtendable,
+        long waitNanos,
+        Interrupts interrupts,
+        @Nullable String message) {
 
     /** What an interrupt does to a thread that waits; without effect on a stage. */
     public enum Interrupts {
@@ -27,19 +34,19 @@ public record AcquireTerms(Lease lease, boolean isExtendable, long waitNanos, In
 
     /** As {@link #FOREVER}, whatever interrupts there are. */
     public static final AcquireTerms FOREVER_UNINTERRUPTIBLY =
-            new AcquireTerms(Lease.SESSION, false, TotalWait.FOREVER, Interrupts.KEEP_WAITING);
+            new AcquireTerms(Lease.SESSION, false, TotalWait.FOREVER, Interrupts.KEEP_WAITING, null);
 
     /** A renewed hold, at once or not at all, whatever interrupts there are. */
     public static final AcquireTerms TRY = attempt(Lease.SESSION);
 
     /** A renewed hold, if others don't keep the resource for longer than this. */
     public static AcquireTerms within(long waitNanos) {
-        return new AcquireTerms(Lease.SESSION, false, waitNanos, Interrupts.END_WAIT);
+        return new AcquireTerms(Lease.SESSION, false, waitNanos, Interrupts.END_WAIT, null);
     }
 
     /** A single attempt with a lease that its owner does not extend, whatever interrupts there are. */
     public static AcquireTerms attempt(Lease lease) {
-        return new AcquireTerms(lease, false, 0, Interrupts.KEEP_WAITING);
+        return new AcquireTerms(lease, false, 0, Interrupts.KEEP_WAITING, null);
     }
 
     /** What a user asks for. */
@@ -52,7 +59,8 @@ public record AcquireTerms(Lease lease, boolean isExtendable, long waitNanos, In
                 lease,
                 options.fixedLease().isPresent() || options.detachedLease().isPresent(),
                 options.maxWait().map(TotalWait::nanos).orElse(TotalWait.FOREVER),
-                Interrupts.END_WAIT);
+                Interrupts.END_WAIT,
+                options.message().orElse(null));
     }
 
     /** Whether a single attempt is made, which never queues at the store. */

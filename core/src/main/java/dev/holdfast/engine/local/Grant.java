@@ -48,6 +48,9 @@ public final class Grant implements Claim.Attachment {
     /** Null before it is handed over. */
     private @Nullable CohortState cohort;
 
+    /** What is told about it; null if nothing ever was. */
+    private @Nullable GrantNote note;
+
     private long tokenCursor;
     private long tokenEnd;
 
@@ -222,6 +225,24 @@ public final class Grant implements Claim.Attachment {
             all.addAll(sharedHolds.values());
         }
         return all;
+    }
+
+    // ---- What is told about it
+
+    /** What is told about it; null if nothing ever was. */
+    @Nullable
+    GrantNote noteOrNull() {
+        return note;
+    }
+
+    /** What is told about it, made now if nothing ever was. */
+    GrantNote note() {
+        GrantNote present = note;
+        if (present == null) {
+            present = new GrantNote(this, resource);
+            note = present;
+        }
+        return present;
     }
 
     // ---- Fairness slices

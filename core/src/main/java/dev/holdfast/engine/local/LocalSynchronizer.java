@@ -391,6 +391,10 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         }
         LocalHold hold = request.mode.holds().make(this, grant, request, token);
         grants.enter(grant, hold, request);
+        String message = request.terms.message();
+        if (message != null || grant.noteOrNull() != null) {
+            grant.note().entered(hold, message, deferred);
+        }
         request.grant(hold, deferred);
         queue.remove(request);
         if (request.isShare() && policy.exceedsShares(grant.claim.weight())) {
@@ -577,6 +581,10 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         } else {
             hold.end();
             grants.leave(grant, hold);
+            GrantNote note = grant.noteOrNull();
+            if (note != null) {
+                note.left(hold, deferred);
+            }
             afterRelease(grant, hold, stage, caller, deferred);
         }
         tidy();
@@ -919,6 +927,12 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         step(deferred -> {
             if (claims.audit(audit, deferred)) {
                 serveQueue(deferred);
+            }
+            for (Grant grant = grants.first(); grant != null; grant = grant.next) {
+                GrantNote note = grant.noteOrNull();
+                if (note != null) {
+                    note.refresh(deferred);
+                }
             }
             tidy();
         });

@@ -188,7 +188,8 @@ final class ResourceClaims {
                         request.weight(),
                         isTry ? Waiting.TRY : Waiting.QUEUE,
                         queue.newestNumber(),
-                        pending.replaced() == null ? null : pending.replaced().ref()),
+                        pending.replaced() == null ? null : pending.replaced().ref(),
+                        pending.replaced() != null && pending.replaced().claim.isAnnotated()),
                 resource().now());
         fresh.attach(pending);
         return fresh;
@@ -519,7 +520,7 @@ final class ResourceClaims {
     /** Releases a grant, and reports the store's answer. */
     void giveBack(Grant grant, CallerMode caller, ReleaseRetrier.Done done, DeferredActions deferred) {
         forget(grant.claim);
-        settle(grant.claim, new Command.Release(grant.ref()), caller, done, deferred);
+        settle(grant.claim, new Command.Release(grant.ref(), grant.claim.isAnnotated()), caller, done, deferred);
     }
 
     /** A grant is left at the store, and ends there with its own lease. */
@@ -579,7 +580,7 @@ final class ResourceClaims {
         List<LocalHold> holds = grant.holds();
         forget(grant.claim);
         if (holds.isEmpty()) {
-            settle(grant.claim, new Command.Release(grant.ref()), deferred);
+            settle(grant.claim, new Command.Release(grant.ref(), grant.claim.isAnnotated()), deferred);
             return;
         }
         // The grant stays at the store until its owners have closed their holds: a slow owner keeps its margin.
@@ -592,6 +593,10 @@ final class ResourceClaims {
 
     private void lose(LocalHold hold, Loss.Cause cause, DeferredActions deferred) {
         grants.removeHold(hold.grant(), hold);
+        GrantNote note = hold.grant().noteOrNull();
+        if (note != null) {
+            note.left(hold, deferred);
+        }
         Loss loss = new Loss(resource().name.value(), resource().context().product(), hold.rawToken(), cause);
         hold.lose(loss, deferred);
         deferred.add(() -> resource().context().noteLoss(loss));
@@ -618,7 +623,10 @@ final class ResourceClaims {
         if (leaving != null) {
             deferred.add(leaving);
         } else if (others == null || !others.hasUnder(hold.grant())) {
-            settle(hold.grant().claim, new Command.Release(hold.grant().ref()), deferred);
+            settle(
+                    hold.grant().claim,
+                    new Command.Release(hold.grant().ref(), hold.claim().isAnnotated()),
+                    deferred);
         }
     }
 

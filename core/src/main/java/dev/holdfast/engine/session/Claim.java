@@ -49,13 +49,15 @@ public final class Claim {
      * @param waiting whether it queues at the store, or is tried once
      * @param newestRequest the newest request of its resource, for a pass: see {@link Claim#covers}
      * @param replaces the grant that it replaces by a yield; null if there is none
+     * @param replacesAnnotated whether that grant was annotated
      */
     public record Terms(
             Lease lease,
             int weight,
             Waiting waiting,
             long newestRequest,
-            @Nullable ClaimRef replaces) {}
+            @Nullable ClaimRef replaces,
+            boolean replacesAnnotated) {}
 
     /** What its listener knows about it: what waits for it, or the grant that it has become. */
     public interface Attachment {}
@@ -69,6 +71,7 @@ public final class Claim {
     private final ClaimListener listener;
     private final @Nullable ClaimRef replaces;
     private final boolean isTry;
+    private final boolean replacesAnnotated;
 
     private @Nullable Attachment attachment;
     private volatile State state = State.SENT;
@@ -81,6 +84,9 @@ public final class Claim {
 
     /** The withdrawal or release is with the release retrier. */
     private boolean isSettling;
+
+    /** Whether it was annotated at the store. */
+    private boolean isAnnotated;
 
     /**
      * What was pushed against it; null if nothing ever was. From then on a pushed grant is polled before it is
@@ -134,6 +140,7 @@ public final class Claim {
         this.isTry = terms.waiting() == Waiting.TRY;
         this.newestServed = terms.newestRequest();
         this.replaces = terms.replaces();
+        this.replacesAnnotated = terms.replacesAnnotated();
         this.touchedAt = now;
     }
 
@@ -164,6 +171,20 @@ public final class Claim {
     @Nullable
     ClaimRef replaces() {
         return replaces;
+    }
+
+    boolean replacesAnnotated() {
+        return replacesAnnotated;
+    }
+
+    /** Whether it was annotated at the store, which is told so when it ends. */
+    public boolean isAnnotated() {
+        return isAnnotated;
+    }
+
+    /** An annotation is about to be sent. */
+    public void noteAnnotated() {
+        isAnnotated = true;
     }
 
     /** How much of the capacity it asks for, or has. */

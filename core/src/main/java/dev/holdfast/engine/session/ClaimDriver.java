@@ -65,7 +65,7 @@ public final class ClaimDriver {
         Command.Acquire acquire = new Command.Acquire(
                 claim.ref, epoch, sending, claim.spec(), weight, claim.lease(), claim.waiting(), tokens);
         ClaimRef replaced = claim.replaces();
-        Command command = replaced == null ? acquire : new Command.Yield(replaced, acquire);
+        Command command = replaced == null ? acquire : new Command.Yield(replaced, acquire, claim.replacesAnnotated());
         partition.wire.send(command, caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {

@@ -68,7 +68,7 @@ final class TaskEnd {
     }
 
     private void release(CallerMode caller) {
-        Command command = new Command.Release(grant.ref);
+        Command command = new Command.Release(grant.ref, grant.isAnnotated());
         partition.retrier.settle(command, grant.session, atStore, caller, new ReleaseRetrier.Done() {
             @Override
             public void settled(@Nullable Reply reply, Command.Sending sending) {

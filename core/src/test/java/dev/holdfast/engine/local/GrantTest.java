@@ -25,7 +25,7 @@ class GrantTest {
     private static Grant grant() {
         SessionId session = new SessionId("s");
         ClaimRef ref = new ClaimRef(new ResourceName("ledger"), session, 1);
-        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null);
+        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null, false);
         return new Grant(new Claim(null, ref, new Session(session, 1, 0, 0, 0), terms, 0), null, null);
     }
 

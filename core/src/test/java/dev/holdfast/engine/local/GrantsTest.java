@@ -28,7 +28,7 @@ class GrantsTest {
     private long claims;
 
     private Grant grant(LocalSynchronizer resource, Grants grants) {
-        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null);
+        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null, false);
         Claim claim = new Claim(resource, new ClaimRef(NAME, SESSION.id, ++claims), SESSION, terms, 0);
         Grant grant = new Grant(claim, resource, null);
         grants.add(grant);

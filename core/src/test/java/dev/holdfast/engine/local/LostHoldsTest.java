@@ -37,7 +37,7 @@ class LostHoldsTest {
     private long claims;
 
     private Grant grant() {
-        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null);
+        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null, false);
         Claim claim = new Claim(resource, new ClaimRef(NAME, session.id, ++claims), session, terms, 0);
         return new Grant(claim, resource, null);
     }

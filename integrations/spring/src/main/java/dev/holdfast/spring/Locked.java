@@ -98,6 +98,12 @@ public @interface Locked {
     String maxHold() default "";
 
     /**
+     * What the lock is for, for people who look at it: see {@link dev.holdfast.AcquireOptions#withMessage}. One line of
+     * at most 256 bytes.
+     */
+    String message() default "";
+
+    /**
      * The reaction when others kept the lock for all of {@link #maxWait()}; at most one. By default that of {@link
      * LockedDefaults}, unless there is a {@link #fallback()} or a {@link #failureHandler()}.
      */

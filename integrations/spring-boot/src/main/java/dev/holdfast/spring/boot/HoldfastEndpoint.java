@@ -188,12 +188,24 @@ public final class HoldfastEndpoint {
      * @param token its fencing token, by which it can be released
      * @param heldSince the approximate time of the grant; null if the store doesn't know it
      * @param leaseLeft the rest of the lease, without a renewal
+     * @param message what the holder says that it is for; null if nothing
      */
     public record Holder(
-            String label, int weight, long token, @Nullable Instant heldSince, Duration leaseLeft) {
+            String label,
+            int weight,
+            long token,
+            @Nullable Instant heldSince,
+            Duration leaseLeft,
+            @Nullable String message) {
 
         private static Holder of(LockInfo.Holder holder) {
-            return new Holder(holder.label(), holder.weight(), holder.token(), holder.heldSince(), holder.leaseLeft());
+            return new Holder(
+                    holder.label(),
+                    holder.weight(),
+                    holder.token(),
+                    holder.heldSince(),
+                    holder.leaseLeft(),
+                    holder.message().isEmpty() ? null : holder.message());
         }
     }
 
@@ -202,11 +214,12 @@ public final class HoldfastEndpoint {
      *
      * @param label the label of its client
      * @param weight the weight of its claim
+     * @param waited how long it has been in the queue; null if the store doesn't know it
      */
-    public record Waiter(String label, int weight) {
+    public record Waiter(String label, int weight, @Nullable Duration waited) {
 
         private static Waiter of(LockInfo.Waiter waiter) {
-            return new Waiter(waiter.label(), waiter.weight());
+            return new Waiter(waiter.label(), waiter.weight(), waiter.waitedFor());
         }
     }
 

@@ -70,6 +70,12 @@ final class LockedMethod implements GuardedMethod {
         } catch (IllegalArgumentException e) {
             throw where.misuse("a duration is out of range", e);
         }
+        String message = where.text("message", locked.message());
+        try {
+            acquire = message.isEmpty() ? acquire : acquire.withMessage(message);
+        } catch (IllegalArgumentException e) {
+            throw where.misuse("the message is not valid", e);
+        }
         return new LockSettings(
                 locked.mode(),
                 locked.permits(),
