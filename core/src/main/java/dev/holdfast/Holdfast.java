@@ -425,8 +425,9 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
 
         /**
          * How long the threads of this client may hand over a lock among themselves while other processes wait for it;
-         * 10 ms by default. Zero is strict: threads get a lock in the order in which they asked, and once another
-         * process waits, holds of this one start for at most one and a half round trips to the store more.
+         * 10 ms by default. Zero is strict: threads get a lock in the order in which they asked. Once another
+         * process waits, this one serves the requests that waited when it asked the store for the lock, and later ones
+         * for at most one and a half round trips to the store more.
          *
          * @throws IllegalArgumentException if it is negative
          */

@@ -130,6 +130,26 @@ final class BrokenClients {
         });
     }
 
+    /** A strict grant serves requests that came after its claim was sent, as if they had waited before. */
+    static Starter batchWithoutEnd() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            public boolean mayServeBeforeOthers(boolean waitedBefore) {
+                return true;
+            }
+        });
+    }
+
+    /** The cohort budget begins with the grant, however late a thread runs. */
+    static Starter budgetBeginsWithGrant() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            public boolean budgetBeginsWithRelease() {
+                return false;
+            }
+        });
+    }
+
     /** A step of the wall clock means nothing. */
     static Starter doubtIgnored() {
         return EngineUnderTest.keeping(new SafetyRules() {
@@ -338,6 +358,31 @@ final class BrokenClients {
                         .thenApply(reply -> command instanceof Command.SetCount set && reply instanceof Reply.Count told
                                 ? new Reply.Count(set.generation(), told.remaining())
                                 : reply);
+            }
+        });
+    }
+
+    /** Each grant begins with one token, so that the first hand-over waits for more. */
+    static Starter oneTokenFirst() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                if (command instanceof Command.Yield yield) {
+                    return super.execute(new Command.Yield(yield.claim(), withOneToken(yield.next())));
+                }
+                return super.execute(command instanceof Command.Acquire acquire ? withOneToken(acquire) : command);
+            }
+
+            private static Command.Acquire withOneToken(Command.Acquire acquire) {
+                return new Command.Acquire(
+                        acquire.claim(),
+                        acquire.epoch(),
+                        acquire.sending(),
+                        acquire.spec(),
+                        acquire.weight(),
+                        acquire.lease(),
+                        acquire.waiting(),
+                        1);
             }
         });
     }

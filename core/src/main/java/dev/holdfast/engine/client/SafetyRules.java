@@ -3,9 +3,9 @@ package dev.holdfast.engine.client;
 import java.util.concurrent.TimeUnit;
 
 /*
- * Every decision on which mutual exclusion depends, and one on strict order, in one place and by name. Stateless. The
- * class is not final, so that tests can break one rule at a time and show that the simulation catches it; production
- * uses the rules as they are.
+ * Every decision on which mutual exclusion depends, and three on the order of processes, in one place and by name.
+ * Stateless. The class is not final, so that tests can break one rule at a time and show that the simulation catches
+ * it; production uses the rules as they are.
  */
 
 /** The decisions that keep two owners apart. All times are elapsed nanoseconds. */
@@ -84,6 +84,24 @@ public class SafetyRules {
      */
     public boolean mayHandOverUnasked(long now, long sentAt, long windowNanos) {
         return now - sentAt < windowNanos;
+    }
+
+    /**
+     * Whether a strict grant serves a request before it goes back to the store, where others wait. This decides on the
+     * order of processes and not on exclusion.
+     *
+     * @param waitedBefore whether the request waited here when the claim was sent
+     */
+    public boolean mayServeBeforeOthers(boolean waitedBefore) {
+        return waitedBefore;
+    }
+
+    /**
+     * Whether the cohort budget begins with the first release under a grant, and not with the grant. This decides on
+     * the shares of processes and not on exclusion.
+     */
+    public boolean budgetBeginsWithRelease() {
+        return true;
     }
 
     /** The token that a hold shows: its own, and not the newest under its grant. */

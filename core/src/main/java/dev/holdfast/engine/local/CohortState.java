@@ -10,6 +10,12 @@ final class CohortState {
     /** The smallest block that is requested once a lock is handed over locally. */
     private static final int MIN_BLOCK = 32;
 
+    /**
+     * The budget has begun: with the first release under the grant. If it began with the grant, a thread that is late
+     * to run on a busy machine would spend it all in one hold.
+     */
+    private boolean hasBegun;
+
     /** When the budget is spent, in elapsed nanoseconds. */
     private long ends;
 
@@ -43,14 +49,35 @@ final class CohortState {
     /** With strict order, when the grant may be handed over. An answer of the store counts for this grant only. */
     final HandOverWindow window = new HandOverWindow();
 
-    CohortState(long ends, boolean awaited) {
-        this.ends = ends;
+    CohortState(boolean awaited) {
         this.awaited = awaited;
+    }
+
+    /** The budget begins, unless it has begun. */
+    void begin(long budgetEnds) {
+        if (!hasBegun) {
+            hasBegun = true;
+            ends = budgetEnds;
+        }
+    }
+
+    boolean hasBegun() {
+        return hasBegun;
     }
 
     /** Whether the budget is spent, and others wait at the store. */
     boolean isSpent(ElapsedClock clock) {
-        return awaited && clock.now() - ends >= 0;
+        return awaited && endsWithin(0, clock.now());
+    }
+
+    /** Whether others wait at the store, and at most this much of the budget is left. */
+    boolean endsWithin(long nanos, long now) {
+        return awaited && hasBegun && now + nanos - ends >= 0;
+    }
+
+    /** Whether others waited at the store when it was last asked. */
+    boolean isAwaited() {
+        return awaited;
     }
 
     boolean isAdvancing() {
@@ -94,12 +121,13 @@ final class CohortState {
     }
 
     /**
-     * Notes the question whether others wait, if it is due: the budget is spent, and none are known to wait.
+     * Notes the question whether others wait, if it is due: at most this much of the budget is left, and none are known
+     * to wait.
      *
      * @return whether to ask now
      */
-    boolean askIfDue(long now) {
-        boolean isDue = now - ends >= 0 && !awaited && !asking;
+    boolean askIfDue(long now, long leadNanos) {
+        boolean isDue = hasBegun && now + leadNanos - ends >= 0 && !awaited && !asking;
         asking |= isDue;
         return isDue;
     }

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Grant implements Claim.Attachment {
 
+    /** Later than this many round trips before its budget ends, a cohort asks for no more tokens. */
+    private static final int LAST_ADVANCE_TRIPS = 2;
+
     final Claim claim;
     private final Resource resource;
 
@@ -115,22 +118,31 @@ public final class Grant implements Claim.Attachment {
                 && suits(request)
                 && hasRoomFor(request)
                 && (isIdle() || !isSpent())
-                && !mustAskFirst()
+                && !mustAskFirst(request)
                 && resource.partition.validity.mayHandOn(claim);
     }
 
     /** Whether it must go back to the store, once it is idle, before this request can be served. */
     boolean mustYieldFor(Request request) {
-        if (!suits(request) || (needsTokenFor(request) && tokensLeft() == 0 && !mayAdvance())) {
+        boolean isInBatch = isInBatch(request);
+        boolean lacksToken = needsTokenFor(request) && tokensLeft() == 0;
+        if (!suits(request) || (lacksToken && !(isInBatch ? mayAdvance() : isAdvanceInTime()))) {
             return true;
         }
-        return resource.handOver() == HandOver.NEVER ? hasServed() : isSpent();
+        return resource.handOver() == HandOver.NEVER ? hasServed() : isSpent() && !isInBatch;
+    }
+
+    /** With strict order, whether a request waited here when the claim was sent: it is served even if others wait. */
+    private boolean isInBatch(Request request) {
+        return resource.handOver() == HandOver.UNAWAITED
+                && resource.context().rules().mayServeBeforeOthers(claim.covers(request.number()));
     }
 
     /** Whether the store must say that no one waits there before this grant serves another request. */
-    boolean mustAskFirst() {
+    boolean mustAskFirst(Request request) {
         return hasServed()
                 && resource.handOver() == HandOver.UNAWAITED
+                && !isInBatch(request)
                 && (cohort == null
                         || !cohort.window.isOpen(
                                 resource.now(), resource.context().rules()));
@@ -312,18 +324,28 @@ public final class Grant implements Claim.Attachment {
         return cohort;
     }
 
-    /** The cohort, which begins now if it has not begun. */
+    /** The cohort, which is new if there was none. */
     CohortState cohortFrom(long now) {
         CohortState present = cohort;
         if (present == null) {
-            present = new CohortState(now + resource.context().cohortBudgetNanos(), false);
+            present = resource.newCohort(false);
             cohort = present;
+            if (served > 1 || isIdle()) {
+                present.begin(now + resource.context().cohortBudgetNanos());
+            }
         }
         return present;
     }
 
     void begin(CohortState fresh) {
         cohort = fresh;
+    }
+
+    /** A hold was released: with the first one, the budget of the cohort begins. */
+    void released() {
+        if (cohort != null && !cohort.hasBegun()) {
+            cohort.begin(resource.now() + resource.context().cohortBudgetNanos());
+        }
     }
 
     /** Whether its budget is spent, and others wait for it; never before it has served a request. */
@@ -364,9 +386,26 @@ public final class Grant implements Claim.Attachment {
         }
     }
 
-    /** Whether the store may have more tokens for it; otherwise a spent block ends its cohort. */
-    boolean mayAdvance() {
+    /** Whether the store may have more tokens for it. */
+    private boolean mayAdvance() {
         return resource.context().traits().has(Feature.ADVANCE) && (cohort == null || !cohort.isLast());
+    }
+
+    /**
+     * Whether it is worth asking the store for more tokens; otherwise a spent block ends its cohort. If others wait and
+     * the budget ends soon after the answer, the request would only delay the yield.
+     */
+    boolean isAdvanceInTime() {
+        return mayAdvance() && (cohort == null || !cohort.endsWithin(tripsNanos(LAST_ADVANCE_TRIPS), resource.now()));
+    }
+
+    /** How long before the end of its budget the store is asked whether others wait: the answer is to be in time. */
+    long questionLeadNanos() {
+        return Math.min(resource.context().cohortBudgetNanos() / 2, tripsNanos(LAST_ADVANCE_TRIPS + 1));
+    }
+
+    private long tripsNanos(int trips) {
+        return trips * resource.partition.wire.averageRoundTrip();
     }
 
     // ---- Fencing tokens

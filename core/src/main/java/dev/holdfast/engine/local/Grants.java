@@ -1,6 +1,7 @@
 package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.local.KindPolicy.HandOver;
 import dev.holdfast.spi.ClaimRef;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,8 +44,11 @@ final class Grants {
     /** When the newest slice ends. */
     private long sliceEnd;
 
-    /** How many tokens the last cohort used: a measure of what the next needs. */
-    private int lastCohort;
+    /**
+     * A measure of the tokens that the next cohort needs: what the largest of the last few used. A quarter is forgotten
+     * with each smaller one, so that one short turn does not make the next one short too.
+     */
+    private int recentUse;
 
     Grants(Resource resource) {
         this.resource = resource;
@@ -223,6 +227,7 @@ final class Grants {
     /** A hold was released. */
     void leave(Grant grant, LocalHold hold) {
         removeHold(grant, hold);
+        grant.released();
         if (grant.isIdle() && has(grant)) {
             moveToFront(grant);
         }
@@ -265,21 +270,23 @@ final class Grants {
     // ---- Cohorts
 
     /**
-     * Prepares for hand-overs of a grant: asks for tokens in time, and asks whether others wait once the budget is
-     * spent.
+     * Prepares for hand-overs of a grant: asks for tokens in time, and asks whether others wait before the budget is
+     * spent. If the thread that got the hold is the present one, a timer asks for the tokens: a write takes time on
+     * some stores, and everyone waits for that thread.
      */
-    void prepareHandOver(Grant grant, RequestQueue queue, DeferredActions deferred) {
+    void prepareHandOver(Grant grant, Request served, RequestQueue queue, DeferredActions deferred) {
         long now = resource.now();
         CohortState cohort = grant.cohortFrom(now);
         // A grant with its own lease is never handed over: it needs no more tokens.
         boolean needsTokens =
                 !grant.isBound() && (!resource.policy.isShared() || (grant.claim.weight() > 1 && !queue.isEmpty()));
-        if (needsTokens && cohort.spare == null && grant.tokensLeft() <= cohort.used && grant.mayAdvance()) {
-            advance(grant, queue, deferred);
+        boolean mayAsk = cohort.spare == null && !cohort.isAdvancing();
+        if (needsTokens && mayAsk && grant.tokensLeft() <= cohort.used && grant.isAdvanceInTime()) {
+            advance(grant, queue, served.waiter == Thread.currentThread(), deferred);
         }
         boolean mustAsk = switch (resource.handOver()) {
-            case BUDGETED -> cohort.askIfDue(now);
-            case UNAWAITED -> cohort.window.askInTime(now);
+            case BUDGETED -> cohort.askIfDue(now, grant.questionLeadNanos());
+            case UNAWAITED -> !cohort.isAwaited() && cohort.window.askInTime(now);
             case NEVER -> false;
         };
         if (mustAsk) {
@@ -301,6 +308,10 @@ final class Grants {
 
     /** Asks for the next block of tokens, unless such a request is in flight. */
     void advance(Grant grant, RequestQueue queue, DeferredActions deferred) {
+        advance(grant, queue, false, deferred);
+    }
+
+    private void advance(Grant grant, RequestQueue queue, boolean isByTimer, DeferredActions deferred) {
         long now = resource.now();
         CohortState cohort = grant.cohortFrom(now);
         if (!cohort.isAdvancing()) {
@@ -309,28 +320,36 @@ final class Grants {
             int tokens = tokensToAsk(queue);
             cohort.ask(tokens, now + delay);
             deferred.add(
-                    delay == 0
-                            ? () -> resource.partition.driver.advance(grant.claim, end, tokens)
-                            : () -> resource.context()
+                    isByTimer || delay > 0
+                            ? () -> resource.context()
                                     .environment()
                                     .schedule(
                                             delay,
-                                            () -> resource.partition.driver.advanceIfHeld(grant.claim, end, tokens)));
+                                            () -> resource.partition.driver.advanceIfHeld(grant.claim, end, tokens))
+                            : () -> resource.partition.driver.advance(grant.claim, end, tokens));
         }
     }
 
-    /** One while no other request waits here; otherwise at most twice what the last cohort used. */
+    /**
+     * One unless other requests wait here or a grant was handed over; otherwise twice what this cohort used, or the
+     * largest of the last few, and with strict order enough for all that wait.
+     */
     int tokensToAsk(RequestQueue queue) {
         CohortState cohort = first == null ? null : first.cohort();
-        int used = cohort == null ? lastCohort : cohort.used;
-        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : CohortState.blockAfter(used);
+        int used = cohort == null ? recentUse : Math.max(cohort.used, recentUse);
+        boolean isHandedOver = first != null && first.served() > 1;
+        if (!isHandedOver && (queue.isEmpty() || (!queue.hasSeveral() && used == 0))) {
+            return 1;
+        }
+        int batch = resource.handOver() == HandOver.UNAWAITED ? queue.size() : 0;
+        return CohortState.blockAfter(Math.max(used, batch / 2 + 1));
     }
 
     /** A grant ends; whether it was here. */
     boolean end(Grant grant) {
         CohortState cohort = grant.cohort();
         if (cohort != null) {
-            lastCohort = cohort.used;
+            recentUse = Math.max(cohort.used, recentUse - recentUse / 4);
         }
         return remove(grant);
     }

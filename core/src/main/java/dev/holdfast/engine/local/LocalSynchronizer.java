@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * each with the next token of its block. It is released when no request wants it, yielded for a new place at the tail
  * when its budget is spent and others wait at the store, or lost.
  *
+ * With strict order, the requests that waited here when a claim was sent are its batch: its grant serves them, and then
+ * goes back if others wait at the store. A request that comes later is served in memory only while no one waits there.
+ *
  * A mutex or read-write lock has one grant at a time, and readers of this process share it. A semaphore may have many,
  * each for one request at a time; while a request waits one more is claimed, and a grant that does not suit it goes
  * back to the store first. A pass grant of a latch serves all requests that were queued here while its claim was queued
@@ -372,7 +375,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             }
         } else if (grant.mustYieldFor(first)) {
             claims.yieldGrant(grant, first, queue, deferred);
-        } else if (grant.mustAskFirst()) {
+        } else if (grant.mustAskFirst(first)) {
             grants.ask(grant, deferred);
         } else if (serve(grant, first, deferred)) {
             return true;
@@ -403,8 +406,9 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         if (policy.claimsMayBecomeUnwanted() && !claims.isWanted(queue)) {
             dropClaimLater(deferred);
         }
-        if (!policy.grantsPasses() && (!queue.isEmpty() || !needsToken)) {
-            grants.prepareHandOver(grant, queue, deferred);
+        // Two threads that take turns leave the queue empty at each hand-over.
+        if (!policy.grantsPasses() && (!queue.isEmpty() || !needsToken || grant.served() > 1)) {
+            grants.prepareHandOver(grant, request, queue, deferred);
         }
         return true;
     }
@@ -429,8 +433,9 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     /** Keeps only what is needed: no empty queue, unless its numbers continue, and no resource that is not used. */
     private void tidy() {
-        if (queue.isDisposable() && !policy.grantsPasses()) {
+        if (queue != RequestQueue.NONE && queue.isDisposable() && !policy.grantsPasses()) {
             queue = RequestQueue.NONE;
+            claims.endBatches();
         }
         if (queue.isEmpty() && claims.isNone() && !isRemoved) {
             isRemoved = true;

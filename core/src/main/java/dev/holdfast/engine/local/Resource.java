@@ -36,6 +36,15 @@ public class Resource extends ReentrantLock {
         return policy.handOver(context().cohortBudgetNanos(), context().traits());
     }
 
+    /** A cohort whose budget begins with its first release, unless holds share the grant: that may be far off. */
+    final CohortState newCohort(boolean isAwaited) {
+        CohortState fresh = new CohortState(isAwaited);
+        if (policy.isShared() || !context().rules().budgetBeginsWithRelease()) {
+            fresh.begin(now() + context().cohortBudgetNanos());
+        }
+        return fresh;
+    }
+
     final long now() {
         return partition.context.clock().now();
     }

@@ -225,6 +225,17 @@ final class ResourceClaims {
         send(fresh, 1, request.callerMode(), deferred);
     }
 
+    /** All requests have left the queue, whose numbers start again: no later one belongs to a batch. */
+    void endBatches() {
+        if (main != null) {
+            main.endBatch();
+        }
+        Grant grant = grants.first();
+        if (grant != null) {
+            grant.claim.endBatch();
+        }
+    }
+
     /** Whether the store has said, since a request for a pass was queued, that it has to wait. */
     boolean mustWait(Request request) {
         return isWaiting() && main != null && main.covers(request.number());
@@ -319,11 +330,14 @@ final class ResourceClaims {
         // Without its own lease it serves whichever request is first from now on.
         Grant grant = new Grant(claim, resource(), claim.fixedLease == null ? null : pending.only());
         claim.attach(grant);
+        // Whoever had the lock before may have queued again in the step that granted this, which then does not say so.
+        boolean isContended = resource().handOver() == KindPolicy.HandOver.UNAWAITED && claim.isQueued();
+        boolean isAwaited = reply.awaited() || isContended;
         claim.hold();
         grant.adopt(reply.tokens());
         grants.add(grant);
-        if (queue.hasSeveral() || reply.awaited()) {
-            grant.begin(new CohortState(resource().now() + resource().context().cohortBudgetNanos(), reply.awaited()));
+        if (queue.hasSeveral() || isAwaited) {
+            grant.begin(resource().newCohort(isAwaited));
         }
         return grant;
     }

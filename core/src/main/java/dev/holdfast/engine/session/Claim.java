@@ -47,7 +47,7 @@ public final class Claim {
      *
      * @param weight how much of the capacity
      * @param waiting whether it queues at the store, or is tried once
-     * @param newestRequest the newest request of its resource, for a pass: see {@link Claim#covers}
+     * @param newestRequest the newest request of its resource, for a pass or a batch: see {@link Claim#covers}
      * @param replaces the grant that it replaces by a yield; null if there is none
      * @param replacesAnnotated whether that grant was annotated
      */
@@ -121,7 +121,8 @@ public final class Claim {
 
     /**
      * A pass serves only requests that waited here while its claim waited at the store: others may have come after
-     * the latch was set again. Their numbers go up to this.
+     * the latch was set again. With strict order, a grant serves those that waited here when its claim was sent, before
+     * others have their turn. Their numbers go up to this.
      */
     private long newestServed;
 
@@ -381,11 +382,16 @@ public final class Claim {
         return isFirst;
     }
 
-    // ---- Passes
+    // ---- Passes and batches
 
-    /** Whether a request of this number waited here while this claim waited at the store. */
+    /** Whether a request of this number waited here when this claim was sent, or for a pass, while it waited. */
     public boolean covers(long number) {
         return number <= newestServed;
+    }
+
+    /** The requests of its batch have left. */
+    public void endBatch() {
+        newestServed = 0;
     }
 
     /**

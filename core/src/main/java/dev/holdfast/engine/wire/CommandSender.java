@@ -173,6 +173,11 @@ public final class CommandSender {
         return roundTrips.p99();
     }
 
+    /** The average of the last few round trips; 0 before the first. */
+    public long averageRoundTrip() {
+        return roundTrips.average();
+    }
+
     /** How long the store has left all commands unanswered; 0 while it answers. */
     public long silentFor() {
         Long since = silentSince;

@@ -2,11 +2,12 @@ package dev.holdfast.engine.wire;
 
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The durations of the latest round trips, for the margin of leases. Thread-safe; concurrent writes may make the
- * percentile inexact, which is harmless.
+ * The durations of the latest round trips, for the margin of leases and the order of requests. Thread-safe; concurrent
+ * writes may make the results inexact, which is harmless.
  */
 public final class RoundTrips {
 
@@ -15,8 +16,17 @@ public final class RoundTrips {
     private final AtomicLongArray nanos = new AtomicLongArray(KEPT);
     private final AtomicInteger next = new AtomicInteger();
 
+    /** Over about eight. */
+    private final AtomicLong average = new AtomicLong();
+
     void note(long roundTripNanos) {
+        long before = average.getPlain();
+        average.setPlain(before == 0 ? roundTripNanos : before + (roundTripNanos - before) / 8);
         nanos.setPlain((next.getAndIncrement() & Integer.MAX_VALUE) % KEPT, roundTripNanos);
+    }
+
+    long average() {
+        return average.getPlain();
     }
 
     /** The 99th percentile of the latest 128 round trips; 0 before the first. */

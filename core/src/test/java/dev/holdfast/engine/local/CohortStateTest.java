@@ -11,7 +11,7 @@ class CohortStateTest {
     @Test
     @DisplayName("goes on after 2,147,483,647 tokens")
     void manyTokens() {
-        CohortState cohort = new CohortState(0, false);
+        CohortState cohort = new CohortState(false);
         cohort.used = Integer.MAX_VALUE - 1;
 
         cohort.use();
@@ -23,26 +23,29 @@ class CohortStateTest {
     @Test
     @DisplayName("asks whether others wait when its budget is spent, one question at a time")
     void asks() {
-        CohortState cohort = new CohortState(100, false);
-        assertThat(cohort.askIfDue(99)).isFalse();
-        assertThat(cohort.askIfDue(100)).isTrue();
-        assertThat(cohort.askIfDue(100)).isFalse();
+        CohortState cohort = new CohortState(false);
+        assertThat(cohort.askIfDue(1_000, 0)).isFalse();
+        cohort.begin(100);
+        cohort.begin(900);
+        assertThat(cohort.askIfDue(99, 0)).isFalse();
+        assertThat(cohort.askIfDue(100, 0)).isTrue();
+        assertThat(cohort.askIfDue(100, 0)).isFalse();
 
         cohort.askFailed();
-        assertThat(cohort.askIfDue(100)).isTrue();
+        assertThat(cohort.askIfDue(100, 0)).isTrue();
 
         cohort.answer(false, 200);
-        assertThat(cohort.askIfDue(199)).isFalse();
-        assertThat(cohort.askIfDue(200)).isTrue();
+        assertThat(cohort.askIfDue(199, 0)).isFalse();
+        assertThat(cohort.askIfDue(200, 0)).isTrue();
 
         cohort.answer(true, 300);
-        assertThat(cohort.askIfDue(300)).isFalse();
+        assertThat(cohort.askIfDue(300, 0)).isFalse();
     }
 
     @Test
     @DisplayName("gets no more tokens once the store has no more, whatever it says then")
     void lastTokens() {
-        CohortState cohort = new CohortState(0, false);
+        CohortState cohort = new CohortState(false);
         cohort.ask(32, 0);
         assertThat(cohort.isAdvancing()).isTrue();
 

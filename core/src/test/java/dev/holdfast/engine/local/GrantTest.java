@@ -62,7 +62,7 @@ class GrantTest {
 
     @Test
     void nextBlockWaitsForTheEndOfTheFirst() {
-        grant.begin(new CohortState(0, false));
+        grant.begin(new CohortState(false));
         grant.adopt(new TokenBlock(10, 11));
         grant.adopt(new TokenBlock(20, 21));
         assertThat(grant.tokensLeft()).isEqualTo(4);
@@ -73,7 +73,7 @@ class GrantTest {
 
     @Test
     void spareBlockThatWasOvertakenIsDropped() {
-        grant.begin(new CohortState(0, false));
+        grant.begin(new CohortState(false));
         grant.adopt(new TokenBlock(10, 11));
         grant.adopt(new TokenBlock(20, 21));
         assertThat(tokens(2)).containsExactly(10L, 11L);
@@ -87,7 +87,7 @@ class GrantTest {
         SplittableRandom random = new SplittableRandom(seed);
         Grant some = grant();
         if (random.nextBoolean()) {
-            some.begin(new CohortState(0, false));
+            some.begin(new CohortState(false));
         }
         long last = 0;
         for (int i = 0; i < 200; i++) {
@@ -96,7 +96,7 @@ class GrantTest {
                 some.adopt(new TokenBlock(first, first + random.nextLong(10)));
             }
             if (some.cohort() == null && random.nextInt(20) == 0) {
-                some.begin(new CohortState(0, false));
+                some.begin(new CohortState(false));
             }
             long left = some.tokensLeft();
             long token = some.nextToken();

@@ -77,6 +77,8 @@ public enum CoveragePoint {
     STORE_CLOCK_BACK,
     /** With strict order, a lock was handed over within a process while nothing was disturbed. */
     HANDED_OVER_IN_ORDER,
+    /** With strict order, a request was served that had waited when the claim was sent, after another one. */
+    SERVED_IN_BATCH,
     /** A hold began under a grant that was shared, or had been a writer's. */
     SHARED,
     /** A writer downgraded, and let others read. */

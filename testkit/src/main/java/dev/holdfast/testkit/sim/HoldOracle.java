@@ -97,11 +97,15 @@ final class HoldOracle {
     /**
      * Checks with strict order that a hand-over within a process passes no one who has waited for longer than the
      * window lasts, which counts from a question that was answered before. The owner of the hold learns of it after its
-     * callback, which may be late.
+     * callback, which may be late. Requests that waited when the claim was sent are served in any case.
      */
     private void checkOrder(Holding holding) {
         ClaimRecord grant = storeOracle.grantOf(holding);
         boolean isHandOver = grant != null && grant.wasServed && !holding.isPartOfSeveral;
+        if (isHandOver && plan.cohortBudget == 0 && holding.intent.askedAt <= holding.client.sentAt(grant.ref)) {
+            coverage.hit(CoveragePoint.SERVED_IN_BATCH);
+            return;
+        }
         if (isHandOver && plan.cohortBudget == 0 && holding.resource.kind() == Kind.MUTEX && isUndisturbed(holding)) {
             coverage.hit(CoveragePoint.HANDED_OVER_IN_ORDER);
             SimProcess process = holding.client.process();

@@ -70,6 +70,10 @@ public enum Rule {
     ONLY_THE_LAST_RELEASE("C16", "only the last release ends a hold"),
     /** A waiter is overtaken a bounded number of times only. */
     NOBODY_STARVES("C17", "nobody starves"),
+    /** Processes that request a lock without a break have equal parts of it. */
+    SHARES("C23", "equal shares"),
+    /** A process waits for the turns of those before it, which are bounded. */
+    WAIT_OF_PROCESS("C24", "no process waits for long"),
     /** A detached hold is lost when its lease has expired, and not earlier through its client. */
     DETACHED_LASTS("P5", "a detached hold needs no session"),
     /** A caller learns that it set a count if and only if it did. */

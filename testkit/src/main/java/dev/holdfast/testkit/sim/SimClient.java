@@ -39,6 +39,7 @@ final class SimClient implements LinkListener {
     private final Map<String, Long> lastHeld = new HashMap<>();
     private final Map<String, Long> lastActive = new HashMap<>();
     private final Set<ClaimRef> unknownYields = new HashSet<>();
+    private final Map<ClaimRef, Long> sentAt = new HashMap<>();
     private @Nullable SimLink link;
     private @Nullable ClientUnderTest subject;
     private @Nullable Class<? extends Command> ambushed;
@@ -278,6 +279,11 @@ final class SimClient implements LinkListener {
         return !isWaitingFor(resource) && lastActive.getOrDefault(resource, 0L) < since;
     }
 
+    /** When a claim of this client was first sent, in true time. */
+    long sentAt(ClaimRef claim) {
+        return sentAt.getOrDefault(claim, Long.MIN_VALUE);
+    }
+
     /** The longest round trip of a poll so far, in true time. */
     long longestPoll() {
         return longestPoll;
@@ -311,6 +317,9 @@ final class SimClient implements LinkListener {
             run.coverage.hit(CoveragePoint.SESSION_RESTED);
         }
         hasRetired |= command instanceof Command.Retire;
+        if (command instanceof Command.Claiming claiming) {
+            sentAt.putIfAbsent(claiming.request().claim(), run.world.now());
+        }
         if (ambushed != null && ambushed.isInstance(command)) {
             ambushed = null;
             run.world.after(random.between(0, run.plan.delayMax), ambush);

@@ -187,6 +187,78 @@ class TwoProcessesTest {
     }
 
     @Test
+    @DisplayName("the budget begins with the first release: one long hold does not spend it")
+    @Tag("C8")
+    @Tag("C23")
+    void budgetBeginsWithRelease() throws Exception {
+        Hold first = world.client("carol").lock("ledger").acquire();
+        List<QueuedThread> here = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            here.add(new QueuedThread("here-" + i, atAlice));
+        }
+        QueuedThread there = new QueuedThread("there", atBob);
+        first.close();
+        here.get(0).awaitGrant();
+
+        world.advance(BUDGET.multipliedBy(2));
+        here.get(0).release();
+        here.get(1).awaitGrant();
+        world.advance(BUDGET.dividedBy(2));
+        here.get(1).release();
+        here.get(2).awaitGrant();
+        world.advance(BUDGET.dividedBy(2));
+        here.get(2).release();
+
+        there.awaitGrant();
+        assertThat(here.get(3).isWaiting()).isTrue();
+        there.release();
+        here.get(3).release();
+    }
+
+    @Test
+    @DisplayName("one that gives way after a short turn asks for about as many tokens as it needed in a longer one")
+    @Tag("C23")
+    void tokensAfterShortTurn() throws Exception {
+        Hold first = atAlice.acquire();
+        List<QueuedThread> here = new ArrayList<>();
+        for (int i = 0; i < 66; i++) {
+            here.add(new QueuedThread("here-" + i, atAlice));
+        }
+        first.close();
+        int next = 0;
+        while (next < 60) {
+            here.get(next++).release();
+            // For the timer that asks for tokens.
+            world.advance(Duration.ofNanos(1_000));
+        }
+        QueuedThread there = new QueuedThread("there", atBob);
+        here.get(next).awaitGrant();
+        world.advance(BUDGET);
+        while (world.holderOf("ledger").equals(Optional.of("alice"))) {
+            here.get(next++).release();
+        }
+        there.awaitGrant();
+        QueuedThread elsewhere =
+                new QueuedThread("elsewhere", world.client("carol").lock("ledger"));
+        there.release();
+
+        here.get(next++).release();
+        here.get(next).awaitGrant();
+        world.advance(BUDGET);
+        aliceLink.forget();
+        here.get(next++).release();
+
+        assertThat(world.holderOf("ledger")).contains("carol");
+        List<Command.Yield> yields = aliceLink.sent(Command.Yield.class);
+        assertThat(yields).hasSize(1);
+        assertThat(yields.get(0).next().tokens()).isGreaterThan(60);
+        elsewhere.release();
+        while (next < here.size()) {
+            here.get(next++).release();
+        }
+    }
+
+    @Test
     @DisplayName("it yields all the same if the store answers with something else when it is asked whether others wait")
     @Tag("C15")
     @Tag("C8")
@@ -239,28 +311,66 @@ class TwoProcessesTest {
     }
 
     @Test
-    @DisplayName("with a budget of zero they take turns: whoever waits elsewhere comes before the next thread here")
+    @DisplayName(
+            "with a budget of zero they take turns: a grant serves the threads that waited when its claim was sent, "
+                    + "in their order; later ones have to wait for whoever waits elsewhere")
     @Tag("C8")
+    @Tag("C22")
     void strictTurns() throws Exception {
-        DistributedLock here =
-                world.client(world.builder("here").cohortBudget(Duration.ZERO)).lock("strict");
-        DistributedLock there =
-                world.client(world.builder("there").cohortBudget(Duration.ZERO)).lock("strict");
-        Hold first = here.acquire();
-        List<QueuedThread> atHere = new ArrayList<>();
-        List<QueuedThread> atThere = new ArrayList<>();
+        Strict strict = new Strict();
+        List<QueuedThread> here = new ArrayList<>();
+        List<QueuedThread> there = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            atThere.add(new QueuedThread("there-" + i, there));
-            atHere.add(new QueuedThread("here-" + i, here));
+            there.add(new QueuedThread("there-" + i, strict.there));
+            here.add(new QueuedThread("here-" + i, strict.here));
         }
-        first.close();
+        strict.first.close();
 
+        // The claim from there was sent for the first of its threads.
+        assertThat(world.holderOf("strict")).contains("there");
+        there.get(0).release();
+        strict.link.forget();
+        long token = 0;
         for (int i = 0; i < 5; i++) {
-            assertThat(world.holderOf("strict")).contains("there");
-            atThere.get(i).release();
-            assertThat(world.holderOf("strict")).contains("here");
-            atHere.get(i).release();
+            Hold hold = here.get(i).awaitGrant();
+            assertThat(hold.fencingToken()).isGreaterThan(token);
+            token = hold.fencingToken();
+            here.add(new QueuedThread("later-" + i, strict.here));
+            assertThat(strict.link.sent()).isEmpty();
+            here.get(i).release();
         }
+        assertThat(strict.link.sent(Command.Yield.class)).hasSize(1);
+        for (QueuedThread thread : there.subList(1, 5)) {
+            thread.awaitGrant();
+            assertThat(here.get(5).isWaiting()).isTrue();
+            thread.release();
+        }
+        for (QueuedThread thread : here.subList(5, 10)) {
+            thread.release();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "with a budget of zero, a thread that comes when all others have left the queue is not served with them")
+    @Tag("C22")
+    void strictBatchEndsWithQueue() throws Exception {
+        Strict strict = new Strict();
+        QueuedThread there = new QueuedThread("there", strict.there);
+        List<QueuedThread> here = strict.queueHere(2);
+        strict.first.close();
+        QueuedThread thereAgain = new QueuedThread("there again", strict.there);
+        there.release();
+        here.get(0).release();
+        here.get(1).awaitGrant();
+
+        QueuedThread later = new QueuedThread("later", strict.here);
+        here.get(1).release();
+
+        assertThat(world.holderOf("strict")).contains("there");
+        assertThat(later.isWaiting()).isTrue();
+        thereAgain.release();
+        later.release();
     }
 
     /** Clients with strict order, and a thread that has the lock at the first one. */
