@@ -52,7 +52,7 @@ for service in io.micrometer.context.ContextAccessor javax.enterprise.inject.spi
 done
 {
     echo "open module dev.holdfast.command {"
-    for module in java.logging java.management java.naming java.sql jdk.jfr jdk.unsupported; do
+    for module in java.logging java.management java.naming java.sql jdk.httpserver jdk.jfr jdk.unsupported; do
         echo "    requires $module;"
     done
     (cd "$work/classes" && find . -name '*.class' | sed -e 's|^\./||' -e 's|/[^/]*$||' -e 's|/|.|g' | sort -u) |

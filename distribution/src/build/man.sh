@@ -18,7 +18,7 @@ printf '.SH NAME\nholdfast \\- run commands under locks that hold across process
 printf '.SH SYNOPSIS\n.nf\n'
 printf 'holdfast run [OPTIONS] NAME \\-\\- COMMAND [ARGUMENT...]\nholdfast COMMAND [OPTIONS]\n.fi\n.SH DESCRIPTION\n'
 "$holdfast" --help | literally
-for command in run ls show release watch members config completion; do
+for command in run ls show release watch top console members config completion; do
     printf '.SH "HOLDFAST %s"\n' "$(printf %s "$command" | tr '[:lower:]' '[:upper:]')"
     "$holdfast" "$command" --help | literally
 done

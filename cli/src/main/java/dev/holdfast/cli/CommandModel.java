@@ -28,6 +28,10 @@ final class CommandModel {
     static final String JSON = "--json";
     static final String FORCE = "--force";
     static final String TOKEN = "--token";
+    static final String PORT = "--port";
+    static final String READ_ONLY = "--read-only";
+    static final String PROXY_HOST = "--proxy-host";
+    static final String NO_BROWSER = "--no-browser";
     static final String HELP = "--help";
     static final String VERSION = "--version";
     static final String NAME = "NAME";
@@ -49,6 +53,8 @@ final class CommandModel {
         root.addSubcommand("show", show());
         root.addSubcommand("release", release());
         root.addSubcommand("watch", changes());
+        root.addSubcommand("top", command("Shows locks on the terminal as they change.", HelpText.TOP, store()));
+        root.addSubcommand("console", console());
         root.addSubcommand("members", members());
         root.addSubcommand("config", config());
         root.addSubcommand("completion", completion());
@@ -144,6 +150,17 @@ final class CommandModel {
                 store(),
                 option(PREFIX, "P", "Watch only names that begin with P."),
                 option(INTERVAL, "D", "Time between two polls of the store. Default: 1s."));
+    }
+
+    private static CommandSpec console() {
+        return command(
+                "Serves a page for the browser that shows holders and waiters as they change.",
+                HelpText.CONSOLE,
+                store(),
+                option(PORT, "N", "The port at 127.0.0.1. Default: any free one."),
+                flag(READ_ONLY, "Refuse to release locks."),
+                option(PROXY_HOST, "NAME", "Answer requests for this host too, from a proxy on this machine."),
+                flag(NO_BROWSER, "Print the link, and don't open it."));
     }
 
     private static CommandSpec config() {

@@ -11,9 +11,10 @@ final class HelpText {
             "  holdfast run nightly-report -- ./report.sh",
             "  holdfast run --nonblock nightly-report -- ./report.sh",
             "",
-            "List all locks, or show one:",
+            "List all locks, or show one, or see all in the browser:",
             "  holdfast ls",
             "  holdfast show nightly-report",
+            "  holdfast console",
             "",
             "'holdfast COMMAND --help' describes each command.");
 
@@ -66,6 +67,28 @@ final class HelpText {
             "",
             "Example:",
             "  holdfast watch --prefix orders/ | jq -r 'select(.state == \"held\") | .name'");
+
+    static final List<String> TOP = List.of(
+            "",
+            "Keys sort (s, r), filter (/, w, h, a) and move (j, k, n, b); ? lists them, q quits. Lines that begin",
+            "with '!' need attention. Without a terminal, the present state is printed once.",
+            "",
+            "Examples:",
+            "  holdfast top",
+            "  ssh -t app-1 holdfast top");
+
+    static final List<String> CONSOLE = List.of(
+            "",
+            "The link that is printed opens the page once, within five minutes; press Enter for a new one. The page",
+            "is served on this machine only. From another one, use a tunnel with the same port at both ends:",
+            "  ssh -L 7700:localhost:7700 HOST holdfast console --port 7700",
+            "",
+            "With --proxy-host, a proxy on this machine can offer the page under its own name; it has to encrypt,",
+            "and should authenticate.",
+            "",
+            "Examples:",
+            "  holdfast console",
+            "  holdfast console --read-only --port 7700");
 
     static final List<String> CONFIG = List.of(
             "",

@@ -12,10 +12,12 @@ import dev.holdfast.cli.run.RunCommand;
 import dev.holdfast.cli.run.RunOptions;
 import dev.holdfast.cli.store.Configuration;
 import dev.holdfast.cli.store.StoreLocation;
+import dev.holdfast.cli.top.TopCommand;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -154,6 +156,10 @@ public final class Main {
             case "watch" ->
                 new Changes(location(parsed, environment), console)
                         .print(CommandModel.value(parsed, CommandModel.PREFIX, ""), interval(parsed));
+            case "top" ->
+                new TopCommand(location(parsed, environment), console)
+                        .run(console.isTerminal() && !"dumb".equals(environment.getOrDefault("TERM", "dumb")));
+            case "console" -> console(parsed, environment, console);
             case "config" ->
                 new Settings(environment, CommandModel.value(parsed, CommandModel.STORE), console)
                         .print(isJson(parsed));
@@ -164,6 +170,21 @@ public final class Main {
             }
         };
         return code == ExitCode.OK && !console.isPrinted() ? ExitCode.OUTPUT_FAILED : code;
+    }
+
+    private static int console(ParseResult parsed, Map<String, String> environment, Console console)
+            throws InterruptedException {
+        int port = DurationText.digits(CommandModel.value(parsed, CommandModel.PORT, "0"), 5);
+        if (port < 0 || port > 65_535) {
+            throw CliException.usage(CommandModel.PORT + " takes a number from 0 to 65535");
+        }
+        String proxyHost = CommandModel.value(parsed, CommandModel.PROXY_HOST);
+        return new ConsolePage(location(parsed, environment), console)
+                .serve(
+                        port,
+                        parsed.hasMatchedOption(CommandModel.READ_ONLY),
+                        proxyHost == null ? Set.of() : Set.of(proxyHost),
+                        parsed.hasMatchedOption(CommandModel.NO_BROWSER) ? Map.of() : environment);
     }
 
     private static int release(ParseResult parsed, Map<String, String> environment, Console console)

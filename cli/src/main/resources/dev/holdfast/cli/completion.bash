@@ -35,7 +35,7 @@ _holdfast_value() {
         --leftovers) _holdfast_words $'wait\nkill\nignore' ;;
         --conflict-exit-code | -E) _holdfast_words $'0\n1\n75' ;;
         --interval) _holdfast_words $'1s\n5s\n30s' ;;
-        --command | -c) _holdfast_words '' ;;
+        --command | -c | --port | --proxy-host) _holdfast_words '' ;;
         --prefix) _holdfast_names ;;
         *) return 1 ;;
     esac
@@ -50,6 +50,8 @@ _holdfast_options() {
         show) _holdfast_words $'--store\n--json\n--help' ;;
         release) _holdfast_words $'--store\n--force\n--token\n--help' ;;
         watch) _holdfast_words $'--store\n--prefix\n--interval\n--help' ;;
+        top) _holdfast_words $'--store\n--help' ;;
+        console) _holdfast_words $'--store\n--port\n--read-only\n--proxy-host\n--no-browser\n--help' ;;
         members | config) _holdfast_words $'--store\n--json\n--help' ;;
         completion) _holdfast_words '--help' ;;
     esac
@@ -71,7 +73,7 @@ _holdfast() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} subcommand=${COMP_WORDS[1]-} i name=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _holdfast_words $'run\nls\nshow\nrelease\nwatch\nmembers\nconfig\ncompletion\n--help\n--version'
+        _holdfast_words $'run\nls\nshow\nrelease\nwatch\ntop\nconsole\nmembers\nconfig\ncompletion\n--help\n--version'
         return
     fi
     if [[ $subcommand == run ]]; then
@@ -89,7 +91,7 @@ _holdfast() {
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --command | -c | --prefix | --interval | --token) i=$((i + 1)) ;;
+            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --command | -c | --prefix | --interval | --token | --port | --proxy-host) i=$((i + 1)) ;;
             -*) ;;
             *) name=${COMP_WORDS[i]} ;;
         esac

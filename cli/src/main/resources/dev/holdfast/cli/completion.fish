@@ -25,15 +25,15 @@ function __holdfast_command
 end
 
 complete -c holdfast -f
-complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -a 'run ls show release watch members config completion'
+complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -a 'run ls show release watch top console members config completion'
 complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -s h -l help
 complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -s V -l version
 complete -c holdfast -n 'contains -- -- (commandline -opc)' -a '(__holdfast_command)'
 
-for command in run ls show release watch members config
+for command in run ls show release watch top console members config
     complete -c holdfast -n "__holdfast_after $command" -l store -xa 'sqlite: memory:'
 end
-for command in run ls show release watch members config completion
+for command in run ls show release watch top console members config completion
     complete -c holdfast -n "__holdfast_after $command" -s h -l help
 end
 for command in ls show members config
@@ -46,6 +46,10 @@ for command in ls watch
     complete -c holdfast -n "__holdfast_after $command" -l prefix -xa '(__holdfast_names)'
 end
 complete -c holdfast -n '__holdfast_after watch' -l interval -xa '1s 5s 30s'
+complete -c holdfast -n '__holdfast_after console' -l port -x
+complete -c holdfast -n '__holdfast_after console' -l read-only
+complete -c holdfast -n '__holdfast_after console' -l proxy-host -x
+complete -c holdfast -n '__holdfast_after console' -l no-browser
 complete -c holdfast -n '__holdfast_after release' -l force
 complete -c holdfast -n '__holdfast_after release' -l token -x
 complete -c holdfast -n '__holdfast_after completion' -a 'bash zsh fish'

@@ -48,6 +48,8 @@ class CompletionTest {
                         "show",
                         "release",
                         "watch",
+                        "top",
+                        "console",
                         "members",
                         "config",
                         "completion",

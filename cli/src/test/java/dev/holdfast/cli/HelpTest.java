@@ -34,6 +34,8 @@ class HelpTest {
                 "show -h",
                 "release --help",
                 "watch --help",
+                "top --help",
+                "console --help",
                 "config --help",
                 "completion --help",
                 "run --help x -- true"
@@ -89,6 +91,9 @@ class HelpTest {
                 "run -e x -- true | exclusive by default",
                 "watch --interval 0 | longer than zero",
                 "watch x | no name",
+                "top x | no name",
+                "console x | no name",
+                "console --ports 1 | Did you mean --port?",
                 "config x | no name",
                 "run -u x | holdfast release NAME --force",
                 "run --timeout 5 x -- true | --wait 5s",

@@ -31,7 +31,7 @@ class DocumentationTest {
      * pages. Decisions (docs/adr) have no limit: they are not rewritten.
      */
     private static final Map<String, Integer> LIMITS = limits("""
-            CHANGELOG.md 1100
+            CHANGELOG.md 1125
             CONTRIBUTING.md 920
             README.md 850
             SECURITY.md 350
@@ -39,8 +39,9 @@ class DocumentationTest {
             docs/architecture.md 1900
             docs/benchmarks.md 2100
             docs/choosing.md 600
-            docs/cli.md 2375
+            docs/cli.md 2525
             docs/configuration.md 1525
+            docs/console.md 850
             docs/deadlocks.md 400
             docs/faq.md 525
             docs/getting-started.md 775
@@ -58,7 +59,7 @@ class DocumentationTest {
             docs/migrating/jetcd.md 300
             docs/migrating/redisson.md 500
             docs/observing.md 825
-            docs/operations.md 1675
+            docs/operations.md 1750
             docs/peers.md 425
             docs/primitives/barrier.md 525
             docs/primitives/election.md 625

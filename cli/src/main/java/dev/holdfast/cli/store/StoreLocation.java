@@ -110,6 +110,26 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         return "store " + this + (isFile() ? " (" + Printable.escape(file().toString()) + ")" : "");
     }
 
+    /** The kind of the store: its scheme. */
+    public String scheme() {
+        return uri.scheme();
+    }
+
+    /** Where the store is, for people: a file, or host and path without user, password and parameters. */
+    public String place() {
+        if (isFile()) {
+            return file().toString();
+        }
+        String rest = uri.rest();
+        if (rest.startsWith("(")) {
+            return rest.split(",", -1).length + " members";
+        }
+        String address = rest.startsWith("//") ? rest.substring(2) : rest;
+        int path = address.indexOf('/');
+        int user = address.lastIndexOf('@', path < 0 ? address.length() : path);
+        return address.substring(user + 1);
+    }
+
     /** Whether no other process can reach the store. */
     public boolean isOfThisProcess() {
         return uri.scheme().equals("memory");

@@ -20,16 +20,17 @@ enum Module {
     ETCD("dev.holdfast.store.etcd", CORE, REGISTER),
     ZOOKEEPER("dev.holdfast.store.zookeeper", CORE, REGISTER),
     QUORUM("dev.holdfast.store.quorum", CORE),
+    CONSOLE("dev.holdfast.console", CORE),
     SPRING("dev.holdfast.spring", CORE),
     SERVERS("dev.holdfast.servers", CORE),
     TEST("dev.holdfast.test", CORE, MEMORY),
     MICROMETER("dev.holdfast.micrometer", CORE),
-    SPRING_BOOT("dev.holdfast.spring.boot", CORE, SPRING, MICROMETER, JDBC, REDIS, ETCD, ZOOKEEPER),
+    SPRING_BOOT("dev.holdfast.spring.boot", CORE, CONSOLE, SPRING, MICROMETER, JDBC, REDIS, ETCD, ZOOKEEPER),
     SPRING_TEST("dev.holdfast.spring.test", CORE, TEST, SPRING_BOOT),
     SHEDLOCK("dev.holdfast.shedlock", CORE),
     SPRING_INTEGRATION("dev.holdfast.spring.integration", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
-    CLI("dev.holdfast.cli", CORE, MEMORY, SQLITE, REDIS, QUORUM),
+    CLI("dev.holdfast.cli", CORE, CONSOLE, MEMORY, SQLITE, REDIS, QUORUM),
     BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQLITE, JDBC, REDIS, ETCD, ZOOKEEPER, SERVERS);
 
     private final String root;

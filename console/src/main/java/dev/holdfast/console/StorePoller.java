@@ -1,0 +1,242 @@
+package dev.holdfast.console;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.admin.LockAdmin;
+import dev.holdfast.admin.LockInfo;
+import dev.holdfast.admin.LockPage;
+import dev.holdfast.admin.LockQuery;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Polls a store for all viewers together: at most two requests a second, and none while there is no viewer.
+ *
+ * <p>One page of names is read twice a second. With more names, every other request reads those with waiters; the
+ * others read, in turns, the names that are open on screens or whose queues have ended, and the next page of all names.
+ */
+final class StorePoller {
+
+    static final Duration INTERVAL = Duration.ofMillis(500);
+
+    /** How long after its last request a viewer counts. */
+    static final Duration VIEWER_STAYS = Duration.ofSeconds(10);
+
+    private static final int PAGE = 1_000;
+    private static final int MAX_OPEN_NAMES = 50;
+    private static final List<Duration> RETRIES =
+            List.of(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(5));
+
+    private final Supplier<Optional<LockAdmin>> store;
+    private final String prefix;
+    private final SeenStore seen;
+    private final Clock clock;
+
+    /** Names on screens, with the time until which each is read. */
+    @GuardedBy("this")
+    private final Map<String, Instant> openNames = new LinkedHashMap<>();
+
+    @GuardedBy("this")
+    private Instant viewedAt = Instant.MIN;
+
+    @GuardedBy("this")
+    private @Nullable Thread thread;
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    // Only used by the thread that polls.
+    private final Deque<String> due = new ArrayDeque<>();
+    private final Set<String> waited = new HashSet<>();
+    private @Nullable LockQuery next;
+    private @Nullable LockQuery nextWaited;
+    private boolean manyPages;
+    private boolean waitedIsNext;
+    private boolean nameIsNext;
+    private int failures;
+
+    StorePoller(Supplier<Optional<LockAdmin>> store, String prefix, SeenStore seen, Clock clock) {
+        this.store = store;
+        this.prefix = prefix;
+        this.seen = seen;
+        this.clock = clock;
+    }
+
+    /** A viewer asks for something: polls for some more time. */
+    synchronized void view() {
+        viewedAt = clock.instant();
+        if (thread == null && !closed) {
+            thread = new Thread(this::run, "holdfast-console");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    /** A viewer has a lock on its screen. */
+    synchronized void view(String name) {
+        if (openNames.size() < MAX_OPEN_NAMES || openNames.containsKey(name)) {
+            openNames.put(name, clock.instant().plus(VIEWER_STAYS));
+        }
+        view();
+    }
+
+    synchronized void close() {
+        closed = true;
+        notifyAll();
+    }
+
+    synchronized boolean isPolling() {
+        return thread != null;
+    }
+
+    private void run() {
+        while (isViewed()) {
+            long began = System.nanoTime();
+            Duration pause = poll();
+            pauseUntil(began + pause.toNanos());
+        }
+    }
+
+    private synchronized boolean isViewed() {
+        if (closed || viewedAt.plus(VIEWER_STAYS).isBefore(clock.instant())) {
+            thread = null;
+            return false;
+        }
+        return true;
+    }
+
+    private synchronized void pauseUntil(long nanos) {
+        try {
+            long millis;
+            while (!closed && (millis = (nanos - System.nanoTime()) / 1_000_000) > 0) {
+                wait(millis);
+            }
+        } catch (InterruptedException e) {
+            closed = true; // not ours: whoever ends this thread wants no more polls
+        }
+    }
+
+    /**
+     * Sends one request.
+     *
+     * @return the time from its start to the start of the next one
+     */
+    Duration poll() {
+        try {
+            Optional<LockAdmin> admin = store.get();
+            long began = System.nanoTime();
+            if (admin.isPresent()) {
+                request(admin.get());
+            } else {
+                seen.readPage(List.of(), List.of(), true, true, clock.instant());
+            }
+            failures = 0;
+            seen.answered(Duration.ofNanos(System.nanoTime() - began), clock.instant());
+            return INTERVAL;
+        } catch (RuntimeException e) {
+            Duration pause = RETRIES.get(Math.min(failures++, RETRIES.size() - 1));
+            next = null;
+            nextWaited = null;
+            seen.failed(reason(e), pause, clock.instant());
+            return pause;
+        }
+    }
+
+    private static String reason(RuntimeException failure) {
+        String message = failure.getMessage();
+        return message == null ? failure.getClass().getSimpleName() : message;
+    }
+
+    private void request(LockAdmin admin) {
+        waitedIsNext = manyPages && !waitedIsNext;
+        if (waitedIsNext) {
+            readWaited(admin);
+            return;
+        }
+        nameIsNext = manyPages && !nameIsNext;
+        String name = nameIsNext ? nextName() : null;
+        if (name == null) {
+            readPage(admin);
+        } else {
+            seen.readName(name, inspect(admin, name).orElse(null), clock.instant());
+        }
+    }
+
+    private void readPage(LockAdmin admin) {
+        boolean isFirst = next == null;
+        LockPage page = admin.inspect(next == null ? allNames() : next);
+        boolean isLast = page.next().isEmpty();
+        seen.readPage(withoutPrefix(page), page.damaged(), isFirst, isLast, clock.instant());
+        manyPages = !isFirst || !isLast;
+        next = page.next().orElse(null);
+    }
+
+    /** Reads names with waiters. One that no longer has any is not listed, so it is read by name. */
+    private void readWaited(LockAdmin admin) {
+        LockPage page = admin.inspect(nextWaited == null ? allNames().onlyWaited() : nextWaited);
+        List<LockInfo> locks = withoutPrefix(page);
+        seen.readNames(locks, clock.instant());
+        locks.forEach(lock -> waited.add(lock.name()));
+        nextWaited = page.next().orElse(null);
+        if (nextWaited == null) {
+            for (String name : seen.waited()) {
+                if (!waited.contains(name) && !due.contains(name)) {
+                    due.add(name);
+                }
+            }
+            waited.clear();
+        }
+    }
+
+    private LockQuery allNames() {
+        return LockQuery.startingWith(prefix).withLimit(PAGE);
+    }
+
+    private List<LockInfo> withoutPrefix(LockPage page) {
+        return page.locks().stream().map(this::withoutPrefix).toList();
+    }
+
+    /** Reads one lock; names are without the prefix. */
+    Optional<LockInfo> inspect(LockAdmin admin, String name) {
+        return admin.inspect(prefix + name).map(this::withoutPrefix);
+    }
+
+    private LockInfo withoutPrefix(LockInfo info) {
+        return prefix.isEmpty()
+                ? info
+                : new LockInfo(
+                        info.name().substring(prefix.length()),
+                        info.kind(),
+                        info.order(),
+                        info.capacity(),
+                        info.holders(),
+                        info.holding(),
+                        info.usedCapacity(),
+                        info.waiters(),
+                        info.waiting(),
+                        info.newestToken());
+    }
+
+    private @Nullable String nextName() {
+        if (due.isEmpty()) {
+            due.addAll(openNames());
+        }
+        return due.poll();
+    }
+
+    private synchronized List<String> openNames() {
+        Instant now = clock.instant();
+        openNames.values().removeIf(until -> until.isBefore(now));
+        return List.copyOf(openNames.keySet());
+    }
+}

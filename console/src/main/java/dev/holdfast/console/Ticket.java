@@ -1,0 +1,100 @@
+package dev.holdfast.console;
+
+import dev.holdfast.admin.LockInfo;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** The answer to "why am I waiting?", to be copied into a ticket. */
+final class Ticket {
+
+    private Ticket() {}
+
+    static String text(SeenLock lock, BlockingForest forest, Instant now) {
+        LockInfo info = lock.info();
+        List<String> sentences = new ArrayList<>();
+        if (info.holders().isEmpty()) {
+            sentences.add(lock.name() + " is free.");
+        } else {
+            sentences.add(holders(lock, now));
+        }
+        if (!lock.standsBy()) {
+            sentences.add(queue(lock, now));
+        }
+        if (!info.holders().isEmpty()) {
+            LockInfo.Holder first = info.holders().get(0);
+            String chain = chain(first, forest);
+            if (!chain.isEmpty()) {
+                sentences.add(chain);
+            }
+            sentences.add(lease(lock.lease(first), info.holders().size() > 1, now));
+        }
+        sentences.removeIf(String::isEmpty);
+        sentences.add("As of " + Words.moment(now) + ".");
+        return String.join(" ", sentences);
+    }
+
+    private static String holders(SeenLock lock, Instant now) {
+        List<LockInfo.Holder> holders = lock.info().holders();
+        LockInfo.Holder first = holders.get(0);
+        if (lock.info().holding() > 1) {
+            return lock.name() + " is held by " + lock.info().holding() + ": "
+                    + holders.stream()
+                            .limit(3)
+                            .map(holder -> Words.label(holder.label()))
+                            .collect(Collectors.joining(", "))
+                    + (lock.info().holding() > 3 ? " and others." : ".");
+        }
+        return lock.name() + " has been held by " + Words.label(first.label()) + " for "
+                + Words.duration(Duration.between(lock.since(first), now)) + " under token " + first.token()
+                + (first.message().isEmpty() ? "." : ": “" + first.message() + "”.");
+    }
+
+    private static String queue(SeenLock lock, Instant now) {
+        LockInfo info = lock.info();
+        if (info.waiting() == 0 || info.waiters().isEmpty()) {
+            return "No claim waits.";
+        }
+        LockInfo.Waiter first = info.waiters().get(0);
+        return Words.count(info.waiting(), "claim waits", "claims wait") + ", the first, "
+                + Words.label(first.label()) + ", for "
+                + Words.duration(Duration.between(lock.since(first), now)) + ".";
+    }
+
+    private static String chain(LockInfo.Holder holder, BlockingForest forest) {
+        List<String> hops = new ArrayList<>();
+        Set<BlockingForest.Actor> seen = new HashSet<>();
+        BlockingForest.Actor actor = forest.waitingOwner(holder);
+        while (actor != null && actor.waitsFor != null) {
+            if (!seen.add(actor)) {
+                return "The holder itself waits for " + String.join(", which waits for ", hops)
+                        + ", so they wait for each other.";
+            }
+            SeenLock next = actor.waitsFor;
+            List<LockInfo.Holder> holders = next.info().holders();
+            if (holders.isEmpty()) {
+                break;
+            }
+            hops.add(next.name() + ", held by " + Words.label(holders.get(0).label()));
+            actor = forest.waitingOwner(holders.get(0));
+        }
+        return hops.isEmpty() ? "" : "The holder itself waits for " + String.join(", which waits for ", hops) + ".";
+    }
+
+    private static String lease(SeenLease lease, boolean isOneOfMany, Instant now) {
+        return switch (lease.state()) {
+            case RENEWED ->
+                isOneOfMany
+                        ? "The lease of the oldest holder is being renewed."
+                        : "The lease is being renewed, so the holder's process is alive.";
+            case DRAINING ->
+                "The holder's lease has not been renewed for " + Words.duration(lease.silence(now))
+                        + "; the hold ends in " + Words.duration(lease.left(now)) + " unless it is.";
+            case UNKNOWN -> "";
+        };
+    }
+}

@@ -1,0 +1,377 @@
+package dev.holdfast.console;
+
+import dev.holdfast.admin.LockInfo;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The views as JSON. Each method reads the {@link SeenStore} and is called inside of {@link SeenStore#read}. */
+final class Views {
+
+    private static final int MAX_HOLDERS = 3;
+    private static final int MAX_DOTS = 8;
+    private static final int MAX_QUEUE = 100;
+    private static final int MAX_NODES = 500;
+    private static final int MAX_CHIPS = 4;
+
+    private final SeenStore seen;
+    private final Instant now;
+    private final BlockingForest forest;
+
+    Views(SeenStore seen, Instant now) {
+        this.seen = seen;
+        this.now = seen.shownAt(now);
+        forest = new BlockingForest(seen.locks());
+    }
+
+    /** The figures and what needs attention, without what is fixed for a console. */
+    JsonObject overview() {
+        Collection<SeenLock> locks = seen.locks();
+        List<SeenSessions.Session> sessions = SeenSessions.of(locks, now);
+        List<SeenStore.Lost> lost = seen.losses().stream()
+                .filter(each -> each.hold().to().isAfter(now.minus(Duration.ofHours(1))))
+                .toList();
+        JsonObject counts = new JsonObject()
+                .put("locks", locks.size())
+                .put("held", locks.stream().filter(lock -> lock.info().isHeld()).count())
+                .put(
+                        "holders",
+                        locks.stream().mapToLong(lock -> lock.info().holding()).sum())
+                .put(
+                        "holdingSessions",
+                        sessions.stream()
+                                .filter(each -> !each.holds().isEmpty())
+                                .count())
+                .put("waiting", locks.stream().mapToLong(SeenLock::waiting).sum())
+                .put("waited", locks.stream().filter(lock -> lock.waiting() > 0).count())
+                .put("sessions", sessions.size())
+                .put(
+                        "silentSessions",
+                        sessions.stream().filter(SeenSessions.Session::isSilent).count())
+                .put("deadlocks", forest.cycles().size())
+                .put("lostLastHour", lost.size());
+        if (!lost.isEmpty()) {
+            counts.put("lastLoss", lost.get(lost.size() - 1).hold().to());
+        }
+        return new JsonObject()
+                .put("at", now)
+                .put("complete", seen.isComplete())
+                .put("seenSince", seen.startedAt())
+                .put("counts", counts)
+                .put("oldestWait", oldestWait(locks))
+                .put(
+                        "findings",
+                        Findings.of(seen, forest, now).stream()
+                                .map(Views::finding)
+                                .toList())
+                .put(
+                        "series",
+                        new JsonObject()
+                                .put(
+                                        "held",
+                                        seen.samples().stream()
+                                                .map(SeenStore.Sample::holders)
+                                                .toList())
+                                .put(
+                                        "waiting",
+                                        seen.samples().stream()
+                                                .map(SeenStore.Sample::waiting)
+                                                .toList())
+                                .put(
+                                        "roundTripMicros",
+                                        seen.samples().stream()
+                                                .map(SeenStore.Sample::roundTripMicros)
+                                                .toList()));
+    }
+
+    /** The same for a terminal. */
+    StoreSummary summary(LockTable.Request request) {
+        LockTable table = LockTable.of(seen.locks(), request, now);
+        return new StoreSummary(
+                now,
+                seen.awaySince() == null ? Optional.empty() : Optional.of(seen.problem()),
+                Duration.ofNanos(seen.roundTripMicros() * 1_000),
+                seen.locks().stream().mapToLong(lock -> lock.info().holding()).sum(),
+                seen.locks().stream().mapToLong(SeenLock::waiting).sum(),
+                Findings.of(seen, forest, now).stream()
+                        .map(finding -> finding.kind().word + ": " + finding.text())
+                        .toList(),
+                table.total(),
+                table.rows().stream().map(this::summary).toList());
+    }
+
+    private StoreSummary.Lock summary(SeenLock lock) {
+        LockInfo info = lock.info();
+        List<SeenLease> leases = info.holders().stream().map(lock::lease).toList();
+        Optional<SeenLease> shortest = leases.stream().min(Comparator.comparing(lease -> lease.left(now)));
+        return new StoreSummary.Lock(
+                lock.name(),
+                word(info.kind()),
+                info.holders().isEmpty()
+                        ? ""
+                        : info.holding() == 1 ? described(info.holders().get(0)) : info.holding() + " holders",
+                Optional.ofNullable(lock.heldSince()).map(since -> Duration.between(since, now)),
+                shortest.map(lease -> lease.left(now)),
+                shortest.filter(lease -> lease.state() == SeenLease.State.DRAINING)
+                        .isPresent(),
+                info.waiting(),
+                Optional.ofNullable(lock.waitedSince()).map(since -> Duration.between(since, now)),
+                lock.heat(now).get(SeenLock.HEAT_MINUTES - 2),
+                mark(lock));
+    }
+
+    private static String described(LockInfo.Holder holder) {
+        return holder.label() + (holder.message().isEmpty() ? "" : ": " + holder.message());
+    }
+
+    private String mark(SeenLock lock) {
+        if (forest.isInCycle(lock)) {
+            return "deadlock";
+        }
+        long times = Findings.timesUsual(lock, now);
+        return times > 0 ? times + "x usual" : lock.waiting() > 0 && waitsItself(lock.info()) ? "holder waits" : "";
+    }
+
+    private Optional<JsonObject> oldestWait(Collection<SeenLock> locks) {
+        return locks.stream()
+                .filter(lock -> lock.waitedSince() != null)
+                .min(Comparator.comparing(
+                        lock -> Optional.ofNullable(lock.waitedSince()).orElse(now)))
+                .map(lock -> new JsonObject().put("name", lock.name()).put("since", lock.waitedSince()));
+    }
+
+    private static JsonObject finding(Findings.Finding finding) {
+        return new JsonObject()
+                .put("kind", finding.kind().word)
+                .put("trouble", finding.kind().isTrouble)
+                .put("at", finding.at())
+                .put("name", finding.name())
+                .put("parts", finding.parts())
+                .put("text", finding.text());
+    }
+
+    JsonObject locks(ViewQuery query) {
+        LockTable.Request request = LockTable.Request.of(query);
+        LockTable table = LockTable.of(seen.locks(), request, now);
+        return new JsonObject()
+                .put("at", now)
+                .put("total", table.total())
+                .put("offset", request.offset())
+                .put("locks", table.rows().stream().map(this::row).toList());
+    }
+
+    private JsonObject row(SeenLock lock) {
+        LockInfo info = lock.info();
+        List<JsonObject> flags = new ArrayList<>();
+        long times = Findings.timesUsual(lock, now);
+        if (forest.isInCycle(lock)) {
+            flags.add(new JsonObject().put("kind", "deadlock"));
+        } else if (lock.waiting() > 0 && waitsItself(info)) {
+            flags.add(new JsonObject().put("kind", "holder-waits"));
+        } else if (times > 0) {
+            flags.add(new JsonObject().put("kind", "long").put("times", times));
+        }
+        return new JsonObject()
+                .put("name", lock.name())
+                .put("kind", word(info.kind()))
+                .put("order", word(info.order()))
+                .put("capacity", info.capacity())
+                .put("used", info.usedCapacity())
+                .put("holding", info.holding())
+                .put(
+                        "holders",
+                        info.holders().stream()
+                                .limit(MAX_HOLDERS)
+                                .map(holder -> holder(lock, holder))
+                                .toList())
+                .put("heldSince", lock.heldSince())
+                .put("standsBy", lock.standsBy())
+                .put("waiting", info.waiting())
+                .put(
+                        "waiters",
+                        info.waiters().stream().limit(MAX_DOTS).map(lock::since).toList())
+                .put("waitedSince", lock.waitedSince())
+                .put("heat", lock.heat(now))
+                .put("flags", flags)
+                .put("readAt", lock.readAt());
+    }
+
+    private boolean waitsItself(LockInfo info) {
+        return info.holders().stream().anyMatch(holder -> forest.waitingOwner(holder) != null);
+    }
+
+    private JsonObject holder(SeenLock lock, LockInfo.Holder holder) {
+        SeenLease lease = lock.lease(holder);
+        BlockingForest.Actor owner = forest.waitingOwner(holder);
+        return new JsonObject()
+                .put("label", holder.label())
+                .put("message", holder.message().isEmpty() ? null : holder.message())
+                .put("session", holder.session())
+                .put("claim", Long.toString(holder.claim()))
+                .put("weight", holder.weight())
+                .put("token", holder.token() == 0 ? null : Long.toString(holder.token()))
+                .put("since", lock.since(holder))
+                .put("lease", lease.state().word())
+                .put("leaseLeftMillis", lease.left(now))
+                .put("leaseMillis", lease.length())
+                .put("waitsFor", owner == null || owner.waitsFor == null ? null : owner.waitsFor.name());
+    }
+
+    /**
+     * One lock.
+     *
+     * @return null if nothing is known of the name
+     */
+    @Nullable
+    JsonObject lock(String name) {
+        SeenLock lock = seen.lock(name);
+        if (lock == null) {
+            return null;
+        }
+        LockInfo info = lock.info();
+        return row(lock)
+                .put("at", now)
+                .put(
+                        "holders",
+                        info.holders().stream()
+                                .limit(MAX_QUEUE)
+                                .map(holder -> holder(lock, holder))
+                                .toList())
+                .put(
+                        "queue",
+                        info.waiters().stream()
+                                .limit(MAX_QUEUE)
+                                .map(waiter -> waiter(lock, waiter))
+                                .toList())
+                .put("newestToken", info.newestToken() == 0 ? null : Long.toString(info.newestToken()))
+                .put("holds", lock.ended().stream().map(Views::hold).toList())
+                .put("seenSince", seen.startedAt())
+                .put("usualMillis", lock.usual())
+                .put("why", Ticket.text(lock, forest, now));
+    }
+
+    private JsonObject waiter(SeenLock lock, LockInfo.Waiter waiter) {
+        BlockingForest.Actor actor = forest.waiter(waiter);
+        List<BlockingForest.Held> holds = actor == null ? List.of() : actor.holds;
+        return new JsonObject()
+                .put("label", waiter.label())
+                .put("session", waiter.session())
+                .put("claim", Long.toString(waiter.claim()))
+                .put("weight", waiter.weight())
+                .put("since", lock.since(waiter))
+                .put(
+                        "holds",
+                        holds.isEmpty()
+                                ? null
+                                : holds.stream().map(hold -> hold.lock().name()).toList())
+                .put("behind", actor == null || holds.isEmpty() ? null : actor.countBehind());
+    }
+
+    private static JsonObject hold(SeenHold hold) {
+        return new JsonObject()
+                .put("process", hold.process())
+                .put("token", Long.toString(hold.token()))
+                .put("from", hold.from())
+                .put("to", hold.to())
+                .put("waitedMillis", hold.waited())
+                .put("end", hold.end().word())
+                .put("handOvers", hold.handOvers());
+    }
+
+    JsonObject blocking(ViewQuery query) {
+        Duration least = Duration.ofSeconds(query.number("least", 5, 0, 86_400));
+        List<BlockingForest.Actor> roots = forest.roots().stream()
+                .filter(root -> root.longestWait(now).compareTo(least) >= 0)
+                .toList();
+        Nodes nodes = new Nodes();
+        List<JsonObject> cycles = forest.cycles().stream()
+                .map(cycle -> new JsonObject()
+                        .put("since", cycle.since())
+                        .put("behind", cycle.countBehind())
+                        .put("actors", cycle.actors().stream().map(nodes::node).toList()))
+                .toList();
+        List<JsonObject> trees = roots.stream().map(nodes::node).toList();
+        return new JsonObject()
+                .put("at", now)
+                .put("waiting", forest.countWaiting())
+                .put("hidden", forest.roots().size() - roots.size())
+                .put("cycles", cycles)
+                .put("roots", trees)
+                .put("cut", nodes.cut == 0 ? null : nodes.cut);
+    }
+
+    /** Writes actors and those behind them, up to a number. */
+    private static final class Nodes {
+        private int written;
+        private int cut;
+
+        JsonObject node(BlockingForest.Actor actor) {
+            written++;
+            List<JsonObject> children = new ArrayList<>();
+            for (BlockingForest.Actor child : actor.behind) {
+                if (written < MAX_NODES) {
+                    children.add(node(child));
+                } else {
+                    cut += 1 + child.countBehind();
+                }
+            }
+            BlockingForest.Held first = actor.holds.isEmpty() ? null : actor.holds.get(0);
+            SeenLock waited = actor.waitsFor;
+            return new JsonObject()
+                    .put("label", actor.label)
+                    .put(
+                            "holds",
+                            actor.holds.stream().map(hold -> hold.lock().name()).toList())
+                    .put("heldSince", first == null ? null : first.lock().since(first.holder()))
+                    .put("waits", waited == null ? null : waited.name())
+                    .put("waitsSince", waited == null ? null : actor.waitsSince)
+                    .put("behind", actor.countBehind())
+                    .put("children", children);
+        }
+    }
+
+    JsonObject sessions(ViewQuery query) {
+        int offset = query.number("offset", 0, 0, SeenStore.MAX_NAMES);
+        int limit = query.number("limit", 100, 1, 500);
+        List<SeenSessions.Session> sessions = SeenSessions.of(seen.locks(), now);
+        return new JsonObject()
+                .put("at", now)
+                .put("total", sessions.size())
+                .put(
+                        "sessions",
+                        sessions.stream()
+                                .skip(offset)
+                                .limit(limit)
+                                .map(this::session)
+                                .toList());
+    }
+
+    private JsonObject session(SeenSessions.Session session) {
+        boolean isKnown = session.state() != SeenLease.State.UNKNOWN;
+        return new JsonObject()
+                .put("session", session.id())
+                .put("label", session.label())
+                .put("state", session.state().word())
+                .put("ttlMillis", isKnown ? session.ttl() : null)
+                .put("silentMillis", isKnown ? session.silence(now) : null)
+                .put("leftMillis", isKnown ? session.left(now) : null)
+                .put("holding", session.holds().size())
+                .put("holds", chips(session.holds()))
+                .put("waiting", session.waits().size())
+                .put("waits", chips(session.waits()));
+    }
+
+    private static List<String> chips(List<String> names) {
+        return names.stream().limit(MAX_CHIPS).toList();
+    }
+
+    private static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}
