@@ -101,8 +101,8 @@ public record LockInfo(
      * @param weight how much it requests
      * @param leaseLeft how long it waits without renewal, from the time of the inspection
      * @param sessionTtl as for a holder
-     * @param waitedFor how long it has been in the queue, by the store's clock; null if the store does not know, because
-     *     an earlier version of the program queued it
+     * @param waitedFor how long it has been in the queue, by the store's clock; null if the store does not know,
+     *     because an earlier version of the program queued it
      */
     public record Waiter(
             String label,

@@ -89,10 +89,10 @@ abstract class AnnotationRules extends ConformanceRules {
                 : Duration.ofNanos(System.nanoTime() - before).plus(Duration.ofMillis(100));
         assertThat(parties)
                 .allSatisfy(party -> assertThat(party.waited().orElseThrow()).isLessThanOrEqualTo(most));
-        assertThat(held(holder).waited()).as("a holder does not wait").isEmpty();
+        assertThat(partyOf(holder).waited()).as("a holder does not wait").isEmpty();
         holder.release();
         waits.expectHeld();
-        assertThat(held(waits).waited()).as("it holds now").isEmpty();
+        assertThat(partyOf(waits).waited()).as("it holds now").isEmpty();
     }
 
     @Test
@@ -103,8 +103,8 @@ abstract class AnnotationRules extends ConformanceRules {
         Probe one = alice.mutex("one").expectGranted();
         Probe two = bob.mutex("two").expectGranted();
         bob.mutex("one").expectQueued();
-        assertThat(held(one).ttl()).isEqualTo(alice.ttl);
-        assertThat(held(two).ttl()).isEqualTo(bob.ttl);
+        assertThat(partyOf(one).ttl()).isEqualTo(alice.ttl);
+        assertThat(partyOf(two).ttl()).isEqualTo(bob.ttl);
         assertThat(waiting(one)).allSatisfy(party -> assertThat(party.ttl()).isEqualTo(bob.ttl));
     }
 
@@ -116,22 +116,22 @@ abstract class AnnotationRules extends ConformanceRules {
         TestClient alice = fixture.client("alice");
         Probe one = alice.mutex("one").expectGranted();
         Probe two = alice.mutex("two").expectGranted();
-        assertThat(held(one).annotation()).isEmpty();
+        assertThat(partyOf(one).annotation()).isEmpty();
         annotate(one, 3, "release 4.2, requested by CI job 812");
-        assertThat(held(one).annotation()).isEqualTo("release 4.2, requested by CI job 812");
-        assertThat(held(two).annotation()).isEmpty();
+        assertThat(partyOf(one).annotation()).isEqualTo("release 4.2, requested by CI job 812");
+        assertThat(partyOf(two).annotation()).isEmpty();
         annotate(one, 2, "late");
         annotate(one, 3, "repeated");
-        assertThat(held(one).message()).isEqualTo("release 4.2, requested by CI job 812");
+        assertThat(partyOf(one).message()).isEqualTo("release 4.2, requested by CI job 812");
         String odd = "<b>\u202e'\"\\ \u0007\r\n\nÜnïcode \ud83d\ude00\n" + "ß".repeat(1_000);
         annotate(one, 4, odd);
-        assertThat(held(one).annotation()).isEqualTo(odd);
+        assertThat(partyOf(one).annotation()).isEqualTo(odd);
         annotate(one, 7, "");
-        assertThat(held(one).annotation()).isEmpty();
+        assertThat(partyOf(one).annotation()).isEmpty();
         annotate(one, 5, "late");
-        assertThat(held(one).annotation()).as("after it was removed").isEmpty();
+        assertThat(partyOf(one).annotation()).as("after it was removed").isEmpty();
         annotate(one, 8, "x".repeat(Annotate.MAX_TEXT_BYTES));
-        assertThat(held(one).annotation()).hasSize(Annotate.MAX_TEXT_BYTES);
+        assertThat(partyOf(one).annotation()).hasSize(Annotate.MAX_TEXT_BYTES);
         one.expectHeld();
     }
 
@@ -142,25 +142,25 @@ abstract class AnnotationRules extends ConformanceRules {
         TestClient alice = fixture.client("alice");
         Probe released = annotated(alice.mutex("released").expectGranted());
         alice.send(new Command.Release(released.ref(), true), Reply.Released.class);
-        assertThat(held(alice.mutex("released").expectGranted()).annotation()).isEmpty();
+        assertThat(partyOf(alice.mutex("released").expectGranted()).annotation()).isEmpty();
         Probe withdrawn = annotated(alice.mutex("withdrawn").expectGranted());
         withdrawn.withdraw();
-        assertThat(held(alice.mutex("withdrawn").expectGranted()).annotation()).isEmpty();
+        assertThat(partyOf(alice.mutex("withdrawn").expectGranted()).annotation()).isEmpty();
         Probe forced = annotated(alice.mutex("forced").expectGranted());
         alice.send(
                 new Command.ForceRelease(forced.ref().resource(), forced.block().last()), Reply.Released.class);
-        assertThat(held(alice.mutex("forced").expectGranted()).annotation()).isEmpty();
+        assertThat(partyOf(alice.mutex("forced").expectGranted()).annotation()).isEmpty();
         Probe yielded = annotated(alice.mutex("yielded").expectGranted());
         Probe next = alice.mutex("yielded");
         alice.send(new Command.Yield(yielded.ref(), next.command(), true), fixture.yieldedAlone());
         fixture.soon("it holds again", next::holds);
-        assertThat(held(next).annotation()).isEmpty();
+        assertThat(partyOf(next).annotation()).isEmpty();
         annotate(next, 1, "its own");
-        assertThat(held(next).annotation()).isEqualTo("its own");
+        assertThat(partyOf(next).annotation()).isEqualTo("its own");
         TestClient leaves = fixture.client("leaves");
-        annotated(leaves.mutex("left").expectGranted());
+        annotate(leaves.mutex("left").expectGranted(), 1, "annotated");
         leaves.close();
-        assertThat(held(alice.mutex("left").expectGranted()).annotation()).isEmpty();
+        assertThat(partyOf(alice.mutex("left").expectGranted()).annotation()).isEmpty();
     }
 
     @Test
@@ -174,10 +174,10 @@ abstract class AnnotationRules extends ConformanceRules {
             holder.client()
                     .send(new Command.Advance(holder.ref(), holder.block().last(), 4, 0), Reply.Advanced.class);
         }
-        assertThat(held(holder).annotation()).isEqualTo("annotated");
+        assertThat(partyOf(holder).annotation()).isEqualTo("annotated");
         Probe second = annotated(fixture.other("bob").permits("gpu", 1, 4).expectGranted());
         holder.release();
-        assertThat(held(second).annotation()).isEqualTo("annotated");
+        assertThat(partyOf(second).annotation()).isEqualTo("annotated");
     }
 
     @Test
@@ -192,7 +192,7 @@ abstract class AnnotationRules extends ConformanceRules {
         holder.release();
         alice.send(new Annotate(holder.ref(), 1, "ended"), Reply.Absent.class);
         waits.expectHeld();
-        assertThat(held(waits).annotation()).isEmpty();
+        assertThat(partyOf(waits).annotation()).isEmpty();
         TestClient dies = fixture.shortLived("dies");
         Probe dead = dies.mutex("dead").expectGranted();
         fixture.until("its session has ended", dead::isOver);
@@ -221,7 +221,7 @@ abstract class AnnotationRules extends ConformanceRules {
         return grant;
     }
 
-    private Party held(Probe holder) {
+    private Party partyOf(Probe holder) {
         ResourceInfo info = fixture.info(holder.ref().resource());
         return info.holders().stream()
                 .filter(party -> party.claim().equals(holder.ref()))

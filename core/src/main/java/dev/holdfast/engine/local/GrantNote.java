@@ -75,8 +75,8 @@ final class GrantNote {
     }
 
     /**
-     * Replaces the lines about what the owners wait for. Lines that would be too much are left out, the last ones first.
-     * If the store may not have the last text, it is sent again.
+     * Replaces the lines about what the owners wait for. Lines that would be too much are left out, the last ones
+     * first. If the store may not have the last text, it is sent again.
      */
     void waits(List<String> lines, DeferredActions deferred) {
         waits = List.copyOf(lines);

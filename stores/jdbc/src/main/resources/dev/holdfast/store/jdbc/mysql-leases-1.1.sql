@@ -1,4 +1,4 @@
--- Version 1.1 adds what clients annotate their grants with, and the runs of scheduled tasks. Earlier programs use neither.
+-- Version 1.1 adds what clients annotate their grants with. Earlier programs don't use it.
 
 CREATE TABLE IF NOT EXISTS holdfast_annotation (
     name VARBINARY(512) NOT NULL,
@@ -7,13 +7,6 @@ CREATE TABLE IF NOT EXISTS holdfast_annotation (
     seq BIGINT NOT NULL,
     text VARBINARY(2048) NOT NULL COMMENT 'UTF-8',
     PRIMARY KEY (name, session, claim)
-) ENGINE = InnoDB;
-
-CREATE TABLE IF NOT EXISTS holdfast_run (
-    name VARBINARY(512) NOT NULL,
-    token BIGINT NOT NULL,
-    run VARBINARY(2048) NOT NULL,
-    PRIMARY KEY (name, token)
 ) ENGINE = InnoDB;
 
 UPDATE holdfast_meta SET version = 1001 WHERE version = 1000;

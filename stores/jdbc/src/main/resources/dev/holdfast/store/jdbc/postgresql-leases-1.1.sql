@@ -1,4 +1,4 @@
--- Version 1.1 adds what clients annotate their grants with, and the runs of scheduled tasks. Earlier programs use neither.
+-- Version 1.1 adds what clients annotate their grants with. Earlier programs don't use it.
 
 CREATE TABLE IF NOT EXISTS holdfast_annotation (
     name bytea NOT NULL,
@@ -7,13 +7,6 @@ CREATE TABLE IF NOT EXISTS holdfast_annotation (
     seq bigint NOT NULL,
     text bytea NOT NULL,             -- UTF-8
     PRIMARY KEY (name, session, claim)
-);
-
-CREATE TABLE IF NOT EXISTS holdfast_run (
-    name bytea NOT NULL,
-    token bigint NOT NULL,
-    run bytea NOT NULL,
-    PRIMARY KEY (name, token)
 );
 
 UPDATE holdfast_meta SET version = 1001 WHERE version = 1000;
