@@ -18,6 +18,7 @@ import dev.holdfast.cli.store.Holders;
 import dev.holdfast.cli.store.StoreLocation;
 import dev.holdfast.cli.store.Stores;
 import dev.holdfast.spi.LockStore;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -57,6 +58,7 @@ public final class RunCommand {
         if (location.isOfThisProcess()) {
             console.say("store " + location + " exists only in this process, so it doesn't lock out other processes");
         }
+        location.otherUsersDefault(environment, Path.of("/home")).ifPresent(console::say);
         options.lossPolicy().requireProgram(environment);
         String label = Label.of(options.command(), environment);
         try {

@@ -9,8 +9,8 @@ public enum RunOption {
             "--store",
             null,
             "URI",
-            "The store that keeps the locks. Default: $HOLDFAST_STORE, otherwise 'sqlite:', a per-user "
-                    + "file on this machine."),
+            "The store that keeps the locks. Default: $HOLDFAST_STORE, otherwise that of the configuration "
+                    + "file, otherwise 'sqlite:', a per-user file on this machine."),
     WAIT("--wait", "-w", "D", "Wait at most this long for the lock; 0 tries once. Default: no limit."),
     NONBLOCK("--nonblock", "-n", null, "Don't wait; same as --wait 0."),
     SHARED(

@@ -7,10 +7,12 @@ import dev.holdfast.cli.console.Printable;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.sqlite.SqliteStoreProvider;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -148,6 +150,28 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         } catch (StoreException e) {
             throw Stores.failure(this, e);
         }
+    }
+
+    /**
+     * What to tell a user who became another one by {@code sudo}: without a configured store, each user has a separate
+     * file, so their locks don't exclude each other.
+     *
+     * @param homes the directory of the users' home directories
+     * @return empty unless the other user's file exists
+     */
+    public Optional<String> otherUsersDefault(Map<String, String> environment, Path homes) {
+        String user = environment.getOrDefault("SUDO_USER", "");
+        if (!isDefault || !text.equals(DEFAULT) || !user.matches("[A-Za-z0-9_][A-Za-z0-9_.-]*")) {
+            return Optional.empty();
+        }
+        Path other = homes.resolve(user).resolve(".local/state/holdfast/locks.db");
+        Path ours = file();
+        return other.equals(ours) || !Files.exists(other)
+                ? Optional.empty()
+                : Optional.of("the default store is a file of each user: this command uses "
+                        + Printable.quote(ours.toString()) + ", those of " + user + " use "
+                        + Printable.quote(other.toString())
+                        + ". To share locks, name one store in /etc/holdfast/config");
     }
 
     /**

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.cli.console.CliException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class StoreLocationTest {
 
@@ -48,6 +52,24 @@ class StoreLocationTest {
         Map<String, String> child = new HashMap<>();
         StoreLocation.of(null, Map.of()).showTo(child);
         assertThat(child).isEmpty();
+    }
+
+    @Test
+    void whoBecameAnotherUserIsToldOfTheOtherDefaultFile(@TempDir Path homes) throws IOException {
+        Map<String, String> sudo = Map.of("SUDO_USER", "ann");
+        StoreLocation unnamed = StoreLocation.of(null, sudo);
+        assertThat(unnamed.otherUsersDefault(sudo, homes)).as("no file yet").isEmpty();
+
+        Path file = homes.resolve("ann/.local/state/holdfast/locks.db");
+        Files.createDirectories(file.getParent());
+        Files.createFile(file);
+        assertThat(unnamed.otherUsersDefault(sudo, homes))
+                .hasValueSatisfying(hint -> assertThat(hint).contains(file.toString(), "/etc/holdfast/config"));
+        assertThat(unnamed.otherUsersDefault(Map.of(), homes)).isEmpty();
+        assertThat(unnamed.otherUsersDefault(Map.of("SUDO_USER", "../homes/ann"), homes))
+                .isEmpty();
+        assertThat(StoreLocation.of("sqlite:/a", sudo).otherUsersDefault(sudo, homes))
+                .isEmpty();
     }
 
     /** A nested run that silently used another store would exclude no one. */
