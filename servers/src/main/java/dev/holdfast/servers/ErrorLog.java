@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * Keeps logged errors and drops all other lines, except those of Redis' driver and its network library: these go to
+ * Keeps logged errors and warnings and drops all other lines, except those of Redis' driver and its network library: these go to
  * {@code java.util.logging}, as they do without SLF4J. For JVMs whose system property {@code slf4j.provider} names this
  * class.
  */
@@ -17,6 +17,7 @@ public final class ErrorLog extends LogProvider {
     private static final int KEPT = 1_000;
 
     private static final Queue<Entry> ERRORS = new ConcurrentLinkedQueue<>();
+    private static final Queue<Entry> WARNINGS = new ConcurrentLinkedQueue<>();
 
     /** Called by SLF4J. */
     public ErrorLog() {
@@ -47,13 +48,18 @@ public final class ErrorLog extends LogProvider {
         return List.copyOf(ERRORS);
     }
 
+    /** The warnings so far, oldest first. */
+    public static List<Entry> warnings() {
+        return List.copyOf(WARNINGS);
+    }
+
     private static final class Errors extends TextLogger {
 
         private static final long serialVersionUID = 1L;
 
         private final transient java.util.logging.@Nullable Logger rest;
 
-        /** @param rest receives all lines; null to drop all but errors */
+        /** @param rest receives all lines; null if nobody else does */
         Errors(java.util.logging.@Nullable Logger rest) {
             super("errors");
             this.rest = rest;
@@ -61,7 +67,7 @@ public final class ErrorLog extends LogProvider {
 
         @Override
         protected boolean isEnabled(Level level) {
-            return level == Level.ERROR || (rest != null && rest.isLoggable(levelOf(level)));
+            return level == Level.ERROR || level == Level.WARN || (rest != null && rest.isLoggable(levelOf(level)));
         }
 
         @Override
@@ -70,10 +76,16 @@ public final class ErrorLog extends LogProvider {
                 rest.log(levelOf(level), text, thrown);
             }
             if (level == Level.ERROR) {
-                ERRORS.add(new Entry(text, thrown));
-                while (ERRORS.size() > KEPT) {
-                    ERRORS.poll();
-                }
+                keep(ERRORS, new Entry(text, thrown));
+            } else if (level == Level.WARN) {
+                keep(WARNINGS, new Entry(text, thrown));
+            }
+        }
+
+        private static void keep(Queue<Entry> kept, Entry entry) {
+            kept.add(entry);
+            while (kept.size() > KEPT) {
+                kept.poll();
             }
         }
 

@@ -31,6 +31,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Notifications between processes: each store instance has a file next to the database, to which others append lines,
@@ -66,6 +67,10 @@ final class WakeupFiles implements AutoCloseable {
 
     @GuardedBy("this")
     private boolean closed;
+
+    /** Whether the log says already that this instance can't listen; each keep-alive tries again. */
+    @GuardedBy("this")
+    private boolean warned;
 
     /**
      * Does no I/O yet.
@@ -114,9 +119,17 @@ final class WakeupFiles implements AutoCloseable {
                 Files.setPosixFilePermissions(own.resolve(OWNER), permissions);
             }
             watchService = newWatchService();
+            warned = false;
         } catch (IOException e) {
             // Too many watches, or the directory is not writable: waiters poll, and the next keep-alive retries.
-            LOG.debug("file={} wake-ups from other processes can't be received: {}", file.path(), e.toString());
+            LOG.atLevel(warned ? Level.DEBUG : Level.WARN)
+                    .log(
+                            "file={} wake-ups from other processes can't be received, so waiters poll instead, which is"
+                                    + " slower; check who may write to {}, and the limits of inotify: {}",
+                            file.path(),
+                            directory,
+                            e.toString());
+            warned = true;
         } catch (RuntimeException | Error e) {
             LOG.error("file={} the listener for wake-ups from other processes failed", file.path(), e);
         }

@@ -3,6 +3,7 @@ package dev.holdfast.store.sqlite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.servers.ErrorLog;
 import dev.holdfast.servers.sql.ChildProcess;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.spi.ClaimRef;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -139,6 +141,24 @@ class SqliteLostFilesTest {
             assertThat(child.ask("keepAlive")).isEqualTo("alive");
             handOver(client, child);
         }
+    }
+
+    /** As in a directory of another user, where this one may not write. */
+    @Test
+    void whoCannotBeNotifiedPollsAndTheLogSaysSoOnce() throws Exception {
+        Files.createFile(beside("-wake"));
+        try (SqliteStore store = SqliteStore.open(file());
+                ChildProcess child = new ChildProcess(ChildMain.class, file())) {
+            TestClient client = new TestClient(store);
+            client.keepAlive();
+            client.keepAlive();
+            handOverWithoutHint(client, child);
+        }
+        assertThat(ErrorLog.warnings())
+                .extracting(ErrorLog.Entry::text)
+                .filteredOn(text -> text.startsWith("file=" + file() + " "))
+                .singleElement(InstanceOfAssertFactories.STRING)
+                .contains("waiters poll instead", beside("-wake").toString());
     }
 
     private static void handOver(TestClient client, ChildProcess child) throws IOException {
