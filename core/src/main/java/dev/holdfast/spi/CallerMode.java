@@ -9,5 +9,14 @@ public enum CallerMode {
     BLOCKING,
 
     /** It does something else: the store must return at once. */
-    ASYNC
+    ASYNC;
+
+    /**
+     * This mode, except that the present thread makes no round trip if it is virtual: blocking code of a driver may pin
+     * its carrier.
+     */
+    public CallerMode unlessVirtual() {
+        // All virtual threads are in one group with a specified name.
+        return Thread.currentThread().getThreadGroup().getName().equals("VirtualThreads") ? ASYNC : this;
+    }
 }

@@ -185,6 +185,7 @@ final class RemoteRegister {
                 traits.ttlGranularity(),
                 traits.portableSessions(),
                 traits.orderedListing(),
+                traits.callerRuns(),
                 traits.maxStateBytes(),
                 maxChanges);
     }

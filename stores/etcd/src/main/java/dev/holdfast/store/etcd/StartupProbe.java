@@ -73,6 +73,7 @@ final class StartupProbe {
                 SECOND,
                 true,
                 true,
+                false,
                 LARGEST_STATE,
                 MOST_CHANGES);
     }

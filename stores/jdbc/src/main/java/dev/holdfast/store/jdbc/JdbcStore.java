@@ -187,18 +187,11 @@ public final class JdbcStore implements LockStore {
         } else if (command instanceof Command.OpenSession open) {
             warnIfTooShort(open.ttl());
         }
-        CallerMode mode = isVirtual(Thread.currentThread()) ? CallerMode.ASYNC : caller;
+        // Besides, an interrupt of a virtual thread would end the connection.
+        CallerMode mode = caller.unlessVirtual();
         return listening == null
                 ? lanes.submit(command, mode, timeout)
                 : listening.follow(command, () -> lanes.submit(command, mode, timeout));
-    }
-
-    /**
-     * Whether this is a virtual thread. These make no round trips: an interrupt would end the connection, and a driver
-     * may pin the carrier thread. All virtual threads are in one group with a specified name.
-     */
-    private static boolean isVirtual(Thread current) {
-        return current.getThreadGroup().getName().equals("VirtualThreads");
     }
 
     private void warnIfTooShort(Duration ttl) {

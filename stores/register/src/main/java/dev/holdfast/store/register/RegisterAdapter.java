@@ -73,6 +73,17 @@ public interface RegisterAdapter extends AutoCloseable {
     CompletionStage<WriteResult> write(ConditionalWrite write);
 
     /**
+     * As {@link #write(ConditionalWrite)}, on a thread that waits for the result. With {@link
+     * RegisterTraits#callerRuns}, the adapter may make the round trip on it and return a completed stage, which saves
+     * switching threads. An interrupt has no effect and stays pending.
+     *
+     * @param patience the longest time for which it may block
+     */
+    default CompletionStage<WriteResult> write(ConditionalWrite write, Duration patience) {
+        return write(write);
+    }
+
+    /**
      * Announces a claim next to the record of its resource, without a condition on that. Clients that arrive at the
      * same time would fail each other's writes; so one of them adds all announced claims to the record. The arrival
      * stays until a {@link ConditionalWrite} removes it, it is {@linkplain #retract retracted}, or its session has

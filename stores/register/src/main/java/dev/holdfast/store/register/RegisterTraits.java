@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param ttlGranularity ttls are rounded up to a multiple of it
  * @param portableSessions whether a session outlives the connection that opened it, and may be used through any
  * @param orderedListing whether {@link RegisterAdapter#list} returns the names in order
+ * @param callerRuns whether a thread that waits for a write may make the round trip itself
  * @param maxStateBytes the largest state that the server accepts with the rest of a write
  * @param maxChanges the largest sum of mail, changed index entries and removed arrivals in one write; a step that could
  *     grant more claims leaves them to the next one
@@ -27,6 +28,7 @@ public record RegisterTraits(
         Duration ttlGranularity,
         boolean portableSessions,
         boolean orderedListing,
+        boolean callerRuns,
         int maxStateBytes,
         int maxChanges) {
 

@@ -135,6 +135,11 @@ public final class ZooKeeperStore implements LockStore {
     }
 
     @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
+        return store.execute(command, caller, timeout);
+    }
+
+    @Override
     public Subscription subscribe(Consumer<Signal> listener) {
         return store.subscribe(listener);
     }

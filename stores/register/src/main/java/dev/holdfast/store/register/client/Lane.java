@@ -7,6 +7,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.machine.StateView;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -175,13 +176,23 @@ final class Lane {
 
     /** Runs rounds while calls wait, unless another thread already does. */
     void run() {
+        run(Duration.ZERO, List.of());
+    }
+
+    /** The same on the thread that has submitted a call, which may block for the round with this call. */
+    void run(LaneCall submitted) {
+        run(submitted.patience(), List.of(submitted));
+    }
+
+    private void run(Duration patience, List<LaneCall> submitted) {
         while (true) {
             List<LaneCall> batch = take();
             if (batch.isEmpty()) {
                 context.lanes().rest(this);
                 return;
             }
-            CompletableFuture<Void> round = new Round(context, this, batch).run();
+            boolean mayBlock = !patience.isZero() && batch.containsAll(submitted);
+            CompletableFuture<Void> round = new Round(context, this, batch).run(mayBlock ? patience : Duration.ZERO);
             if (!round.isDone()) {
                 var unused = round.whenComplete((done, failure) -> {
                     release();

@@ -8,6 +8,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.machine.Answer;
 import dev.holdfast.store.register.machine.Step;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -19,15 +20,17 @@ import java.util.function.Function;
  * @param session of a poll, the session of the claim
  * @param mayGuess whether it is likely to be this client's first call on the resource
  * @param queuing the claim that it makes, if that may wait and therefore be announced
+ * @param patience how long the thread that submits it may block for its round; zero if it must not
  */
 record LaneCall(
         Function<Step, Answer> part,
         Optional<SessionId> session,
         boolean mayGuess,
         Optional<Acquire> queuing,
+        Duration patience,
         CompletableFuture<Reply> reply) {
 
-    static LaneCall of(Command.OnResource command) {
+    static LaneCall of(Command.OnResource command, Duration patience) {
         return new LaneCall(
                 step -> step.execute(command),
                 Optional.empty(),
@@ -35,6 +38,7 @@ record LaneCall(
                 command instanceof Acquire claim && claim.waiting() == Waiting.QUEUE
                         ? Optional.of(claim)
                         : Optional.empty(),
+                patience,
                 new CompletableFuture<>());
     }
 
@@ -44,6 +48,7 @@ record LaneCall(
                 Optional.of(claim.session()),
                 false,
                 Optional.empty(),
+                Duration.ZERO,
                 new CompletableFuture<>());
     }
 
@@ -64,6 +69,7 @@ record LaneCall(
                 Optional.empty(),
                 false,
                 Optional.empty(),
+                Duration.ZERO,
                 new CompletableFuture<>());
     }
 }

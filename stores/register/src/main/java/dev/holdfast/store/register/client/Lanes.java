@@ -45,7 +45,7 @@ final class Lanes {
         if (call.isUrgent()) {
             lane.endPause();
         }
-        lane.run();
+        lane.run(call);
     }
 
     /** Makes a lane idle that has no calls, and no claim of this client. */

@@ -98,6 +98,7 @@ public final class RegisterStore implements LockStore {
                         Feature.ANNOTATIONS)
                 .withIf(server.orderedListing(), Feature.ORDERED_INSPECTION)
                 .withIf(server.portableSessions(), Feature.PORTABLE_SESSIONS)
+                .withIf(server.callerRuns(), Feature.CALLER_RUNS)
                 .admitsAll()
                 .minSessionTtl(server.minSessionTtl())
                 .maxSessionTtl(server.maxSessionTtl())
@@ -112,15 +113,25 @@ public final class RegisterStore implements LockStore {
         return traits;
     }
 
+    /** Blocks no caller, because there is no limit to that. */
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
+        return execute(command, CallerMode.ASYNC, Command.MAX_DURATION);
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
         if (isClosed) {
             return CompletableFuture.failedFuture(RegisterFailures.closed(Effect.NONE));
         }
         CompletableFuture<Reply> future = new CompletableFuture<>();
         long number = numbers.incrementAndGet();
         underWay.put(number, future);
-        var unused = command.accept(router).whenComplete((reply, failure) -> {
+        boolean mayBlock = traits.has(Feature.CALLER_RUNS) && caller.unlessVirtual() == CallerMode.BLOCKING;
+        CompletionStage<Reply> executed = mayBlock && command instanceof Command.OnResource call
+                ? context.submit(call.resource(), LaneCall.of(call, timeout))
+                : command.accept(router);
+        var unused = executed.whenComplete((reply, failure) -> {
             underWay.remove(number);
             if (failure != null) {
                 future.completeExceptionally(RegisterFailures.of(failure));
@@ -194,7 +205,7 @@ public final class RegisterStore implements LockStore {
 
         @Override
         public CompletionStage<Reply> onResource(Command.OnResource command) {
-            return context.submit(command.resource(), LaneCall.of(command));
+            return context.submit(command.resource(), LaneCall.of(command, Duration.ZERO));
         }
 
         @Override

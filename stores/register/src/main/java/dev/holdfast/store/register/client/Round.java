@@ -10,6 +10,7 @@ import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.register.machine.Answer;
 import dev.holdfast.store.register.machine.Facts;
 import dev.holdfast.store.register.machine.Step;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -88,6 +89,12 @@ final class Round {
     /** Whether it has announced its new claims. */
     private boolean hasAnnounced;
 
+    /** The thread that may block for a write, while it runs the round; null if there is none. */
+    private volatile @Nullable Thread caller;
+
+    /** How long it may block. */
+    private Duration patience = Duration.ZERO;
+
     Round(Context context, Lane lane, List<LaneCall> calls) {
         this.context = context;
         this.adapter = context.adapter();
@@ -110,9 +117,18 @@ final class Round {
         this.wasContended = lane.isContended();
     }
 
-    /** Runs the round; the future completes when it has ended, never exceptionally. */
-    CompletableFuture<Void> run() {
+    /**
+     * Runs the round; the future completes when it has ended, never exceptionally.
+     *
+     * @param patience how long this thread may block for the write, unless the round waits for something else first;
+     *     zero if it must not block
+     */
+    CompletableFuture<Void> run(Duration patience) {
+        this.patience = patience;
+        this.caller = patience.isZero() ? null : Thread.currentThread();
         attempt();
+        // What is left runs on threads of the store, perhaps already.
+        this.caller = null;
         return done;
     }
 
@@ -283,7 +299,8 @@ final class Round {
     private void write(RegisterRecord record, Step step, List<Answer> answers) {
         ConditionalWrite write = step.write(NoticeDelivery.mail(context, facts, step));
         long sentAt = context.now();
-        CompletionStage<WriteResult> sent = adapter.write(write);
+        boolean mayBlock = Thread.currentThread().equals(caller);
+        CompletionStage<WriteResult> sent = mayBlock ? adapter.write(write, patience) : adapter.write(write);
         CompletionStage<?> left = queries.remaining();
         var unused = sent.whenComplete((result, failure) -> {
             if (failure != null) {

@@ -264,6 +264,7 @@ class ArrivalsTest {
                 second,
                 true,
                 true,
+                false,
                 maxStateBytes,
                 maxChanges);
     }

@@ -137,6 +137,7 @@ public final class MemoryRegister {
                 Duration.of(1, ChronoUnit.MICROS),
                 true,
                 true,
+                false,
                 MAX_STATE_BYTES,
                 maxChanges);
     }

@@ -12,6 +12,7 @@ import dev.holdfast.store.register.RegisterRecord;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -93,10 +94,11 @@ final class WriteTransaction {
         this.involved = write.sessions();
     }
 
-    CompletableFuture<WriteResult> run() {
+    /** Runs it, and blocks this thread for at most this long meanwhile if the handle allows that. */
+    CompletableFuture<WriteResult> run(Duration patience) {
         boolean isFloorKnown = records.knownFloor(write.resource()).isPresent();
         // Missing facts are read as after a refusal, which also shows whether the write would be refused.
-        return areEpochsKnown() && (isFloorKnown || !replacesFloor()) ? attempt(1) : diagnose(1);
+        return areEpochsKnown() && (isFloorKnown || !replacesFloor()) ? attempt(1, patience) : diagnose(1);
     }
 
     /** Whether the versions of the nodes of all writers are known or can be guessed, and none has a higher epoch. */
@@ -111,7 +113,7 @@ final class WriteTransaction {
         return true;
     }
 
-    private CompletableFuture<WriteResult> attempt(int number) {
+    private CompletableFuture<WriteResult> attempt(int number, Duration patience) {
         size = 0;
         List<Op> operations = new ArrayList<>();
         addSessions(operations);
@@ -123,7 +125,7 @@ final class WriteTransaction {
         if (refusal.isPresent()) {
             return CompletableFuture.failedFuture(refusal.get());
         }
-        return send(operations).thenCompose(done -> {
+        return send(operations, patience).thenCompose(done -> {
             if (done.isPresent()) {
                 floor.ifPresent(raised -> records.seen(write.resource(), raised));
                 return CompletableFuture.completedFuture(new WriteResult.Written(after));
@@ -136,10 +138,10 @@ final class WriteTransaction {
         });
     }
 
-    private CompletableFuture<Optional<List<OpResult>>> send(List<Op> operations) {
+    private CompletableFuture<Optional<List<OpResult>>> send(List<Op> operations, Duration patience) {
         int sent = size;
         long sentAt = limit.now();
-        return requests.multi(operations).whenComplete((done, failure) -> {
+        return requests.multi(operations, patience).whenComplete((done, failure) -> {
             if (failure == null) {
                 limit.acknowledged(sent);
             } else {
@@ -276,7 +278,7 @@ final class WriteTransaction {
             }
             return arrivals.areThere(write.arrivals())
                     .thenCompose(areThere -> areThere
-                            ? readMeddledWith().thenCompose(done -> attempt(attempt))
+                            ? readMeddledWith().thenCompose(done -> attempt(attempt, Duration.ZERO))
                             : CompletableFuture.completedFuture(refused));
         });
     }

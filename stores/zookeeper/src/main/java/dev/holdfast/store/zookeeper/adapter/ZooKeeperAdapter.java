@@ -224,6 +224,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
                 GRANULARITY,
                 false,
                 false,
+                requests.canBlock(),
                 maxRecord,
                 MOST_CHANGES);
     }
@@ -300,10 +301,16 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     @Override
     public CompletionStage<WriteResult> write(ConditionalWrite write) {
+        return write(write, Duration.ZERO);
+    }
+
+    @Override
+    public CompletionStage<WriteResult> write(ConditionalWrite write, Duration patience) {
         if (write.expected().incarnation() < 0 || write.expected().change() < Records.MISSING) {
             throw new IllegalArgumentException("No record has the version " + write.expected());
         }
-        return answered(new WriteTransaction(layout, requests, records, arrivals, sessions, limit, write).run());
+        return answered(
+                new WriteTransaction(layout, requests, records, arrivals, sessions, limit, write).run(patience));
     }
 
     @Override

@@ -48,7 +48,7 @@ public final class OwnHandle implements HandleSource {
 
     /** A handle that can be closed without ending its session, which {@link ZooKeeper#close()} does. */
     @SuppressWarnings("try") // that close may be interrupted
-    private final class Handle extends ZooKeeper {
+    private final class Handle extends WaitingHandle {
         Handle() throws IOException {
             super(servers, Math.toIntExact(requestedTimeout.toMillis()), OwnHandle.this::changed, config);
             credentials.forEach(each -> addAuthInfo(each.scheme(), each.secret()));

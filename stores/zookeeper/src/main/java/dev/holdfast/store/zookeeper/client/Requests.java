@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  * {@link StoreException}. The requests of one thread arrive in order, so a read after a {@link #sync} sees every write
  * acknowledged before that.
  *
- * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks. Stages complete on the event thread
- * of the handle, or on the thread that calls {@link #failTimedOut}.
+ * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks, except {@link #multi} if it may.
+ * Stages complete on the event thread of the handle, on the thread that calls {@link #failTimedOut}, or on one that
+ * blocked.
  */
 public final class Requests {
 
@@ -204,22 +205,46 @@ public final class Requests {
                         null));
     }
 
+    /** Whether {@link #multi} can block. */
+    public boolean canBlock() {
+        return source.handle() instanceof WaitingHandle;
+    }
+
     /** Does all operations or none. Empty if one of their conditions fails. */
     public CompletableFuture<Optional<List<OpResult>>> multi(List<Op> operations) {
-        return send(pending -> handle(pending)
-                .multi(
-                        operations,
-                        (code, at, context, results) -> {
-                            switch (Code.get(code)) {
-                                case OK -> {
-                                    sample(results, pending);
-                                    pending.answered(Optional.of(results));
-                                }
-                                case NONODE, BADVERSION, NODEEXISTS, NOTEMPTY -> pending.answered(Optional.empty());
-                                default -> pending.failed(code);
-                            }
-                        },
-                        null));
+        return multi(operations, Duration.ZERO);
+    }
+
+    /**
+     * As {@link #multi(List)}, on a thread that may block.
+     *
+     * @param patience how long this thread may block, which it does if the handle is one of the store's own; after that
+     *     time the request fails
+     */
+    public CompletableFuture<Optional<List<OpResult>>> multi(List<Op> operations, Duration patience) {
+        return send(pending -> {
+            ZooKeeper handle = handle(pending);
+            if (!patience.isZero() && handle instanceof WaitingHandle waiting) {
+                Duration limit = patience.compareTo(timeout) < 0 ? patience : timeout;
+                waiting.await(operations, limit)
+                        .ifPresentOrElse(
+                                answer -> ended(pending, answer.code(), answer.results()),
+                                () -> pending.failed(timedOut(limit)));
+            } else {
+                handle.multi(operations, (code, at, context, results) -> ended(pending, code, results), null);
+            }
+        });
+    }
+
+    private void ended(Pending<Optional<List<OpResult>>> pending, int code, List<OpResult> results) {
+        switch (Code.get(code)) {
+            case OK -> {
+                sample(results, pending);
+                pending.answered(Optional.of(results));
+            }
+            case NONODE, BADVERSION, NODEEXISTS, NOTEMPTY -> pending.answered(Optional.empty());
+            default -> pending.failed(code);
+        }
     }
 
     private void sample(List<OpResult> results, Pending<?> pending) {
@@ -272,11 +297,15 @@ public final class Requests {
         long now = ticks.getAsLong();
         pendingRequests.stream()
                 .filter(pending -> now - pending.sent >= timeout.toNanos())
-                .forEach(pending -> pending.failed(new StoreException(
-                        Reason.UNAVAILABLE,
-                        Effect.UNKNOWN,
-                        "ZooKeeper did not answer within " + DurationFormat.format(timeout),
-                        null)));
+                .forEach(pending -> pending.failed(timedOut(timeout)));
+    }
+
+    private static StoreException timedOut(Duration limit) {
+        return new StoreException(
+                Reason.UNAVAILABLE,
+                Effect.UNKNOWN,
+                "ZooKeeper did not answer within " + DurationFormat.format(limit),
+                null);
     }
 
     private static StoreException closedNow(Effect effect) {
