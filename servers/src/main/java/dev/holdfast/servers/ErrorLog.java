@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * Keeps logged errors and warnings and drops all other lines, except those of Redis' driver and its network library: these go to
- * {@code java.util.logging}, as they do without SLF4J. For JVMs whose system property {@code slf4j.provider} names this
- * class.
+ * Keeps logged errors and warnings and drops all other lines, except those of Redis' driver and its network library:
+ * these go to {@code java.util.logging}, as they do without SLF4J. For JVMs whose system property {@code
+ * slf4j.provider} names this class.
  */
 public final class ErrorLog extends LogProvider {
 

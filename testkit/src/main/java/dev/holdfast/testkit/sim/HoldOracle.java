@@ -101,12 +101,12 @@ final class HoldOracle {
      */
     private void checkOrder(Holding holding) {
         ClaimRecord grant = storeOracle.grantOf(holding);
-        boolean isHandOver = grant != null && grant.wasServed && !holding.isPartOfSeveral;
-        if (isHandOver && plan.cohortBudget == 0 && holding.intent.askedAt <= holding.client.sentAt(grant.ref)) {
-            coverage.hit(CoveragePoint.SERVED_IN_BATCH);
+        if (grant == null || !grant.wasServed || holding.isPartOfSeveral || plan.cohortBudget != 0) {
             return;
         }
-        if (isHandOver && plan.cohortBudget == 0 && holding.resource.kind() == Kind.MUTEX && isUndisturbed(holding)) {
+        if (holding.intent.askedAt <= holding.client.sentAt(grant.ref)) {
+            coverage.hit(CoveragePoint.SERVED_IN_BATCH);
+        } else if (holding.resource.kind() == Kind.MUTEX && isUndisturbed(holding)) {
             coverage.hit(CoveragePoint.HANDED_OVER_IN_ORDER);
             SimProcess process = holding.client.process();
             long trip = holding.client.longestPoll();

@@ -77,9 +77,9 @@ public interface RegisterAdapter extends AutoCloseable {
      * RegisterTraits#callerRuns}, the adapter may make the round trip on it and return a completed stage, which saves
      * switching threads. An interrupt has no effect and stays pending.
      *
-     * @param patience the longest time for which it may block
+     * @param mayBlockFor the longest time for which it may block
      */
-    default CompletionStage<WriteResult> write(ConditionalWrite write, Duration patience) {
+    default CompletionStage<WriteResult> write(ConditionalWrite write, Duration mayBlockFor) {
         return write(write);
     }
 

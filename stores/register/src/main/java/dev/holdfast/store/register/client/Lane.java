@@ -181,18 +181,18 @@ final class Lane {
 
     /** The same on the thread that has submitted a call, which may block for the round with this call. */
     void run(LaneCall submitted) {
-        run(submitted.patience(), List.of(submitted));
+        run(submitted.mayBlockFor(), List.of(submitted));
     }
 
-    private void run(Duration patience, List<LaneCall> submitted) {
+    private void run(Duration mayBlockFor, List<LaneCall> submitted) {
         while (true) {
             List<LaneCall> batch = take();
             if (batch.isEmpty()) {
                 context.lanes().rest(this);
                 return;
             }
-            boolean mayBlock = !patience.isZero() && batch.containsAll(submitted);
-            CompletableFuture<Void> round = new Round(context, this, batch).run(mayBlock ? patience : Duration.ZERO);
+            boolean mayBlock = !mayBlockFor.isZero() && batch.containsAll(submitted);
+            CompletableFuture<Void> round = new Round(context, this, batch).run(mayBlock ? mayBlockFor : Duration.ZERO);
             if (!round.isDone()) {
                 var unused = round.whenComplete((done, failure) -> {
                     release();

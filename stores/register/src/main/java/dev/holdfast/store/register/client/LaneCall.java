@@ -20,17 +20,17 @@ import java.util.function.Function;
  * @param session of a poll, the session of the claim
  * @param mayGuess whether it is likely to be this client's first call on the resource
  * @param queuing the claim that it makes, if that may wait and therefore be announced
- * @param patience how long the thread that submits it may block for its round; zero if it must not
+ * @param mayBlockFor how long the thread that submits it may block for its round; zero if it must not
  */
 record LaneCall(
         Function<Step, Answer> part,
         Optional<SessionId> session,
         boolean mayGuess,
         Optional<Acquire> queuing,
-        Duration patience,
+        Duration mayBlockFor,
         CompletableFuture<Reply> reply) {
 
-    static LaneCall of(Command.OnResource command, Duration patience) {
+    static LaneCall of(Command.OnResource command, Duration mayBlockFor) {
         return new LaneCall(
                 step -> step.execute(command),
                 Optional.empty(),
@@ -38,7 +38,7 @@ record LaneCall(
                 command instanceof Acquire claim && claim.waiting() == Waiting.QUEUE
                         ? Optional.of(claim)
                         : Optional.empty(),
-                patience,
+                mayBlockFor,
                 new CompletableFuture<>());
     }
 

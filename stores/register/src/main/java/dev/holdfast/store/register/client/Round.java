@@ -93,7 +93,7 @@ final class Round {
     private volatile @Nullable Thread caller;
 
     /** How long it may block. */
-    private Duration patience = Duration.ZERO;
+    private Duration mayBlockFor = Duration.ZERO;
 
     Round(Context context, Lane lane, List<LaneCall> calls) {
         this.context = context;
@@ -120,12 +120,12 @@ final class Round {
     /**
      * Runs the round; the future completes when it has ended, never exceptionally.
      *
-     * @param patience how long this thread may block for the write, unless the round waits for something else first;
+     * @param mayBlockFor how long this thread may block for the write, unless the round waits for something else first;
      *     zero if it must not block
      */
-    CompletableFuture<Void> run(Duration patience) {
-        this.patience = patience;
-        this.caller = patience.isZero() ? null : Thread.currentThread();
+    CompletableFuture<Void> run(Duration mayBlockFor) {
+        this.mayBlockFor = mayBlockFor;
+        this.caller = mayBlockFor.isZero() ? null : Thread.currentThread();
         attempt();
         // What is left runs on threads of the store, perhaps already.
         this.caller = null;
@@ -300,7 +300,7 @@ final class Round {
         ConditionalWrite write = step.write(NoticeDelivery.mail(context, facts, step));
         long sentAt = context.now();
         boolean mayBlock = Thread.currentThread().equals(caller);
-        CompletionStage<WriteResult> sent = mayBlock ? adapter.write(write, patience) : adapter.write(write);
+        CompletionStage<WriteResult> sent = mayBlock ? adapter.write(write, mayBlockFor) : adapter.write(write);
         CompletionStage<?> left = queries.remaining();
         var unused = sent.whenComplete((result, failure) -> {
             if (failure != null) {

@@ -95,10 +95,10 @@ final class WriteTransaction {
     }
 
     /** Runs it, and blocks this thread for at most this long meanwhile if the handle allows that. */
-    CompletableFuture<WriteResult> run(Duration patience) {
+    CompletableFuture<WriteResult> run(Duration mayBlockFor) {
         boolean isFloorKnown = records.knownFloor(write.resource()).isPresent();
         // Missing facts are read as after a refusal, which also shows whether the write would be refused.
-        return areEpochsKnown() && (isFloorKnown || !replacesFloor()) ? attempt(1, patience) : diagnose(1);
+        return areEpochsKnown() && (isFloorKnown || !replacesFloor()) ? attempt(1, mayBlockFor) : diagnose(1);
     }
 
     /** Whether the versions of the nodes of all writers are known or can be guessed, and none has a higher epoch. */
@@ -113,7 +113,7 @@ final class WriteTransaction {
         return true;
     }
 
-    private CompletableFuture<WriteResult> attempt(int number, Duration patience) {
+    private CompletableFuture<WriteResult> attempt(int number, Duration mayBlockFor) {
         size = 0;
         List<Op> operations = new ArrayList<>();
         addSessions(operations);
@@ -125,7 +125,7 @@ final class WriteTransaction {
         if (refusal.isPresent()) {
             return CompletableFuture.failedFuture(refusal.get());
         }
-        return send(operations, patience).thenCompose(done -> {
+        return send(operations, mayBlockFor).thenCompose(done -> {
             if (done.isPresent()) {
                 floor.ifPresent(raised -> records.seen(write.resource(), raised));
                 return CompletableFuture.completedFuture(new WriteResult.Written(after));
@@ -138,10 +138,10 @@ final class WriteTransaction {
         });
     }
 
-    private CompletableFuture<Optional<List<OpResult>>> send(List<Op> operations, Duration patience) {
+    private CompletableFuture<Optional<List<OpResult>>> send(List<Op> operations, Duration mayBlockFor) {
         int sent = size;
         long sentAt = limit.now();
-        return requests.multi(operations, patience).whenComplete((done, failure) -> {
+        return requests.multi(operations, mayBlockFor).whenComplete((done, failure) -> {
             if (failure == null) {
                 limit.acknowledged(sent);
             } else {

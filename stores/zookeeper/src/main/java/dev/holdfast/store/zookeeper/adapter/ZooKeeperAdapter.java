@@ -305,12 +305,12 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     }
 
     @Override
-    public CompletionStage<WriteResult> write(ConditionalWrite write, Duration patience) {
+    public CompletionStage<WriteResult> write(ConditionalWrite write, Duration mayBlockFor) {
         if (write.expected().incarnation() < 0 || write.expected().change() < Records.MISSING) {
             throw new IllegalArgumentException("No record has the version " + write.expected());
         }
         return answered(
-                new WriteTransaction(layout, requests, records, arrivals, sessions, limit, write).run(patience));
+                new WriteTransaction(layout, requests, records, arrivals, sessions, limit, write).run(mayBlockFor));
     }
 
     @Override

@@ -218,15 +218,15 @@ public final class Requests {
     /**
      * As {@link #multi(List)}, on a thread that may block.
      *
-     * @param patience how long this thread may block, which it does if the handle is one of the store's own; after that
-     *     time the request fails
+     * @param mayBlockFor how long this thread may block, which it does if the handle is one of the store's own; after
+     *     that time the request fails
      */
-    public CompletableFuture<Optional<List<OpResult>>> multi(List<Op> operations, Duration patience) {
+    public CompletableFuture<Optional<List<OpResult>>> multi(List<Op> operations, Duration mayBlockFor) {
         return send(pending -> {
             ZooKeeper handle = handle(pending);
-            if (!patience.isZero() && handle instanceof WaitingHandle waiting) {
-                Duration limit = patience.compareTo(timeout) < 0 ? patience : timeout;
-                waiting.await(operations, limit)
+            if (!mayBlockFor.isZero() && handle instanceof WaitingHandle waiting) {
+                Duration limit = mayBlockFor.compareTo(timeout) < 0 ? mayBlockFor : timeout;
+                waiting.await(operations, limit, ticks)
                         .ifPresentOrElse(
                                 answer -> ended(pending, answer.code(), answer.results()),
                                 () -> pending.failed(timedOut(limit)));

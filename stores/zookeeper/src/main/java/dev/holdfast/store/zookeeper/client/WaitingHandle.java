@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.apache.jute.InputArchive;
 import org.apache.jute.OutputArchive;
 import org.apache.jute.Record;
@@ -72,9 +73,10 @@ class WaitingHandle extends ZooKeeper {
     /**
      * Executes all operations or none. An interrupt has no effect and stays pending.
      *
+     * @param ticks the monotonic time in nanoseconds
      * @return empty if there is no answer in time; the transaction may still take effect
      */
-    Optional<Answer> await(List<Op> operations, Duration timeout) {
+    Optional<Answer> await(List<Op> operations, Duration timeout, LongSupplier ticks) {
         RequestHeader header = new RequestHeader();
         header.setType(OpCode.multi);
         ReplyHeader reply = new ReplyHeader();
@@ -82,11 +84,11 @@ class WaitingHandle extends ZooKeeper {
         // The thread that reads answers fills in reply and results, and then notifies the packet.
         Object packet = cnxn.queuePacket(
                 header, reply, new MultiOperationRecord(operations), results, null, null, null, null, null);
-        long deadline = System.nanoTime() + timeout.toNanos();
+        long deadline = ticks.getAsLong() + timeout.toNanos();
         boolean wasInterrupted = false;
         synchronized (packet) {
             while (reply.getErr() == Code.OK.intValue() && !results.haveArrived) {
-                long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()) + 1;
+                long left = TimeUnit.NANOSECONDS.toMillis(deadline - ticks.getAsLong()) + 1;
                 if (left <= 0) {
                     break;
                 }
