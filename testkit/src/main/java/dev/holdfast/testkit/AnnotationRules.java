@@ -142,10 +142,12 @@ abstract class AnnotationRules extends ConformanceRules {
         TestClient alice = fixture.client("alice");
         Probe released = annotated(alice.mutex("released").expectGranted());
         alice.send(new Command.Release(released.ref(), true), Reply.Released.class);
-        assertThat(partyOf(alice.mutex("released").expectGranted()).annotation()).isEmpty();
+        assertThat(partyOf(alice.mutex("released").expectGranted()).annotation())
+                .isEmpty();
         Probe withdrawn = annotated(alice.mutex("withdrawn").expectGranted());
         withdrawn.withdraw();
-        assertThat(partyOf(alice.mutex("withdrawn").expectGranted()).annotation()).isEmpty();
+        assertThat(partyOf(alice.mutex("withdrawn").expectGranted()).annotation())
+                .isEmpty();
         Probe forced = annotated(alice.mutex("forced").expectGranted());
         alice.send(
                 new Command.ForceRelease(forced.ref().resource(), forced.block().last()), Reply.Released.class);
