@@ -5,6 +5,7 @@ module dev.holdfast.spring.boot {
     requires static transitive com.google.errorprone.annotations;
     requires static transitive org.jspecify;
     requires transitive dev.holdfast;
+    requires dev.holdfast.console;
     requires org.slf4j;
     requires transitive spring.beans;
     requires spring.boot;

@@ -7,7 +7,7 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
  * Registers for native images what stores need: the statements that create tables, the scripts that servers run, and
- * the fields of Spring Data's connection factories.
+ * the fields of Spring Data's connection factories; and the files of the console's page.
  */
 final class HoldfastRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -17,7 +17,8 @@ final class HoldfastRuntimeHints implements RuntimeHintsRegistrar {
                 .registerPattern("dev/holdfast/store/jdbc/*.sql")
                 .registerPattern("dev/holdfast/store/sqlite/*.sql")
                 .registerPattern("dev/holdfast/sql/rows/*.sql")
-                .registerPattern("dev/holdfast/store/redis/script/*.lua");
+                .registerPattern("dev/holdfast/store/redis/script/*.lua")
+                .registerPattern("dev/holdfast/console/page/**");
         hints.reflection()
                 .registerTypeIfPresent(
                         loader,
