@@ -3,10 +3,13 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
+import dev.holdfast.admin.LockInfo;
 import dev.holdfast.cli.console.Console;
+import dev.holdfast.cli.store.Holders;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +17,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -91,18 +95,38 @@ class InspectionTest {
             assertThat(lines.get(1))
                     .startsWith("  held by   ann@web1 pid 12 'report.sh' since ")
                     .contains(", token " + hold.fencingToken() + ", lease ");
-            assertThat(lines.get(2)).isEqualTo("  waiting   bob@web2 pid 7");
+            assertThat(lines.get(2)).matches("  waiting   bob@web2 pid 7 for \\S+");
             run("show", "x", "--json");
             assertThat(out())
                     .startsWith(
                             "{\"name\":\"x\",\"state\":\"held\",\"kind\":\"mutex\",\"order\":\"fair\",\"capacity\":1,\"holding\":1,\"holders\":[{\"owner\":\"ann@web1 pid 12 'report.sh'\"")
                     .contains(
                             "\"token\":\"" + hold.fencingToken() + "\"",
-                            "\"waiting\":1,\"waiters\":[{\"owner\":\"bob@web2 pid 7\"");
+                            "\"waiting\":1,\"waiters\":[{\"owner\":\"bob@web2 pid 7\"",
+                            "\"waitedMillis\":",
+                            "\"sessionTtlMillis\":");
             run("ls");
             assertThat(out()).endsWith(", 1 waiting\n");
             assertThat(waiting.cancel(true)).isTrue();
         }
+    }
+
+    @Test
+    void showsWhatAHolderSaysAndDisarmsIt() throws Exception {
+        AcquireOptions release = AcquireOptions.defaults().withMessage("<b>release</b> 4.2");
+        try (Hold hold = client.lock("x").acquire(release)) {
+            CliProcess.until("the message is shown", () -> run("ls") == 0 && out().contains("release"));
+            assertThat(out()).endsWith(" left: \"<b>release</b> 4.2\"\n");
+            run("show", "x");
+            assertThat(out().lines().toList().get(1)).endsWith(" left: \"<b>release</b> 4.2\"");
+            run("show", "x", "--json");
+            assertThat(out()).contains("\"message\":\"<b>release</b> 4.2\"");
+            assertThat(hold.isHeld()).isTrue();
+        }
+        // Another program's text may contain anything.
+        LockInfo.Holder foreign = new LockInfo.Holder(
+                "bob", "s1", 1, 1, 7, 7, null, Duration.ZERO, Duration.ZERO, "a\u001b[2Jb\u202e\"\t");
+        assertThat(Holders.message(foreign)).isEqualTo(": \"a\\u001b[2Jb\\u202e\"\\t\"");
     }
 
     @Test

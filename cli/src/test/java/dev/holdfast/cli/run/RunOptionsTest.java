@@ -83,6 +83,8 @@ class RunOptionsTest {
         refuses("--nonblock is the same as --wait 0", "--nonblock", "--wait", "5", "x");
         refuses("--lease must be at least 200ms", "--lease", "100ms", "x");
         refuses("--lease must be at least 200ms", "--lease", "0", "x");
+        refuses("--message: A message must have 1 to 256 bytes", "--message", " ", "x");
+        refuses("--message: A message must be one line without control characters", "-m", "a\u001b[2J", "x");
         refuses("--grace (11s) may be at most a third of the lease (30s)", "--grace", "11s", "x");
         refuses("--grace has no effect with --on-lost kill", "--on-lost", "kill", "--grace", "1s", "x");
         refuses("--on-lost takes term, kill, ignore or exec:PROGRAM, but got 'stop'", "--on-lost", "stop", "x");

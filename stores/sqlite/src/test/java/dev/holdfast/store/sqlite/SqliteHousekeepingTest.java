@@ -21,6 +21,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -36,6 +37,48 @@ class SqliteHousekeepingTest extends OnManualTime {
 
     private long rows(String table) {
         return Database.number(file, "SELECT count(*) FROM " + table);
+    }
+
+    @Test
+    void annotationsOfEndedGrantsAreDeleted() {
+        ClaimRef held = client.ref("held");
+        ClaimRef left = client.ref("left");
+        for (ClaimRef claim : List.of(held, left)) {
+            assertThat(client.acquire(claim)).isInstanceOf(Reply.Granted.class);
+            client.send(new Command.Annotate(claim, 1, "release 4.2"), Reply.Done.class);
+        }
+        // As an earlier version of the program releases: it does not know the table.
+        client.release(left);
+        assertThat(rows("holdfast_annotation")).isEqualTo(2);
+        store.housekeeping().run();
+        assertThat(rows("holdfast_annotation")).isEqualTo(1);
+        client.send(new Command.Release(held, true), Reply.Released.class);
+        assertThat(rows("holdfast_annotation")).isZero();
+    }
+
+    @Test
+    void aWaiterThatAnEarlierVersionQueuedHasNoTime() {
+        ClaimRef holder = client.ref("x");
+        ClaimRef waiter = client.ref("x");
+        assertThat(client.acquire(holder)).isInstanceOf(Reply.Granted.class);
+        assertThat(client.acquire(waiter)).isInstanceOf(Reply.Queued.class);
+        time.advance(Duration.ofSeconds(3));
+        assertThat(waited()).contains(Duration.ofSeconds(3));
+        Database.run(file, "UPDATE holdfast_claim SET seq = 0");
+        assertThat(waited()).isEmpty();
+        client.release(holder);
+        assertThat(client.poll(waiter)).isInstanceOf(Reply.Granted.class);
+    }
+
+    private Optional<Duration> waited() {
+        return client.send(
+                        new Command.Inspect("x", Optional.empty(), 1, Command.Inspect.Scope.NAME),
+                        Reply.Inspected.class)
+                .resources()
+                .get(0)
+                .waiters()
+                .get(0)
+                .waited();
     }
 
     @Test
