@@ -374,7 +374,10 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                 claims.giveBack(grant, deferred);
             }
         } else if (grant.mustYieldFor(first)) {
-            claims.yieldGrant(grant, first, queue, deferred);
+            // Holds may share it whose budget has been spent since that was checked: they keep it to their end.
+            if (grant.isIdle()) {
+                claims.yieldGrant(grant, first, queue, deferred);
+            }
         } else if (grant.mustAskFirst(first)) {
             grants.ask(grant, deferred);
         } else if (serve(grant, first, deferred)) {
