@@ -35,7 +35,7 @@ public record Deadlock(List<Member> members) implements Serializable {
      * @param message the message of that hold; may be empty
      * @param awaits the name that it waits for, and that the next member holds
      * @param isBehindWriter whether it waits as a reader behind a writer, which waits for the next member
-     * @param waited how long it has waited, by its client's clock
+     * @param waited how long it has waited; of another client, when that last stated it
      * @param isEnded whether its wait is chosen to end with {@link LockDeadlockException}
      */
     public record Member(

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.client;
 
+import dev.holdfast.engine.deadlock.DeadlockRules;
 import java.util.concurrent.TimeUnit;
 
 /*
@@ -10,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 /** The decisions that keep two owners apart. All times are elapsed nanoseconds. */
 public class SafetyRules {
+
+    private static final DeadlockRules DEADLOCKS = new DeadlockRules();
 
     private static final long MIN_MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -102,6 +105,11 @@ public class SafetyRules {
      */
     public boolean budgetBeginsWithRelease() {
         return true;
+    }
+
+    /** The decisions of the search for deadlocks. */
+    public DeadlockRules deadlocks() {
+        return DEADLOCKS;
     }
 
     /** The token that a hold shows: its own, and not the newest under its grant. */

@@ -1,4 +1,4 @@
-/** The search for cycles of threads that wait for each other. */
+/** Detection of deadlocks between processes: a pure state machine over what clients state about their waits. */
 @NullMarked
 package dev.holdfast.engine.deadlock;
 

@@ -128,6 +128,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         }
         boolean wasInterrupted = false;
         boolean isOvertime = request.isTry();
+        boolean isAdded = false;
         try {
             while (true) {
                 Trampoline.flush();
@@ -163,6 +164,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                     if (untilAdded <= 0) {
                         resources.waits.add(request, resource, owner, start);
                         owner = null;
+                        isAdded = true;
                     } else {
                         long next = Math.min(left, untilAdded);
                         park(blocker, resource, request, now + next, next);
@@ -170,6 +172,9 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                 }
             }
         } finally {
+            if (isAdded) {
+                resources.waits.ended(request);
+            }
             if (wasInterrupted) {
                 Thread.currentThread().interrupt();
             }

@@ -257,6 +257,15 @@ public final class Grant implements Claim.Attachment {
         return present;
     }
 
+    /** Replaces the lines about what the owners wait for. Called without the lock. */
+    void setWaits(List<String> lines) {
+        resource.step(deferred -> {
+            if (note != null || !lines.isEmpty()) {
+                note().waits(lines, deferred);
+            }
+        });
+    }
+
     // ---- Fairness slices
 
     /** The slice under this grant; one that is over if there was none. */

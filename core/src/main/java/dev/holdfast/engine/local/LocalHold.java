@@ -186,12 +186,23 @@ public class LocalHold implements HoldHandle {
      * while its client lives.
      */
     boolean isLastingAndOwned() {
-        return owner != null && grant.claim.fixedLease == null && isLive();
+        return context().rules().deadlocks().isStated(owner != null, grant.claim.fixedLease != null, isLive());
     }
 
     /** Whether it owns itself, and this thread requested it. */
     boolean isUnownedFor(Thread thread) {
         return owner == null && requester == Request.idOf(thread);
+    }
+
+    /** What its owner wants others to know; empty if nothing. */
+    String message() {
+        resource().lock();
+        try {
+            GrantNote note = grant.noteOrNull();
+            return note == null ? "" : note.message();
+        } finally {
+            resource().unlock();
+        }
     }
 
     /** What a thread should know that requested it, did not release it, and waited for it. */

@@ -493,6 +493,20 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     record Blocker(LocalHold hold, boolean isBehindWriter) {}
 
     /**
+     * What a process knows of a request that waits.
+     *
+     * @param isBehindWriter whether a writer's request is before it in the queue of this process
+     * @param queued the claim of this process in the store's queue; null if there is none
+     * @param isDraining whether this process has a grant that serves no further request, since others wait for it
+     */
+    record WaitState(
+            boolean isReader,
+            boolean isBehindWriter,
+            boolean isHead,
+            @Nullable ClaimRef queued,
+            boolean isDraining) {}
+
+    /**
      * The holds of threads of this process for which a request waits, and which last until they are released; empty if
      * it no longer waits. A reader waits for readers only behind a writer of this process.
      */
@@ -528,6 +542,26 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     private List<LocalHold> holdsOf(Grant grant) {
         return decide(deferred -> grant.holds());
+    }
+
+    /** What this process knows of a request that waits; null if it does not wait. */
+    @Nullable
+    WaitState stateOf(Request request) {
+        lock();
+        try {
+            if (!request.isQueued() || request.isDone()) {
+                return null;
+            }
+            Grant grant = grants.first();
+            return new WaitState(
+                    request.isShare(),
+                    queue.hasBefore(request, before -> !before.isShare()),
+                    request == queue.head(),
+                    claims.queuedRef(),
+                    grant != null && grant.claim.isHeld() && grant.isSpent());
+        } finally {
+            unlock();
+        }
     }
 
     /** A hold that owns itself and that a thread requested; null if there is none. */

@@ -27,6 +27,10 @@ final class NestedWait {
         holds.add(hold);
     }
 
+    List<LocalHold> holds() {
+        return holds;
+    }
+
     /** Whether its thread still waits and has not released all that it held; never becomes true again. */
     boolean isNested() {
         holds.removeIf(LocalHold::isOver);

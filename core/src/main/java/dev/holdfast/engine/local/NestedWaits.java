@@ -9,6 +9,7 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.deadlock.CycleSearch;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.local.LocalSynchronizer.Blocker;
+import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -32,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * request object waits once, and a hold object is held once. So an edge that was there both times was there in
  * between, and all of them were there between the two rounds. Why none is missed: the last member of a cycle to be
  * added finds all others here, and all edges, since a cycle ends only with a wait or a hold of its members.
+ *
+ * Cycles with threads of other processes are left to CommonDeadlocks.
  */
 
 /** The threads of this process that wait while they hold something, and the search for deadlocks. Thread-safe. */
@@ -43,11 +46,12 @@ public final class NestedWaits {
     /** The pause after a search, however many threads are added. */
     private static final long LEAST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** A search is repeated while there are nested waits: a hold in doubt may have hidden a cycle. */
+    /** A search without the store is repeated while there are nested waits: a hold in doubt may have hidden a cycle. */
     private static final long USUAL_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final LocalResources resources;
     private final ClientContext context;
+    private final CommonDeadlocks common;
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
@@ -76,6 +80,7 @@ public final class NestedWaits {
     NestedWaits(LocalResources resources) {
         this.resources = resources;
         this.context = resources.context;
+        this.common = new CommonDeadlocks(resources);
         this.searchedAt = context.environment().monotonicNanos() - LEAST_PAUSE_NANOS;
     }
 
@@ -97,10 +102,15 @@ public final class NestedWaits {
         }
     }
 
+    /** The wait of a thread that was added has ended. */
+    void ended(Request request) {
+        common.ended(request);
+    }
+
     @GuardedBy("lock")
     private void schedule(long delayNanos, long now) {
         long at = now + delayNanos;
-        if (isSearching || (timer != null && dueAt - at <= 0)) {
+        if (isSearching || context.isClosing() || (timer != null && dueAt - at <= 0)) {
             return;
         }
         if (timer != null) {
@@ -125,15 +135,24 @@ public final class NestedWaits {
             lock.unlock();
         }
         Failsafe.run("searching for deadlocks of threads", () -> searchHere(fresh));
+        if (nested.isEmpty() || !context.traits().has(Feature.ANNOTATIONS)) {
+            common.rest();
+            end(USUAL_PAUSE_NANOS);
+        } else {
+            common.search(List.copyOf(nested), reported::contains, this::end);
+        }
+    }
+
+    private void end(long pauseNanos) {
         boolean isNested = !nested.isEmpty();
         lock.lock();
         try {
             isSearching = false;
             searchedAt = context.environment().monotonicNanos();
             if (!added.isEmpty()) {
-                schedule(LEAST_PAUSE_NANOS, searchedAt);
+                schedule(Math.min(pauseNanos, LEAST_PAUSE_NANOS), searchedAt);
             } else if (isNested) {
-                schedule(USUAL_PAUSE_NANOS, searchedAt);
+                schedule(pauseNanos, searchedAt);
             }
         } finally {
             lock.unlock();
@@ -232,7 +251,7 @@ public final class NestedWaits {
                     wait.threadName(),
                     hold.name(),
                     hold.rawToken(),
-                    "",
+                    hold.message(),
                     wait.request.name.value(),
                     blocker(cycle, i, blockers).isBehindWriter(),
                     Duration.ofNanos(now - wait.beganNanos),

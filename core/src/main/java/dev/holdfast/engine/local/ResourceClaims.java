@@ -106,6 +106,12 @@ final class ResourceClaims {
         return main != null && main.isQueued();
     }
 
+    /** The main claim, if it waits in the store's queue; null if it does not. */
+    @Nullable
+    ClaimRef queuedRef() {
+        return main != null && main.isQueued() ? main.ref : null;
+    }
+
     /** How often the store has reported the state of a claim; -1 if the newest report still applies. */
     long answers() {
         return isUnanswered() ? answers : -1;
