@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.Environment;
 import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
@@ -16,11 +18,17 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("No writer starves")
 @Tag("D3")
@@ -90,6 +98,92 @@ class ReadWriteFairnessTest {
         for (HolderThread<Hold> reader : behind) {
             reader.release();
         }
+    }
+
+    /** A clock that jumps past the end of a budget when it is read for the n-th time. */
+    private record JumpingClock(Environment usual, AtomicInteger readsLeft, AtomicLong offset) implements Environment {
+
+        JumpingClock(Environment usual) {
+            this(usual, new AtomicInteger(-1), new AtomicLong());
+        }
+
+        @Override
+        public long monotonicNanos() {
+            if (readsLeft.get() > 0 && readsLeft.decrementAndGet() == 0) {
+                offset.addAndGet(BUDGET.multipliedBy(2).toNanos());
+            }
+            return usual.monotonicNanos() + offset.get();
+        }
+
+        @Override
+        public long bootNanos() {
+            return usual.bootNanos() + offset.get();
+        }
+
+        @Override
+        public long wallMillis() {
+            return usual.wallMillis() + TimeUnit.NANOSECONDS.toMillis(offset.get());
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable task) {
+            return usual.schedule(delayNanos, task);
+        }
+
+        @Override
+        public void parkUntil(Object blocker, long deadline) {
+            usual.parkUntil(blocker, deadline - offset.get());
+        }
+
+        @Override
+        public Executor callbacks() {
+            return usual.callbacks();
+        }
+
+        @Override
+        public long randomLong() {
+            return usual.randomLong();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("numbers")
+    @DisplayName("a budget that ends while readers are being served takes the lock from none of them")
+    @Tag("C1")
+    void budgetEndsAmongReaders(int read) throws Exception {
+        JumpingClock clock = new JumpingClock(world.time());
+        DistributedReadWriteLock jumping = world.client(
+                        Holdfast.builder(world.link()).label("jumping").environment(clock))
+                .readWriteLock("catalogue");
+        HolderThread<Hold> first =
+                HolderThread.holding(world, "first", () -> there.writeLock().acquire());
+        HolderThread<Hold> reader = toRead("reader", jumping);
+        HolderThread<Hold> another = toRead("another", jumping);
+        HolderThread<Hold> writer = toWrite("writer", here);
+
+        clock.readsLeft().set(read);
+        first.release();
+
+        assertThat(reader.awaitGrant().isHeld()).isTrue();
+        // All are at rest.
+        world.advance(Duration.ZERO);
+        assertThat(world.holderOf("catalogue")).contains("jumping");
+        assertThat(writer.isWaiting()).isTrue();
+        boolean isBehind = another.isWaiting();
+        reader.release();
+        if (!isBehind) {
+            another.release();
+        }
+        // A grant that was shared is kept for a moment.
+        world.advance(TURN.multipliedBy(2));
+        writer.release();
+        if (isBehind) {
+            another.release();
+        }
+    }
+
+    static IntStream numbers() {
+        return IntStream.rangeClosed(1, 40);
     }
 
     @Test
