@@ -23,8 +23,6 @@ class SharesSimulationTest {
     private static final Starter STARTER = EngineUnderTest.keeping(new SafetyRules());
 
     @Test
-    @Tag("C23")
-    @Tag("C24")
     @DisplayName("No seed breaks a rule")
     void shares() {
         double ratio = 0;
