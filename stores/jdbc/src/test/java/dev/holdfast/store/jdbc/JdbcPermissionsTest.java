@@ -68,7 +68,7 @@ class JdbcPermissionsTest {
         Grants.run(admin, grants.statements());
         String url = Grants.asUser(admin, user);
         open(url).close();
-        assertThat(grants.each()).hasSize(21);
+        assertThat(grants.each()).hasSize(25);
         for (Grants.Grant grant : grants.each()) {
             Grants.run(admin, List.of(grant.revocation()));
             assertThatThrownBy(() -> open(url))
