@@ -15,7 +15,6 @@ final class Findings {
 
     /** The kinds, in the order in which they are listed. */
     enum Kind {
-        DEADLOCK("Deadlock", true),
         DAMAGED("Damaged", true),
         HELD_LONG("Held long", true),
         SILENT("Silent", true),
@@ -62,29 +61,11 @@ final class Findings {
     /** The findings at a time; more than three of a kind are folded into one line. */
     static List<Finding> of(SeenStore seen, BlockingForest forest, Instant now) {
         Findings findings = new Findings(now);
-        forest.cycles().forEach(findings::addDeadlock);
         seen.damaged().forEach(findings::addDamaged);
         forest.roots().forEach(findings::addLong);
         SeenSessions.of(seen.locks(), now).forEach(findings::addSilent);
         seen.losses().forEach(findings::addLoss);
         return findings.folded();
-    }
-
-    private void addDeadlock(BlockingForest.Cycle cycle) {
-        List<String> parts = new ArrayList<>();
-        parts.add(Words.count(cycle.actors().size(), "process waits", "processes wait") + " for each other: ");
-        for (BlockingForest.Actor actor : cycle.actors()) {
-            SeenLock lock = actor.waitsFor;
-            if (lock != null) {
-                if (parts.size() > 1) {
-                    parts.add(" → ");
-                }
-                parts.add(lock.name());
-            }
-        }
-        int behind = cycle.countBehind();
-        parts.add(behind == 0 ? "" : ". " + behind + " more " + (behind == 1 ? "waits" : "wait") + " behind them");
-        all.add(new Finding(Kind.DEADLOCK, cycle.since(), null, parts));
     }
 
     private void addDamaged(DamagedLock damaged) {
@@ -95,21 +76,20 @@ final class Findings {
                 List.of("The record of ", damaged.name(), " can't be read: " + damaged.reason())));
     }
 
-    private void addLong(BlockingForest.Actor root) {
-        for (BlockingForest.Held hold : root.holds) {
-            long times = timesUsual(hold.lock(), now);
-            if (times >= LONG_FACTOR) {
-                all.add(new Finding(
-                        Kind.HELD_LONG,
-                        hold.lock().since(hold.holder()),
-                        hold.lock().name(),
-                        List.of(
-                                "",
-                                hold.lock().name(),
-                                " is held by " + Words.label(root.label) + ", " + times + " times as long as usual. "
-                                        + Words.count(root.countBehind(), "claim waits", "claims wait")
-                                        + " behind it")));
-            }
+    private void addLong(BlockingForest.Root root) {
+        SeenLock lock = root.lock();
+        long times = timesUsual(lock, now);
+        if (times >= LONG_FACTOR) {
+            all.add(new Finding(
+                    Kind.HELD_LONG,
+                    lock.since(root.holder()),
+                    lock.name(),
+                    List.of(
+                            "",
+                            lock.name(),
+                            " is held by " + Words.label(root.holder().label()) + ", " + times
+                                    + " times as long as usual. "
+                                    + Words.count(lock.waiting(), "claim waits", "claims wait") + " behind it")));
         }
     }
 

@@ -45,7 +45,7 @@ public record StoreSummary(
      * @param waiting how many claims wait, or stand by
      * @param longestWait the longest wait, as far as it was seen
      * @param waitedPerMinute the seconds that all claims together waited in the last full minute
-     * @param mark what is special about it, such as {@code deadlock}; empty if nothing is
+     * @param mark what is special about it, such as {@code 11x usual}; empty if nothing is
      */
     public record Lock(
             String name,

@@ -4,9 +4,7 @@ import dev.holdfast.admin.LockInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The answer to "why am I waiting?", to be copied into a ticket. */
@@ -14,7 +12,7 @@ final class Ticket {
 
     private Ticket() {}
 
-    static String text(SeenLock lock, BlockingForest forest, Instant now) {
+    static String text(SeenLock lock, Instant now) {
         LockInfo info = lock.info();
         List<String> sentences = new ArrayList<>();
         if (info.holders().isEmpty()) {
@@ -27,10 +25,6 @@ final class Ticket {
         }
         if (!info.holders().isEmpty()) {
             LockInfo.Holder first = info.holders().get(0);
-            String chain = chain(first, forest);
-            if (!chain.isEmpty()) {
-                sentences.add(chain);
-            }
             sentences.add(lease(lock.lease(first), info.holders().size() > 1, now));
         }
         sentences.removeIf(String::isEmpty);
@@ -63,26 +57,6 @@ final class Ticket {
         return Words.count(info.waiting(), "claim waits", "claims wait") + ", the first, "
                 + Words.label(first.label()) + ", for "
                 + Words.duration(Duration.between(lock.since(first), now)) + ".";
-    }
-
-    private static String chain(LockInfo.Holder holder, BlockingForest forest) {
-        List<String> hops = new ArrayList<>();
-        Set<BlockingForest.Actor> seen = new HashSet<>();
-        BlockingForest.Actor actor = forest.waitingOwner(holder);
-        while (actor != null && actor.waitsFor != null) {
-            if (!seen.add(actor)) {
-                return "The holder itself waits for " + String.join(", which waits for ", hops)
-                        + ", so they wait for each other.";
-            }
-            SeenLock next = actor.waitsFor;
-            List<LockInfo.Holder> holders = next.info().holders();
-            if (holders.isEmpty()) {
-                break;
-            }
-            hops.add(next.name() + ", held by " + Words.label(holders.get(0).label()));
-            actor = forest.waitingOwner(holders.get(0));
-        }
-        return hops.isEmpty() ? "" : "The holder itself waits for " + String.join(", which waits for ", hops) + ".";
     }
 
     private static String lease(SeenLease lease, boolean isOneOfMany, Instant now) {

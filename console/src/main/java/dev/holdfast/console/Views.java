@@ -27,7 +27,7 @@ final class Views {
     Views(SeenStore seen, Instant now) {
         this.seen = seen;
         this.now = seen.shownAt(now);
-        forest = new BlockingForest(seen.locks());
+        forest = BlockingForest.of(seen.locks());
     }
 
     /** The figures and what needs attention, without what is fixed for a console. */
@@ -54,7 +54,6 @@ final class Views {
                 .put(
                         "silentSessions",
                         sessions.stream().filter(SeenSessions.Session::isSilent).count())
-                .put("deadlocks", forest.cycles().size())
                 .put("lostLastHour", lost.size());
         if (!lost.isEmpty()) {
             counts.put("lastLoss", lost.get(lost.size() - 1).hold().to());
@@ -131,11 +130,8 @@ final class Views {
     }
 
     private String mark(SeenLock lock) {
-        if (forest.isInCycle(lock)) {
-            return "deadlock";
-        }
         long times = Findings.timesUsual(lock, now);
-        return times > 0 ? times + "x usual" : lock.waiting() > 0 && waitsItself(lock.info()) ? "holder waits" : "";
+        return times > 0 ? times + "x usual" : "";
     }
 
     private Optional<JsonObject> oldestWait(Collection<SeenLock> locks) {
@@ -170,11 +166,7 @@ final class Views {
         LockInfo info = lock.info();
         List<JsonObject> flags = new ArrayList<>();
         long times = Findings.timesUsual(lock, now);
-        if (forest.isInCycle(lock)) {
-            flags.add(new JsonObject().put("kind", "deadlock"));
-        } else if (lock.waiting() > 0 && waitsItself(info)) {
-            flags.add(new JsonObject().put("kind", "holder-waits"));
-        } else if (times > 0) {
+        if (times > 0) {
             flags.add(new JsonObject().put("kind", "long").put("times", times));
         }
         return new JsonObject()
@@ -202,13 +194,8 @@ final class Views {
                 .put("readAt", lock.readAt());
     }
 
-    private boolean waitsItself(LockInfo info) {
-        return info.holders().stream().anyMatch(holder -> forest.waitingOwner(holder) != null);
-    }
-
     private JsonObject holder(SeenLock lock, LockInfo.Holder holder) {
         SeenLease lease = lock.lease(holder);
-        BlockingForest.Actor owner = forest.waitingOwner(holder);
         return new JsonObject()
                 .put("label", holder.label())
                 .put("message", holder.message().isEmpty() ? null : holder.message())
@@ -219,8 +206,7 @@ final class Views {
                 .put("since", lock.since(holder))
                 .put("lease", lease.state().word())
                 .put("leaseLeftMillis", lease.left(now))
-                .put("leaseMillis", lease.length())
-                .put("waitsFor", owner == null || owner.waitsFor == null ? null : owner.waitsFor.name());
+                .put("leaseMillis", lease.length());
     }
 
     /**
@@ -253,24 +239,16 @@ final class Views {
                 .put("holds", lock.ended().stream().map(Views::hold).toList())
                 .put("seenSince", seen.startedAt())
                 .put("usualMillis", lock.usual())
-                .put("why", Ticket.text(lock, forest, now));
+                .put("why", Ticket.text(lock, now));
     }
 
     private JsonObject waiter(SeenLock lock, LockInfo.Waiter waiter) {
-        BlockingForest.Actor actor = forest.waiter(waiter);
-        List<BlockingForest.Held> holds = actor == null ? List.of() : actor.holds;
         return new JsonObject()
                 .put("label", waiter.label())
                 .put("session", waiter.session())
                 .put("claim", Long.toString(waiter.claim()))
                 .put("weight", waiter.weight())
-                .put("since", lock.since(waiter))
-                .put(
-                        "holds",
-                        holds.isEmpty()
-                                ? null
-                                : holds.stream().map(hold -> hold.lock().name()).toList())
-                .put("behind", actor == null || holds.isEmpty() ? null : actor.countBehind());
+                .put("since", lock.since(waiter));
     }
 
     private static JsonObject hold(SeenHold hold) {
@@ -286,54 +264,47 @@ final class Views {
 
     JsonObject blocking(ViewQuery query) {
         Duration least = Duration.ofSeconds(query.number("least", 5, 0, 86_400));
-        List<BlockingForest.Actor> roots = forest.roots().stream()
-                .filter(root -> root.longestWait(now).compareTo(least) >= 0)
-                .toList();
-        Nodes nodes = new Nodes();
-        List<JsonObject> cycles = forest.cycles().stream()
-                .map(cycle -> new JsonObject()
-                        .put("since", cycle.since())
-                        .put("behind", cycle.countBehind())
-                        .put("actors", cycle.actors().stream().map(nodes::node).toList()))
-                .toList();
-        List<JsonObject> trees = roots.stream().map(nodes::node).toList();
+        List<JsonObject> trees = new ArrayList<>();
+        int drawn = 0;
+        long cut = 0;
+        for (BlockingForest.Root root : forest.roots()) {
+            if (root.longestWait(now).compareTo(least) >= 0) {
+                List<LockInfo.Waiter> waiters = root.lock().info().waiters();
+                List<JsonObject> behind = waiters.stream()
+                        .limit(Math.max(0, MAX_NODES - drawn))
+                        .map(waiter -> blocked(root.lock(), waiter))
+                        .toList();
+                drawn += 1 + behind.size();
+                cut += root.lock().waiting() - behind.size();
+                trees.add(blocker(root).put("children", behind));
+            }
+        }
         return new JsonObject()
                 .put("at", now)
-                .put("waiting", forest.countWaiting())
-                .put("hidden", forest.roots().size() - roots.size())
-                .put("cycles", cycles)
+                .put(
+                        "waiting",
+                        seen.locks().stream().mapToLong(SeenLock::waiting).sum())
+                .put("hidden", forest.roots().size() - trees.size())
                 .put("roots", trees)
-                .put("cut", nodes.cut == 0 ? null : nodes.cut);
+                .put("cut", cut == 0 ? null : cut);
     }
 
-    /** Writes actors and those behind them, up to a number. */
-    private static final class Nodes {
-        private int written;
-        private int cut;
+    private static JsonObject blocker(BlockingForest.Root root) {
+        return new JsonObject()
+                .put("label", root.holder().label())
+                .put("holds", List.of(root.lock().name()))
+                .put("heldSince", root.lock().since(root.holder()))
+                .put("behind", root.lock().waiting());
+    }
 
-        JsonObject node(BlockingForest.Actor actor) {
-            written++;
-            List<JsonObject> children = new ArrayList<>();
-            for (BlockingForest.Actor child : actor.behind) {
-                if (written < MAX_NODES) {
-                    children.add(node(child));
-                } else {
-                    cut += 1 + child.countBehind();
-                }
-            }
-            BlockingForest.Held first = actor.holds.isEmpty() ? null : actor.holds.get(0);
-            SeenLock waited = actor.waitsFor;
-            return new JsonObject()
-                    .put("label", actor.label)
-                    .put(
-                            "holds",
-                            actor.holds.stream().map(hold -> hold.lock().name()).toList())
-                    .put("heldSince", first == null ? null : first.lock().since(first.holder()))
-                    .put("waits", waited == null ? null : waited.name())
-                    .put("waitsSince", waited == null ? null : actor.waitsSince)
-                    .put("behind", actor.countBehind())
-                    .put("children", children);
-        }
+    private static JsonObject blocked(SeenLock lock, LockInfo.Waiter waiter) {
+        return new JsonObject()
+                .put("label", waiter.label())
+                .put("holds", List.of())
+                .put("waits", lock.name())
+                .put("waitsSince", lock.since(waiter))
+                .put("behind", 0)
+                .put("children", List.of());
     }
 
     JsonObject sessions(ViewQuery query) {

@@ -9,7 +9,7 @@ public final class Holders {
 
     private Holders() {}
 
-    /** Such as {@code held by ann@web1 pid 12 'report.sh' since 2026-01-02T03:04:05Z, lease 24s left: "release 4.2"}. */
+    /** Such as {@code held by ann@web1 pid 12 'a.sh' since 2026-01-02T03:04:05Z, lease 24s left: "release 4.2"}. */
     public static String describe(LockInfo info) {
         if (info.holders().isEmpty()) {
             return info.waiting() == 0

@@ -127,47 +127,9 @@ export function tree(root, now) {
   return html`<svg width=${room} height=${row} viewBox="0 0 ${room} ${row}">${edges}${parts}</svg>`;
 }
 
-/** Actors that wait for each other, joined by arrows. */
-export function cycle(c, now, index) {
-  const w = wide(), room = mainWidth() - (w ? 78 : 50), k = c.actors.length, parts = [], edges = [];
-  const arrow = svg`<defs><marker id="arr${index}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L10 5L0 10Z" fill="var(--trouble)"/></marker></defs>`;
-  const label = (x, y, s, most) => { const t = clip(safe(s), Math.max(6, Math.floor(most / 7.4))), tw = t.length * 7.3 + 10;
-    return svg`<rect class="cbg" x=${x - tw / 2} y=${y - 9} width=${tw} height="18"/><text class="clab" x=${x} y=${y + 4} text-anchor="middle">${t}</text>`; };
-  if (w) {
-    const gap = 116, bw = Math.max(190, Math.min(250, (room - 6 - (k - 1) * gap) / k)), top = 42;
-    let low = top + 50;
-    c.actors.forEach((n, i) => {
-      const x = 2 + i * (bw + gap);
-      parts.push(box(n, x, top, bw, 'cyc', now));
-      if (i < k - 1) edges.push(svg`<path class="cedge" d="M${x + bw + 2} ${top + 23}H${x + bw + gap - 3}" marker-end="url(#arr${index})"/>${label(x + bw + gap / 2 - 3, top + 9, n.waits, gap - 6)}`);
-      let y = top + 60;
-      for (const kid of foldKids(n)) { edges.push(svg`<path class="edge" d="M${x + 14} ${top + 47}V${y + 23}H${x + 28}"/>`); parts.push(kid.fold ? fold(kid, x + 28, y, bw - 28) : box(kid, x + 28, y, bw - 28, '', now)); y += 54; }
-      low = Math.max(low, y - 4);
-    });
-    const xa = 2 + (k - 1) * (bw + gap) + bw / 2, xb = 2 + bw / 2, yy = 14;
-    edges.push(svg`<path class="cedge" d="M${xa} ${top - 1}V${yy + 8}Q${xa} ${yy} ${xa - 8} ${yy}H${xb + 8}Q${xb} ${yy} ${xb} ${yy + 8}V${top - 3}" marker-end="url(#arr${index})"/>${label((xa + xb) / 2, yy, c.actors[k - 1].waits, 300)}`);
-    const width = 4 + k * bw + (k - 1) * gap;
-    return html`<svg width=${width} height=${low} viewBox="0 0 ${width} ${low}">${arrow}${edges}${parts}</svg>`;
-  }
-  const rail = 22, bw = room - rail - 4, ys = [];
-  let y = 4;
-  c.actors.forEach((n, i) => { ys.push(y); parts.push(box(n, rail, y, bw, 'cyc', now)); if (i < k - 1) { edges.push(svg`<path class="cedge" d="M${rail + bw / 2} ${y + 47}V${y + 81}" marker-end="url(#arr${index})"/>${label(rail + bw / 2, y + 62, n.waits, 200)}`); y += 84; } });
-  const last = ys[k - 1];
-  edges.push(svg`<path class="cedge" d="M${rail - 1} ${last + 23}H14Q6 ${last + 23} 6 ${last + 15}V35Q6 27 14 27H${rail - 3}" marker-end="url(#arr${index})"/>`);
-  y += 62;
-  for (const n of c.actors) for (const kid of foldKids(n)) { parts.push(kid.fold ? fold(kid, rail + 16, y, bw - 16) : box(kid, rail + 16, y, bw - 16, '', now)); y += 54; }
-  return html`<svg width=${room} height=${y} viewBox="0 0 ${room} ${y}">${arrow}${edges}${parts}</svg>`;
-}
-
 /** The same as text. */
 export function treeText(view, now) {
   const out = [];
-  for (const c of view.cycles) {
-    out.push(`DEADLOCK of ${c.actors.length}, for ${dur(now - ms(c.since))}`);
-    for (const n of c.actors) out.push(`  ${who(n.label)} holds ${n.holds.map(safe).join(', ')} and waits ${dur(now - ms(n.waitsSince))} for ${safe(n.waits)}`);
-    for (const n of c.actors) for (const k of n.children) out.push(`    behind: ${who(k.label)} waits ${dur(now - ms(k.waitsSince))} for ${safe(k.waits)}`);
-    out.push('');
-  }
   const walk = (n, pre, last, isRoot) => {
     const own = n.waits !== undefined ? `waits ${dur(now - ms(n.waitsSince))} for ${safe(n.waits)}` : `holds ${n.holds.map(safe).join(', ')} ${dur(now - ms(n.heldSince))}`;
     out.push(`${isRoot ? '' : pre + (last ? '└─ ' : '├─ ')}${who(n.label)} ${own}${n.behind ? ` · ${n.behind} behind` : ''}`);

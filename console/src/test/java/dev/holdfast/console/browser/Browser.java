@@ -179,7 +179,9 @@ final class Browser implements AutoCloseable {
 
     /** Waits until the page shows a text. */
     void awaitText(String expected) {
-        awaitTrue("document.body.innerText.includes(" + quoted(expected) + ")");
+        // Spaces in numbers and units do not break.
+        awaitTrue("!!document.body && document.body.innerText.replace(/[\\u00a0\\u202f]/g, ' ').includes("
+                + quoted(expected) + ")");
     }
 
     void awaitTrue(String condition) {
