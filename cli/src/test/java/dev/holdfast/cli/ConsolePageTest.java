@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
@@ -35,6 +36,7 @@ class ConsolePageTest {
     private final HttpClient browser = HttpClient.newHttpClient();
     private String cookie = "none=0";
 
+    @CanIgnoreReturnValue
     private int run(String... arguments) {
         return Main.run(
                 List.of(arguments),

@@ -1,5 +1,6 @@
 package dev.holdfast.console;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.admin.LockInfo;
 import dev.holdfast.spi.Kind;
 import java.time.Duration;
@@ -62,6 +63,7 @@ final class SeenLock {
      *
      * @return the holds that ended since the last one
      */
+    @CanIgnoreReturnValue
     List<SeenHold> update(LockInfo next, Instant now) {
         Duration gap = Duration.between(readAt, now);
         boolean isJudged = gap.compareTo(MAX_GAP) <= 0;

@@ -1,5 +1,6 @@
 package dev.holdfast.console;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.admin.LockAdmin;
 import dev.holdfast.admin.LockInfo;
@@ -131,6 +132,7 @@ final class StorePoller {
      *
      * @return the time from its start to the start of the next one
      */
+    @CanIgnoreReturnValue
     Duration poll() {
         try {
             Optional<LockAdmin> admin = store.get();
