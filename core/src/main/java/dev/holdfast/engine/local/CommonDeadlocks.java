@@ -176,7 +176,7 @@ final class CommonDeadlocks {
                 for (LocalHold hold : wait.holds()) {
                     if (hold.isLastingAndOwned()) {
                         claims.computeIfAbsent(hold.resource().partition, key -> new LinkedHashSet<>())
-                                .add(hold.claim().ref);
+                                .add(hold.claim().ref());
                     }
                 }
             }
@@ -219,7 +219,7 @@ final class CommonDeadlocks {
                             hold.claim().weight() < hold.resource().spec.capacity();
                     boolean isAwaitedHere =
                             hold.issuer() instanceof LocalSynchronizer resource && resource.waiting() > 0;
-                    boolean isAwaitedAtStore = !knowsWaiters || atStore.contains(hold.claim().ref);
+                    boolean isAwaitedAtStore = !knowsWaiters || atStore.contains(hold.claim().ref());
                     if (rules.isAwaited(isAwaitedHere, isAwaitedAtStore, isShared)) {
                         awaited.add(wait.request);
                     }

@@ -55,7 +55,9 @@ public final class Grant implements Claim.Attachment {
     private @Nullable GrantNote note;
 
     private long tokenCursor;
-    private long tokenEnd;
+
+    /** How many tokens of the present block come after the cursor. */
+    private int blockLeft;
 
     /** The newest token of a hold under it. The cursor may be before a block of which none was used yet. */
     private long newestToken;
@@ -74,7 +76,7 @@ public final class Grant implements Claim.Attachment {
     }
 
     ClaimRef ref() {
-        return claim.ref;
+        return claim.ref();
     }
 
     // ---- Which requests it serves
@@ -424,11 +426,11 @@ public final class Grant implements Claim.Attachment {
         if (block.first() <= blockEnd()) {
             return;
         }
-        if (cohort != null && tokenCursor < tokenEnd) {
+        if (cohort != null && blockLeft > 0) {
             cohort.spare = block;
         } else {
             tokenCursor = block.first() - 1;
-            tokenEnd = block.last();
+            blockLeft = (int) block.size();
             if (cohort != null) {
                 // All tokens of an unused spare block are below these.
                 cohort.spare = null;
@@ -453,16 +455,17 @@ public final class Grant implements Claim.Attachment {
 
     /** The next token of its blocks, or 0 when they are spent. */
     long nextToken() {
-        if (tokenCursor == tokenEnd && cohort != null && cohort.spare != null) {
+        if (blockLeft == 0 && cohort != null && cohort.spare != null) {
             TokenBlock block = cohort.spare;
             cohort.spare = null;
             tokenCursor = block.first() - 1;
-            tokenEnd = block.last();
+            blockLeft = (int) block.size();
         }
-        if (tokenCursor == tokenEnd) {
+        if (blockLeft == 0) {
             return 0;
         }
         tokenCursor++;
+        blockLeft--;
         newestToken = tokenCursor;
         if (cohort != null) {
             cohort.use();
@@ -477,10 +480,10 @@ public final class Grant implements Claim.Attachment {
 
     /** The end of the newest block, by which an advance is guarded. */
     long blockEnd() {
-        return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenEnd;
+        return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenCursor + blockLeft;
     }
 
     long tokensLeft() {
-        return tokenEnd - tokenCursor + (cohort != null && cohort.spare != null ? cohort.spare.size() : 0);
+        return blockLeft + (cohort != null && cohort.spare != null ? cohort.spare.size() : 0);
     }
 }

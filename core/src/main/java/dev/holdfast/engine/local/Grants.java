@@ -5,7 +5,6 @@ import dev.holdfast.engine.local.KindPolicy.HandOver;
 import dev.holdfast.spi.ClaimRef;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -148,7 +147,7 @@ final class Grants {
     @Nullable
     Grant find(ClaimRef ref) {
         for (Grant grant = first; grant != null; grant = grant.next) {
-            if (grant.ref().equals(ref)) {
+            if (grant.claim.is(ref)) {
                 return grant;
             }
         }
@@ -162,12 +161,6 @@ final class Grants {
             all.add(grant);
         }
         return all;
-    }
-
-    void addRefs(Set<ClaimRef> refs) {
-        for (Grant grant = first; grant != null; grant = grant.next) {
-            refs.add(grant.ref());
-        }
     }
 
     /** Whether an unused grant serves a request as soon as the store has confirmed it. */

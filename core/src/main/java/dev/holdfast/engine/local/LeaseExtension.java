@@ -90,7 +90,7 @@ public final class LeaseExtension {
         long steps = context.clock().steps();
         // A retry has the same number, so it takes effect once, and has the same answer.
         long within = context.options().storeTimeout().toNanos();
-        Command extend = new Command.Extend(grant.ref, seq, lease);
+        Command extend = new Command.Extend(grant.ref(), seq, lease);
         partition.wire.sendWithin(extend, caller, within, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {

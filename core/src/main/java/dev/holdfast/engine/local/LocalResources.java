@@ -20,8 +20,6 @@ import dev.holdfast.spi.StoreTraits.Feature;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -32,15 +30,17 @@ public final class LocalResources implements SessionUser {
     public final HolderLookup lookup;
     final NestedWaits waits;
     private final Partitions partitions;
+    private final ResourceRegistry.Guards guards = new ResourceRegistry.Guards();
+
     /** By the number of the partition; null for a partition that was never used. */
-    private final AtomicReferenceArray<ConcurrentMap<ResourceName, LocalSynchronizer>> resources;
+    private final AtomicReferenceArray<ResourceRegistry<LocalSynchronizer>> registries;
 
     public LocalResources(Partitions partitions) {
         this.context = partitions.context;
         this.lookup = new HolderLookup(context);
         this.partitions = partitions;
         this.waits = new NestedWaits(this);
-        this.resources = new AtomicReferenceArray<>(partitions.count());
+        this.registries = new AtomicReferenceArray<>(partitions.count());
     }
 
     /** The partition of the store to which a name belongs. */
@@ -62,12 +62,12 @@ public final class LocalResources implements SessionUser {
      */
     LocalSynchronizer enter(ResourceName name, ResourceSpec spec, Request request) {
         Partition partition = partitions.of(name);
-        ConcurrentMap<ResourceName, LocalSynchronizer> ofPartition = resourcesOf(partition.number);
+        ResourceRegistry<LocalSynchronizer> registry = registryOf(partition.number);
         while (true) {
-            LocalSynchronizer resource = ofPartition.get(name);
+            LocalSynchronizer resource = registry.resources.get(name);
             if (resource == null) {
-                resource = new LocalSynchronizer(partition, ofPartition, name, spec);
-                LocalSynchronizer other = ofPartition.putIfAbsent(name, resource);
+                resource = new LocalSynchronizer(partition, registry, name, spec);
+                LocalSynchronizer other = registry.resources.putIfAbsent(name, resource);
                 resource = other == null ? resource : other;
             }
             if (!resource.spec.equals(spec)) {
@@ -79,11 +79,11 @@ public final class LocalResources implements SessionUser {
         }
     }
 
-    private ConcurrentMap<ResourceName, LocalSynchronizer> resourcesOf(int number) {
-        ConcurrentMap<ResourceName, LocalSynchronizer> present = resources.get(number);
+    private ResourceRegistry<LocalSynchronizer> registryOf(int number) {
+        ResourceRegistry<LocalSynchronizer> present = registries.get(number);
         if (present == null) {
-            present = new ConcurrentHashMap<>();
-            ConcurrentMap<ResourceName, LocalSynchronizer> other = resources.compareAndExchange(number, null, present);
+            present = new ResourceRegistry<>(guards);
+            ResourceRegistry<LocalSynchronizer> other = registries.compareAndExchange(number, null, present);
             present = other == null ? present : other;
         }
         return present;
@@ -91,21 +91,22 @@ public final class LocalResources implements SessionUser {
 
     @Nullable
     public LocalSynchronizer resource(ResourceName name) {
-        return resourcesOf(partitions.numberOf(name)).get(name);
+        ResourceRegistry<LocalSynchronizer> registry = registries.get(partitions.numberOf(name));
+        return registry == null ? null : registry.resources.get(name);
     }
 
     /** All resources in use. */
     public Collection<LocalSynchronizer> resources() {
         List<LocalSynchronizer> all = new ArrayList<>();
-        for (int i = 0; i < resources.length(); i++) {
+        for (int i = 0; i < registries.length(); i++) {
             all.addAll(resourcesAt(i));
         }
         return all;
     }
 
     private Collection<LocalSynchronizer> resourcesAt(int number) {
-        ConcurrentMap<ResourceName, LocalSynchronizer> present = resources.get(number);
-        return present == null ? List.of() : present.values();
+        ResourceRegistry<LocalSynchronizer> present = registries.get(number);
+        return present == null ? List.of() : present.resources.values();
     }
 
     /** The exception for a declaration of a name that this process uses with another one. */

@@ -18,13 +18,9 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -62,7 +58,6 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** Matches requests and grants of one resource in this process. Thread-safe. */
-@SuppressWarnings("serial") // never serialized
 public final class LocalSynchronizer extends Resource implements ClaimListener, HoldIssuer {
 
     private static final long RETRY_RELEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -77,11 +72,13 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
      */
     private static final int YIELDS = 3;
 
-    private final ConcurrentMap<ResourceName, LocalSynchronizer> registry;
     private final Grants grants;
-    private final ResourceClaims claims;
 
     // Guarded by this lock.
+
+    /** Null while nothing is asked of the store and no request waits, as for most held locks. */
+    private @Nullable ResourceClaims claims;
+
     private RequestQueue queue = RequestQueue.NONE;
     private boolean isRemoved;
 
@@ -93,19 +90,14 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     /** Makes the resource of a name, which leaves {@code registry} when it is no longer used. */
     LocalSynchronizer(
-            Partition partition,
-            ConcurrentMap<ResourceName, LocalSynchronizer> registry,
-            ResourceName name,
-            ResourceSpec spec) {
-        super(partition, name, spec);
-        this.registry = registry;
+            Partition partition, ResourceRegistry<LocalSynchronizer> registry, ResourceName name, ResourceSpec spec) {
+        super(partition, registry, name, spec);
         this.grants = new Grants(this);
-        this.claims = new ResourceClaims(this, grants);
     }
 
     @Override
-    public ReentrantLock guard() {
-        return this;
+    public ResourceName resourceName() {
+        return name;
     }
 
     @Override
@@ -116,6 +108,15 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     @Override
     public Resource resource() {
         return this;
+    }
+
+    private ResourceClaims claims() {
+        ResourceClaims present = claims;
+        if (present == null) {
+            present = new ResourceClaims(this, grants);
+            claims = present;
+        }
+        return present;
     }
 
     // ---- Requests
@@ -136,7 +137,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     }
 
     private void admit(Request request, DeferredActions deferred) {
-        LocalHold lostHold = claims.lostHoldOf(request.owner());
+        LocalHold lostHold = lostHoldOf(request.owner());
         if (lostHold != null) {
             request.fail(() -> new LockLostException(lossOf(lostHold)), deferred);
         } else if (context().isClosing()) {
@@ -146,16 +147,20 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         } else if (request.isTry() && !mayTry(request, deferred)) {
             request.refuse("this client ('" + context().options().label() + "') holds or requests it", deferred);
         } else {
-            request.noteQueuedAt(claims.answers(), partition.keeper.attempts());
+            request.noteQueuedAt(claims().answers(), partition.keeper.attempts());
             if (queue.isEmpty()) {
                 grants.beginSharedSlice();
             }
             queue = queue.orNew();
             queue.append(request);
             serveQueue(deferred);
-            request.setAskedFor(request == queue.head() && claims.isAsking());
+            request.setAskedFor(request == queue.head() && claims().isAsking());
         }
         tidy();
+    }
+
+    private @Nullable LocalHold lostHoldOf(@Nullable Thread owner) {
+        return claims == null ? null : claims.lostHoldOf(owner);
     }
 
     private static Loss lossOf(LocalHold hold) {
@@ -187,13 +192,13 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             return true;
         }
         if (!queue.isEmpty()) {
-            return spec.capacity() > 1 && (claims.isAsking() || isBarging());
+            return spec.capacity() > 1 && (claims().isAsking() || isBarging());
         }
         Grant grant = grants.first();
         if (isKeepingGrant && grant != null && grant.isIdle() && !grant.suits(request) && grant.claim.isHeld()) {
-            claims.giveBack(grant, deferred);
+            claims().giveBack(grant, deferred);
         }
-        return claims.mayAsk(request) || grants.hasIdleFor(request);
+        return claims().mayAsk(request) || grants.hasIdleFor(request);
     }
 
     private boolean isBarging() {
@@ -236,7 +241,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     /** Whether the store has not answered what this process asked for a request. */
     boolean isUnanswered(Request request) {
-        return decide(deferred -> claims.isUnansweredSince(request.answersBefore()));
+        return decide(deferred -> claims().isUnansweredSince(request.answersBefore()));
     }
 
     /**
@@ -247,7 +252,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
      */
     boolean awaitAnswer(Request request, Duration waited) {
         return decide(deferred -> {
-            if (request.isDone() || !claims.isUnansweredSince(request.answersBefore())) {
+            if (request.isDone() || !claims().isUnansweredSince(request.answersBefore())) {
                 return false;
             }
             queue.noteOverdue(request, waited);
@@ -285,8 +290,8 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     @Override
     public void proceed(DeferredActions deferred) {
         serveQueue(deferred);
-        queue.endOverdue(request -> claims.isUnansweredSince(request.answersBefore()), deferred);
-        if (claims.dropUnwanted(queue, deferred)) {
+        queue.endOverdue(request -> claims().isUnansweredSince(request.answersBefore()), deferred);
+        if (claims().dropUnwanted(queue, deferred)) {
             serveQueue(deferred);
         }
         tidy();
@@ -309,7 +314,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         if (first == null) {
             return;
         }
-        if (!claims.mayAsk(first)) {
+        if (!claims().mayAsk(first)) {
             askForOthers(deferred);
             return;
         }
@@ -317,27 +322,27 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         if (session == null) {
             deferred.add(() -> partition.needSession(CallerMode.ASYNC));
         } else {
-            claims.ask(session, first, queue, deferred);
+            claims().ask(session, first, queue, deferred);
         }
     }
 
     /** The head of the queue waits: claims for requests behind it are made, and tries that have to wait end. */
     private void askForOthers(DeferredActions deferred) {
-        if (isBarging() && claims.isWaiting()) {
-            claims.bargeNewcomers(queue, deferred);
+        if (isBarging() && claims().isWaiting()) {
+            claims().bargeNewcomers(queue, deferred);
         }
-        if (queue.hasIdleTries() && !claims.isAsking()) {
+        if (queue.hasIdleTries() && !claims().isAsking()) {
             // The store has answered that the requests before them have to wait.
             refuseAll(
                     request -> request.isTry()
                             && request.bargingClaim() == null
                             && !grants.hasIdleFor(request)
-                            && (!policy.grantsPasses() || claims.mustWait(request)),
+                            && (!policy.grantsPasses() || claims().mustWait(request)),
                     null,
                     deferred);
         }
         if (policy.grantsPasses()) {
-            claims.cover(queue, deferred);
+            claims().cover(queue, deferred);
         }
     }
 
@@ -351,7 +356,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             Request first = queue.head();
             if (first == null) {
                 if (grant.isIdle() && !isKeepingGrant) {
-                    claims.giveBack(grant, deferred);
+                    claims().giveBack(grant, deferred);
                 }
                 return;
             }
@@ -371,12 +376,12 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             deferred.add(() -> partition.validity.resolveDoubt(grant.claim));
         } else if (policy.grantsPasses() && !grant.suits(first)) {
             if (!grant.claim.isCovering()) {
-                claims.giveBack(grant, deferred);
+                claims().giveBack(grant, deferred);
             }
         } else if (grant.mustYieldFor(first)) {
             // Holds may share it whose budget has been spent since that was checked: they keep it to their end.
             if (grant.isIdle()) {
-                claims.yieldGrant(grant, first, queue, deferred);
+                claims().yieldGrant(grant, first, queue, deferred);
             }
         } else if (grant.mustAskFirst(first)) {
             grants.ask(grant, deferred);
@@ -406,7 +411,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         if (request.isShare() && policy.exceedsShares(grant.claim.weight())) {
             leaveRoomLater(grant, deferred);
         }
-        if (policy.claimsMayBecomeUnwanted() && !claims.isWanted(queue)) {
+        if (policy.claimsMayBecomeUnwanted() && !claims().isWanted(queue)) {
             dropClaimLater(deferred);
         }
         // Two threads that take turns leave the queue empty at each hand-over.
@@ -434,15 +439,21 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         queue.end(condition, request -> request.refuse(whoHasIt, deferred));
     }
 
-    /** Keeps only what is needed: no empty queue, unless its numbers continue, and no resource that is not used. */
+    /**
+     * Keeps only what is needed: no empty queue, unless its numbers continue, no claims that are none, and no resource
+     * that is not used.
+     */
     private void tidy() {
         if (queue != RequestQueue.NONE && queue.isDisposable() && !policy.grantsPasses()) {
             queue = RequestQueue.NONE;
-            claims.endBatches();
+            claims().endBatches();
         }
-        if (queue.isEmpty() && claims.isNone() && !isRemoved) {
+        if (claims != null && claims.isNone() && queue.isEmpty()) {
+            claims = null;
+        }
+        if (queue.isEmpty() && claims == null && grants.isEmpty() && !isRemoved) {
             isRemoved = true;
-            registry.remove(name, this);
+            leaveRegistry();
         }
     }
 
@@ -457,7 +468,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         lock();
         try {
             LocalHold shared = grants.sharedHoldOf(thread);
-            return shared == null ? claims.lostHoldOf(thread) : shared;
+            return shared == null ? lostHoldOf(thread) : shared;
         } finally {
             unlock();
         }
@@ -557,7 +568,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                     request.isShare(),
                     queue.hasBefore(request, before -> !before.isShare()),
                     request == queue.head(),
-                    claims.queuedRef(),
+                    claims == null ? null : claims.queuedRef(),
                     grant != null && grant.claim.isHeld() && grant.isSpent());
         } finally {
             unlock();
@@ -612,12 +623,15 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             letOthersRun();
         }
         if (hold.loss() == null && !partition.validity.mayOutlastHold(grant.claim)) {
-            claims.lose(grant, grant.claim.fixedLease == null ? Loss.Cause.EXPIRED : Loss.Cause.LEASE_ENDED, deferred);
+            claims().lose(
+                            grant,
+                            grant.claim.fixedLease == null ? Loss.Cause.EXPIRED : Loss.Cause.LEASE_ENDED,
+                            deferred);
             deferred.add(() -> partition.validity.expireIfDue(grant.claim));
         }
         CompletableFuture<ReleaseOutcome> stage = hold.releaseStage();
         if (hold.loss() != null) {
-            claims.closeLost(hold, hold.leaving(caller, stage), deferred);
+            claims().closeLost(hold, hold.leaving(caller, stage), deferred);
             deferred.add(() -> stage.complete(ReleaseOutcome.LOST));
             serveQueue(deferred);
         } else {
@@ -667,14 +681,14 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         }
         Runnable leaving = hold.leaving(caller, stage);
         if (leaving != null) {
-            claims.leave(grant);
+            claims().leave(grant);
             deferred.add(leaving);
             serveQueue(deferred);
             return;
         }
         boolean isWorthKeeping = first != null || isKeptIdle(grant);
         if (!isWorthKeeping || context().isClosing() || !grant.mayServeOthers() || inDoubt) {
-            claims.giveBack(grant, caller, new ReleaseResult(hold, inDoubt, now(), stage), deferred);
+            claims().giveBack(grant, caller, new ReleaseResult(hold, inDoubt, now(), stage), deferred);
             serveQueue(deferred);
             return;
         }
@@ -696,7 +710,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             hold.shrink();
             grants.share(grant, hold);
             if (queue.isEmpty()) {
-                claims.shrink(grant, 1, deferred);
+                claims().shrink(grant, 1, deferred);
             } else {
                 leaveRoomLater(grant, deferred);
             }
@@ -728,7 +742,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                     && !context().isClosing()) {
                 keep(grant, deferred);
             } else {
-                claims.giveBack(grant, deferred);
+                claims().giveBack(grant, deferred);
             }
         }
         tidy();
@@ -749,7 +763,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         grant.endShrinkSchedule();
         if (grant.claim.isHeld() && grant.claim.weight() > 1 && grant.soleHold() == null && !grant.isIdle()) {
             if (grant.served() == servedBefore) {
-                claims.shrink(grant, 1, deferred);
+                claims().shrink(grant, 1, deferred);
             } else {
                 leaveRoomLater(grant, deferred);
             }
@@ -774,8 +788,8 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     @Override
     public void granted(Claim claim, Reply.Granted reply, long sentAt, DeferredActions deferred) {
-        Request outOfOrder = claims.servedOutOfOrder(claim);
-        Grant grant = claims.granted(claim, reply, sentAt, queue, deferred);
+        Request outOfOrder = claims().servedOutOfOrder(claim);
+        Grant grant = claims().granted(claim, reply, sentAt, queue, deferred);
         if (grant != null && grant.claim.isHeld() && outOfOrder != null && outOfOrder.isQueued()) {
             handOver(grant, outOfOrder, deferred);
         }
@@ -784,7 +798,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     @Override
     public void queued(Claim claim, DeferredActions deferred) {
-        claims.queued(claim, deferred);
+        claims().queued(claim, deferred);
         Request first = queue.head();
         if (first != null) {
             first.setAskedFor(false);
@@ -804,7 +818,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                 end(request -> true, detail, why, deferred);
             }
         } else {
-            ResourceClaims.Pending pending = claims.refused(claim, deferred);
+            ResourceClaims.Pending pending = claims().refused(claim, deferred);
             if (pending != null) {
                 refused(claim, pending, denial, detail, why, deferred);
             }
@@ -829,7 +843,8 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             return;
         }
         Predicate<Request> condition = switch (denial) {
-            case TAKEN -> request -> claims.suits(claim, pending, request) && (request.isTry() || !pending.isBarging());
+            case TAKEN ->
+                request -> claims().suits(claim, pending, request) && (request.isTry() || !pending.isBarging());
             case TOO_HEAVY -> request -> request.weight() >= claim.weight();
             case REFUSED, UNREACHABLE -> request -> true;
         };
@@ -858,31 +873,31 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     @Override
     public void vanished(Claim claim, DeferredActions deferred) {
-        claims.vanished(claim, deferred);
+        claims().vanished(claim, deferred);
         proceed(deferred);
     }
 
     @Override
     public void advanced(Claim claim, Reply.@Nullable Advanced reply, DeferredActions deferred) {
-        claims.advanced(claim, reply);
+        claims().advanced(claim, reply);
         proceed(deferred);
     }
 
     @Override
     public void withdraw(Claim dead, DeferredActions deferred) {
-        claims.withdraw(dead, deferred);
+        claims().withdraw(dead, deferred);
         proceed(deferred);
     }
 
     @Override
     public void pollFailed(Claim claim) {
-        claims.pollFailed(claim);
+        claims().pollFailed(claim);
     }
 
     @Override
     public void expired(Claim claim, Loss.Cause cause) {
         step(deferred -> {
-            if (claims.expire(claim, cause, deferred)) {
+            if (claims().expire(claim, cause, deferred)) {
                 serveQueue(deferred);
                 tidy();
             }
@@ -899,7 +914,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     /** All claims and grants of a session have ended. */
     void sessionOver(Session session, Loss.Cause cause) {
         step(deferred -> {
-            claims.sessionOver(session, cause, deferred);
+            claims().sessionOver(session, cause, deferred);
             queue.renewNewcomers();
             proceed(deferred);
         });
@@ -950,14 +965,15 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                 for (Grant grant : grants.all()) {
                     grant.holds().stream()
                             .filter(LocalHold::isOrphan)
-                            .forEach(orphan -> claims.ownerDied(orphan, deferred));
+                            .forEach(orphan -> claims().ownerDied(orphan, deferred));
                 }
                 proceed(deferred);
             });
         }
-        if (claims.hasLostHolds()) {
+        ResourceClaims present = claims;
+        if (present != null && present.hasLostHolds()) {
             step(deferred -> {
-                claims.closeAbandoned(deferred);
+                claims().closeAbandoned(deferred);
                 serveQueue(deferred);
                 tidy();
             });
@@ -967,7 +983,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     /** Compares what the store has with what this resource expects. */
     void audit(SessionUser.Audit audit) {
         step(deferred -> {
-            if (claims.audit(audit, deferred)) {
+            if (claims().audit(audit, deferred)) {
                 serveQueue(deferred);
             }
             for (Grant grant = grants.first(); grant != null; grant = grant.next) {
@@ -982,9 +998,11 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     /** Whether a claim is one of this resource. */
     boolean knows(ClaimRef ref) {
-        Set<ClaimRef> known = new HashSet<>();
-        step(deferred -> claims.addRefs(known));
-        return known.contains(ref);
+        return decide(deferred -> {
+            boolean isKnown = claims().knows(ref);
+            tidy();
+            return isKnown;
+        });
     }
 
     /** The client is closed: requests fail, holds are lost. */
@@ -998,12 +1016,11 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     /** The claim or grant of this identity; null if it is not here. */
     @Nullable
     Claim claimOf(ClaimRef ref) {
-        lock();
-        try {
-            return claims.find(ref);
-        } finally {
-            unlock();
-        }
+        return decide(deferred -> {
+            Claim found = claims().find(ref);
+            tidy();
+            return found;
+        });
     }
 
     /** The number of live holds. */

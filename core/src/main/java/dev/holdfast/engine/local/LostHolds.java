@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,7 +62,12 @@ final class LostHolds {
         return counts.containsKey(grant);
     }
 
-    void addRefs(Set<ClaimRef> refs) {
-        counts.keySet().forEach(grant -> refs.add(grant.ref()));
+    boolean has(ClaimRef ref) {
+        return counts.keySet().stream().anyMatch(grant -> grant.claim.is(ref));
+    }
+
+    /** Does something with the identity of each grant. */
+    void eachRef(Consumer<ClaimRef> action) {
+        counts.keySet().forEach(grant -> action.accept(grant.ref()));
     }
 }

@@ -9,22 +9,39 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/**
- * What never changes about a resource, and the lock that guards the rest. It is the lock, rather than having one: a
- * client may hold a million locks, and this saves an object for each.
- */
-@SuppressWarnings("serial") // never serialized
-public class Resource extends ReentrantLock {
+/** What never changes about a resource, and the lock that guards the rest. */
+public class Resource {
     public final Partition partition;
     public final ResourceName name;
     public final ResourceSpec spec;
     final KindPolicy policy;
+    private final ResourceRegistry<?> registry;
 
-    Resource(Partition partition, ResourceName name, ResourceSpec spec) {
+    /** Makes a resource that is not yet in a registry. */
+    Resource(Partition partition, ResourceRegistry<?> registry, ResourceName name, ResourceSpec spec) {
         this.partition = partition;
+        this.registry = registry;
         this.name = name;
         this.spec = spec;
         this.policy = KindPolicy.of(spec.kind());
+    }
+
+    /** The lock, which it may share with other resources. */
+    public final ReentrantLock guard() {
+        return registry.guards.of(name);
+    }
+
+    final void lock() {
+        guard().lock();
+    }
+
+    final void unlock() {
+        guard().unlock();
+    }
+
+    /** Leaves the registry: the next request for the name makes another resource. */
+    final void leaveRegistry() {
+        registry.resources.remove(name, this);
     }
 
     final ClientContext context() {

@@ -6,6 +6,7 @@ import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.ClaimListener;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.Partition;
+import dev.holdfast.engine.session.PassCoverage;
 import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
@@ -39,7 +40,13 @@ final class ResourceClaims {
     record Pending(
             @Nullable Request only,
             boolean isBarging,
-            @Nullable Grant replaced) implements Claim.Attachment {}
+            @Nullable Grant replaced) implements Claim.Attachment {
+
+        @Override
+        public @Nullable ClaimRef replaces() {
+            return replaced == null ? null : replaced.ref();
+        }
+    }
 
     private final ClaimListener listener;
 
@@ -73,9 +80,12 @@ final class ResourceClaims {
 
     // ---- What there is
 
-    /** Whether nothing of the resource is at the store, as far as this process knows. */
+    /**
+     * Whether there is nothing but grants, as far as this process knows. Unless a request waits, which may depend on
+     * the number of answers, this object is not needed then.
+     */
     boolean isNone() {
-        return main == null && barging.isEmpty() && grants.isEmpty() && lostHolds == null;
+        return main == null && barging.isEmpty() && lostHolds == null;
     }
 
     /** Whether a claim may be made for a request: one is enough, and so is one grant that serves all requests. */
@@ -109,7 +119,7 @@ final class ResourceClaims {
     /** The main claim, if it waits in the store's queue; null if it does not. */
     @Nullable
     ClaimRef queuedRef() {
-        return main != null && main.isQueued() ? main.ref : null;
+        return main != null && main.isQueued() ? main.ref() : null;
     }
 
     /** How often the store has reported the state of a claim; -1 if the newest report still applies. */
@@ -132,11 +142,11 @@ final class ResourceClaims {
     /** The claim or grant of this identity; null if it is not here. */
     @Nullable
     Claim find(ClaimRef ref) {
-        if (main != null && main.ref.equals(ref)) {
+        if (main != null && main.is(ref)) {
             return main;
         }
         for (Claim claim : barging) {
-            if (claim.ref.equals(ref)) {
+            if (claim.is(ref)) {
                 return claim;
             }
         }
@@ -144,16 +154,9 @@ final class ResourceClaims {
         return grant == null ? null : grant.claim;
     }
 
-    /** Collects all that may be at the store. */
-    void addRefs(Set<ClaimRef> refs) {
-        if (main != null) {
-            refs.add(main.ref);
-        }
-        barging.forEach(claim -> refs.add(claim.ref));
-        grants.addRefs(refs);
-        if (lostHolds != null) {
-            lostHolds.addRefs(refs);
-        }
+    /** Whether a claim may be one of this resource at the store. */
+    boolean knows(ClaimRef ref) {
+        return find(ref) != null || (lostHolds != null && lostHolds.has(ref));
     }
 
     private static @Nullable Pending pendingOf(Claim claim) {
@@ -187,18 +190,23 @@ final class ResourceClaims {
                 pending.isBarging() || (pending.only() != null && pending.only().isTry());
         Claim fresh = new Claim(
                 listener,
-                partition().nextRef(resource().name, session),
+                partition().nextClaim(),
                 session,
                 new Claim.Terms(
                         request.terms.lease(),
                         request.weight(),
                         isTry ? Waiting.TRY : Waiting.QUEUE,
-                        queue.newestNumber(),
-                        pending.replaced() == null ? null : pending.replaced().ref(),
+                        coverage(queue),
                         pending.replaced() != null && pending.replaced().claim.isAnnotated()),
                 resource().now());
         fresh.attach(pending);
         return fresh;
+    }
+
+    private @Nullable PassCoverage coverage(RequestQueue queue) {
+        return resource().policy.grantsPasses() || resource().handOver() == KindPolicy.HandOver.UNAWAITED
+                ? new PassCoverage(queue.newestNumber())
+                : null;
     }
 
     private void send(Claim claim, int tokens, CallerMode caller, DeferredActions deferred) {
@@ -255,14 +263,14 @@ final class ResourceClaims {
     void cover(RequestQueue queue, DeferredActions deferred) {
         Claim waiting = main;
         Request newest = queue.tail();
-        if (waiting != null
-                && newest != null
-                && waiting.isQueued()
-                && !waiting.covers(newest.number())
-                && waiting.beginCovering()) {
+        if (waiting == null || newest == null) {
+            return;
+        }
+        PassCoverage coverage = waiting.coverage();
+        if (coverage != null && waiting.isQueued() && !waiting.covers(newest.number()) && coverage.beginPoll()) {
             CallerMode caller = newest.callerMode();
             long newestNumber = queue.newestNumber();
-            deferred.add(() -> partition().driver.cover(waiting, newestNumber, caller));
+            deferred.add(() -> partition().driver.cover(waiting, coverage, newestNumber, caller));
         }
     }
 
@@ -455,7 +463,7 @@ final class ResourceClaims {
         }
         Pending pending = pendingOf(waiting);
         if (pending == null) {
-            throw new IllegalStateException("the claim " + waiting.ref + " is not waiting for a reply");
+            throw new IllegalStateException("the claim " + waiting.ref() + " is not waiting for a reply");
         }
         Request only = pending.only();
         if (only != null) {
@@ -480,9 +488,9 @@ final class ResourceClaims {
         if (!isKnown) {
             // An audit may find it at the store before its own answer arrives, and must not take it for an orphan: a
             // withdrawal before the epoch is raised could arrive before the claim.
-            partition().retrier.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
+            partition().retrier.announce(new Command.Withdraw(unwanted.ref(), Command.Sending.REPEAT));
         } else if (resource().context().rules().returnsUnwantedGrants()) {
-            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), deferred);
+            settle(unwanted, new Command.Withdraw(unwanted.ref(), Command.Sending.FIRST), deferred);
         }
     }
 
@@ -491,9 +499,9 @@ final class ResourceClaims {
         Pending pending = pendingOf(dead);
         forget(dead);
         if (dead.wasNeverMade()) {
-            partition().retrier.retract(dead.ref);
+            partition().retrier.retract(dead.ref());
         } else {
-            settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), deferred);
+            settle(dead, new Command.Withdraw(dead.ref(), Command.Sending.REPEAT), deferred);
         }
         if (pending != null) {
             releaseReplaced(pending, deferred);
@@ -557,7 +565,7 @@ final class ResourceClaims {
             deferred.add(() -> partition()
                     .retrier
                     .settle(
-                            new Command.ShrinkTo(claim.ref, weight),
+                            new Command.ShrinkTo(claim.ref(), weight),
                             claim.session,
                             outliving,
                             CallerMode.ASYNC,
@@ -697,28 +705,31 @@ final class ResourceClaims {
     /** The retrier sends this once the session is retired: before that, a late claim could arrive after it. */
     private void withdrawAfterSession(Claim claim, DeferredActions deferred) {
         forget(claim);
-        settle(claim, new Command.Withdraw(claim.ref, Command.Sending.REPEAT), deferred);
+        settle(claim, new Command.Withdraw(claim.ref(), Command.Sending.REPEAT), deferred);
     }
 
     /**
-     * Compares what the store has with what this process expects.
+     * Compares what the store has with what this process expects, and removes from it what is of this resource.
      *
      * @return whether a grant was lost
      */
     boolean audit(SessionUser.Audit audit, DeferredActions deferred) {
-        addRefs(audit.known());
         if (main != null) {
             checkProgress(main, audit, deferred);
         }
         barging.forEach(claim -> checkProgress(claim, audit, deferred));
+        if (lostHolds != null) {
+            lostHolds.eachRef(audit.present()::remove);
+        }
         boolean isLoss = false;
         for (Grant grant : grants.all()) {
             Claim claim = grant.claim;
+            boolean isPresent = audit.present().remove(claim.ref());
             if (claim.session == audit.session()
                     && claim.isHeld()
                     && !claim.hasCommandInFlight()
                     && claim.isUntouchedSince(audit.startedAt())
-                    && !audit.present().contains(claim.ref)) {
+                    && !isPresent) {
                 lose(grant, Loss.Cause.REMOVED, deferred);
                 isLoss = true;
             }
@@ -728,6 +739,7 @@ final class ResourceClaims {
 
     /** Sends a claim again about which nothing was sent or answered for too long, and polls one that waits. */
     private void checkProgress(Claim claim, SessionUser.Audit audit, DeferredActions deferred) {
+        var unused = audit.present().remove(claim.ref());
         if (claim.session != audit.session()) {
             return;
         }

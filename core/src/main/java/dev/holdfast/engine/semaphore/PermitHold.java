@@ -35,7 +35,8 @@ public final class PermitHold extends LocalHold implements Permits {
         String known = permitId;
         if (known == null) {
             issuer().name(this);
-            known = claim().ref.claim() + BEFORE_SESSION + claim().ref.session().value();
+            ClaimRef ref = claim().ref();
+            known = ref.claim() + BEFORE_SESSION + ref.session().value();
             permitId = known;
         }
         return known;

@@ -149,12 +149,11 @@ public final class Auditor {
             Session session, Set<ClaimRef> present, long startedAt, long newest, Consumer<StoreException> failed) {
         long quietBefore =
                 startedAt - session.ttlNanos - context.options().storeTimeout().toNanos() - PAUSES_NANOS;
-        Set<ClaimRef> known = new HashSet<>();
         partition.notifyUsers(
-                user -> user.audit(partition, new SessionUser.Audit(session, present, known, startedAt, quietBefore)));
+                user -> user.audit(partition, new SessionUser.Audit(session, present, startedAt, quietBefore)));
         Set<ClaimRef> orphans = new HashSet<>();
         for (ClaimRef ref : present) {
-            if (ref.claim() > newest || known.contains(ref)) {
+            if (ref.claim() > newest) {
                 continue;
             }
             if (partition.retrier.isForgotten(ref, quietBefore)) {

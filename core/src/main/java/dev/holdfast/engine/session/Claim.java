@@ -47,29 +47,38 @@ public final class Claim {
      *
      * @param weight how much of the capacity
      * @param waiting whether it queues at the store, or is tried once
-     * @param newestRequest the newest request of its resource, for a pass or a batch: see {@link Claim#covers}
-     * @param replaces the grant that it replaces by a yield; null if there is none
-     * @param replacesAnnotated whether that grant was annotated
+     * @param coverage the requests that it serves if it is a pass, or first in strict order; null for others
+     * @param replacesAnnotated whether the grant that it replaces by a yield was annotated
      */
     public record Terms(
             Lease lease,
             int weight,
             Waiting waiting,
-            long newestRequest,
-            @Nullable ClaimRef replaces,
+            @Nullable PassCoverage coverage,
             boolean replacesAnnotated) {}
 
     /** What its listener knows about it: what waits for it, or the grant that it has become. */
-    public interface Attachment {}
+    public interface Attachment {
 
-    public final ClaimRef ref;
+        /** The grant that it replaces by a yield, until that is answered; null if there is none. */
+        default @Nullable ClaimRef replaces() {
+            return null;
+        }
+    }
+
     public final Session session;
 
     /** Its own lease; null if it has only the session's. Most claims have none, and keep nothing for it. */
     public final @Nullable FixedLeaseState fixedLease;
 
+    /** Its number in its session. The rest of its identity is not copied here. */
+    private final long number;
+
     private final ClaimListener listener;
-    private final @Nullable ClaimRef replaces;
+
+    /** Null unless it is a pass or has a batch. */
+    private @Nullable PassCoverage coverage;
+
     private final boolean isTry;
     private final boolean replacesAnnotated;
 
@@ -98,10 +107,7 @@ public final class Claim {
 
     private int sendings;
 
-    /** Failures in a row. */
-    private int failures;
-
-    private int commandsInFlight;
+    private boolean isCommandInFlight;
 
     /** When the newest command about it was sent or answered. */
     private long touchedAt;
@@ -117,35 +123,29 @@ public final class Claim {
     /** It has been in the store's queue. Guarded by the lock of the poller. */
     private boolean hasWaited;
 
-    // ---- Passes
-
-    /**
-     * A pass serves only requests that waited here while its claim waited at the store: others may have come after
-     * the latch was set again. With strict order, a grant serves those that waited here when its claim was sent, before
-     * others have their turn. Their numbers go up to this.
-     */
-    private long newestServed;
-
-    /** A poll is in flight that may let it serve more requests; until it is answered, a pass is kept for them. */
-    private boolean isCovering;
-
-    /** How often in a row such a poll has failed. */
-    private int coverFailures;
-
-    public Claim(ClaimListener listener, ClaimRef ref, Session session, Terms terms, long now) {
+    public Claim(ClaimListener listener, long number, Session session, Terms terms, long now) {
         this.listener = listener;
-        this.ref = ref;
+        this.number = number;
         this.session = session;
         this.fixedLease = terms.lease().binding() == Lease.Binding.SESSION ? null : new FixedLeaseState(terms.lease());
         this.weight = terms.weight();
         this.isTry = terms.waiting() == Waiting.TRY;
-        this.newestServed = terms.newestRequest();
-        this.replaces = terms.replaces();
+        this.coverage = terms.coverage();
         this.replacesAnnotated = terms.replacesAnnotated();
         this.touchedAt = now;
     }
 
     // ---- What it asks for
+
+    /** Its identity: a new object with each call. */
+    public ClaimRef ref() {
+        return new ClaimRef(listener.resourceName(), session.id, number);
+    }
+
+    /** Whether this is the identity of the claim, which is one of its resource. */
+    public boolean is(ClaimRef ref) {
+        return number == ref.claim() && session.id.equals(ref.session());
+    }
 
     ClaimListener listener() {
         return listener;
@@ -154,6 +154,11 @@ public final class Claim {
     /** The lock that guards it. */
     public ReentrantLock lock() {
         return listener.guard();
+    }
+
+    /** The name of its resource. */
+    String name() {
+        return listener.resourceName().value();
     }
 
     ResourceSpec spec() {
@@ -168,10 +173,11 @@ public final class Claim {
         return isTry ? Waiting.TRY : Waiting.QUEUE;
     }
 
-    /** The grant that it replaces by a yield. */
+    /** The grant that it replaces by a yield; null if there is none. */
     @Nullable
     ClaimRef replaces() {
-        return replaces;
+        Attachment present = attachment;
+        return present == null ? null : present.replaces();
     }
 
     boolean replacesAnnotated() {
@@ -306,7 +312,7 @@ public final class Claim {
     void beginSending(long now) {
         sendings++;
         wasNeverMade = false;
-        commandsInFlight++;
+        isCommandInFlight = true;
         touchedAt = now;
     }
 
@@ -314,19 +320,10 @@ public final class Claim {
         return sendings;
     }
 
-    int failures() {
-        return failures;
-    }
-
-    void countFailure() {
-        failures++;
-    }
-
     /** The store has answered a command about it. */
     void noteAnswer(long now) {
         endCommand(now);
         wasAnswered = true;
-        failures = 0;
     }
 
     /**
@@ -340,7 +337,7 @@ public final class Claim {
     }
 
     void endCommand(long now) {
-        commandsInFlight = Math.max(0, commandsInFlight - 1);
+        isCommandInFlight = false;
         touchedAt = now;
     }
 
@@ -360,7 +357,7 @@ public final class Claim {
     }
 
     public boolean hasCommandInFlight() {
-        return commandsInFlight > 0;
+        return isCommandInFlight;
     }
 
     /** A signal about it arrived. Notes whether that was before the first answer. */
@@ -385,49 +382,24 @@ public final class Claim {
     // ---- Passes and batches
 
     /** Whether a request of this number waited here when this claim was sent, or for a pass, while it waited. */
-    public boolean covers(long number) {
-        return number <= newestServed;
+    public boolean covers(long request) {
+        return coverage != null && coverage.includes(request);
     }
 
     /** The requests of its batch have left. */
     public void endBatch() {
-        newestServed = 0;
+        coverage = null;
     }
 
-    /**
-     * A poll begins that may let it serve more requests.
-     *
-     * @return false if one is in flight
-     */
-    public boolean beginCovering() {
-        boolean isFirst = !isCovering;
-        isCovering = true;
-        return isFirst;
-    }
-
+    /** Whether a poll is in flight that may let it serve more requests. */
     public boolean isCovering() {
-        return isCovering;
+        return coverage != null && coverage.isPolling();
     }
 
-    /** The poll has shown that it was waiting at the store while these requests waited here. */
-    void cover(long newestRequest) {
-        newestServed = Math.max(newestServed, newestRequest);
-    }
-
-    /** The poll is answered. */
-    void endCovering() {
-        isCovering = false;
-        coverFailures = 0;
-    }
-
-    /** The poll will be repeated. */
-    void repeatCovering() {
-        isCovering = false;
-    }
-
-    /** Counts a failed poll; returns how many failed before it. */
-    int countCoverFailure() {
-        return coverFailures++;
+    /** The requests that it serves if it is a pass, or first in strict order; null for others. */
+    @Nullable
+    public PassCoverage coverage() {
+        return coverage;
     }
 
     // ---- Signals against it

@@ -1,6 +1,5 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.LockMismatchException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.DeferredActions;
@@ -9,7 +8,6 @@ import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
-import dev.holdfast.spi.ClaimReplyHandler;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Reply;
@@ -18,8 +16,6 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,16 +51,17 @@ public final class ClaimDriver {
         long steps = context.clock().steps();
         int weight;
         int number;
+        ClaimRef replaced;
         claim.lock().lock();
         try {
             weight = claim.weight();
             number = claim.sendings();
+            replaced = claim.replaces();
         } finally {
             claim.lock().unlock();
         }
         Command.Acquire acquire = new Command.Acquire(
-                claim.ref, epoch, sending, claim.spec(), weight, claim.lease(), claim.waiting(), tokens);
-        ClaimRef replaced = claim.replaces();
+                claim.ref(), epoch, sending, claim.spec(), weight, claim.lease(), claim.waiting(), tokens);
         Command command = replaced == null ? acquire : new Command.Yield(replaced, acquire, claim.replacesAnnotated());
         partition.wire.send(command, caller, new CommandSender.Answer() {
             @Override
@@ -104,14 +101,14 @@ public final class ClaimDriver {
 
     private void take(Claim claim, Reply reply, long sentAt, long steps, DeferredActions deferred) {
         claim.noteAnswer(context.clock().now());
-        StateHandler handler = new StateHandler(claim, sentAt, steps, deferred);
+        ClaimAnswer handler = new ClaimAnswer(partition, claim, sentAt, steps, deferred);
         if (reply instanceof Reply.ClaimReply state) {
             state.accept(handler);
         } else {
             handler.violation(reply);
         }
         if (claim.isDead() && !claim.isSettling()) {
-            partition.retrier.retract(claim.ref);
+            partition.retrier.retract(claim.ref());
         }
     }
 
@@ -133,22 +130,13 @@ public final class ClaimDriver {
         if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
             againAfterRaise(claim, tokens, epoch, number);
         } else {
-            Backoff.RESEND.retry(context.environment(), failuresOf(claim), () -> again(claim, tokens, number));
+            Backoff.RESEND.retry(context.environment(), number - 1, () -> again(claim, tokens, number));
         }
         partition.troubled(failure);
     }
 
     private void againAfterRaise(Claim claim, int tokens, long epoch, int number) {
-        partition.keeper.afterRaise(claim.session, epoch, failuresOf(claim), () -> again(claim, tokens, number));
-    }
-
-    private static int failuresOf(Claim claim) {
-        claim.lock().lock();
-        try {
-            return claim.failures();
-        } finally {
-            claim.lock().unlock();
-        }
+        partition.keeper.afterRaise(claim.session, epoch, number - 1, () -> again(claim, tokens, number));
     }
 
     /**
@@ -176,7 +164,7 @@ public final class ClaimDriver {
                         claim,
                         Claim.Denial.UNREACHABLE,
                         null,
-                        () -> context.storeFailure(claim.ref.resource().value(), failure),
+                        () -> context.storeFailure(claim.name(), failure),
                         deferred);
     }
 
@@ -194,8 +182,8 @@ public final class ClaimDriver {
         }
         log.error(
                 "resource={} claim={} has no pending command; it is requested again",
-                claim.ref.resource(),
-                claim.ref.claim());
+                claim.ref().resource(),
+                claim.ref().claim());
         partition.keeper.afterRaise(claim.session, claim.session.epoch(), () -> again(claim, 1, number));
     }
 
@@ -217,7 +205,6 @@ public final class ClaimDriver {
             if (claim.sendings() != number) {
                 return;
             }
-            claim.countFailure();
             resend = claim.isSent() && !claim.isDead() && claim.session.isAlive();
             if (resend) {
                 // In the same step, so that of two threads only one continues.
@@ -240,7 +227,7 @@ public final class ClaimDriver {
     /** Asks for a fresh block of tokens. Safe while local holds are live, and idempotent by the end of the block. */
     public void advance(Claim grant, long blockEnd, int tokens) {
         partition.wire.send(
-                new Command.Advance(grant.ref, blockEnd, tokens, 0), CallerMode.ASYNC, new CommandSender.Answer() {
+                new Command.Advance(grant.ref(), blockEnd, tokens, 0), CallerMode.ASYNC, new CommandSender.Answer() {
                     @Override
                     public void reply(Reply reply, long sentAt) {
                         grant.step(deferred -> {
@@ -284,7 +271,7 @@ public final class ClaimDriver {
     }
 
     private void poll(Claim claim, CallerMode caller, PollAnswer answer) {
-        partition.wire.send(new Command.Poll(List.of(claim.ref)), caller, answer);
+        partition.wire.send(new Command.Poll(List.of(claim.ref())), caller, answer);
     }
 
     /** Asks whether others wait at the store, or what is true of a claim in doubt. */
@@ -330,16 +317,16 @@ public final class ClaimDriver {
      *
      * @param newestRequest the newest of them
      */
-    public void cover(Claim claim, long newestRequest, CallerMode caller) {
+    public void cover(Claim claim, PassCoverage coverage, long newestRequest, CallerMode caller) {
         long steps = context.clock().steps();
         poll(claim, caller, new PollAnswer() {
             @Override
             public void state(Reply.ClaimReply state, long sentAt) {
                 claim.step(deferred -> {
-                    claim.endCovering();
+                    coverage.endPoll();
                     if (state instanceof Reply.Queued) {
                         // Even if it has been granted since, and that was pushed before this answer.
-                        claim.cover(newestRequest);
+                        coverage.extendTo(newestRequest);
                     }
                 });
                 take(claim, state, sentAt, steps);
@@ -350,7 +337,7 @@ public final class ClaimDriver {
                 int failures;
                 claim.lock().lock();
                 try {
-                    failures = claim.countCoverFailure();
+                    failures = coverage.countFailure();
                 } finally {
                     claim.lock().unlock();
                 }
@@ -358,7 +345,7 @@ public final class ClaimDriver {
                         context.environment(),
                         failures,
                         () -> claim.step(deferred -> {
-                            claim.repeatCovering();
+                            coverage.repeatPoll();
                             claim.listener().proceed(deferred);
                         }));
                 partition.troubled(failure);
@@ -384,133 +371,5 @@ public final class ClaimDriver {
                 stage.complete(ReleaseOutcome.LOST);
             }
         });
-    }
-
-    /**
-     * Applies one answer of the store to a claim: a method for each state. Callers hold the claim's lock; what has to
-     * be done without it is added to the deferred actions.
-     */
-    private final class StateHandler implements ClaimReplyHandler {
-
-        private final Claim claim;
-        private final long sentAt;
-        private final long steps;
-        private final DeferredActions deferred;
-
-        /**
-         * Begins with an answer.
-         *
-         * @param sentAt when the request was sent
-         * @param steps how many steps of the wall clock had been seen then
-         */
-        StateHandler(Claim claim, long sentAt, long steps, DeferredActions deferred) {
-            this.claim = claim;
-            this.sentAt = sentAt;
-            this.steps = steps;
-            this.deferred = deferred;
-        }
-
-        @Override
-        public void granted(Reply.Granted granted) {
-            FixedLeaseState fixedLease = claim.fixedLease;
-            if (fixedLease != null) {
-                noteLease(fixedLease, granted);
-            }
-            boolean wasHeld = claim.isHeld();
-            claim.listener().granted(claim, granted, sentAt, deferred);
-            if (!wasHeld && claim.isHeld() && claim.isRevocationPending()) {
-                // The poll after the signal found no hold to protect, and nothing else would poll again.
-                deferred.add(() -> poll(claim));
-            }
-            if (fixedLease != null && claim.isHeld()) {
-                deferred.add(() -> partition.validity.watchLease(claim, fixedLease));
-            }
-        }
-
-        @Override
-        public void queued(Reply.Queued queued) {
-            claim.listener().queued(claim, deferred);
-            if (claim.isQueued()) {
-                deferred.add(() -> partition.poller.add(claim, queued.recheckIn()));
-                if (claim.takeOvertaken()) {
-                    deferred.add(() -> poll(claim));
-                }
-            }
-        }
-
-        @Override
-        public void refused(Reply.Refused refused) {
-            claim.listener().notGranted(claim, denial(refused), refused.detail(), reasonOf(refused), deferred);
-        }
-
-        @Override
-        public void absent(Reply.Absent absent) {
-            claim.listener().vanished(claim, deferred);
-        }
-
-        @Override
-        public void sessionEnded(Reply.SessionEnded ended) {
-            deferred.add(() -> partition.keeper.endedAtStore(claim.session));
-        }
-
-        /** A stale sending is sent again and does not come here; a poll has no epoch. */
-        @Override
-        public void stale(Reply.Stale stale) {
-            violation(stale);
-        }
-
-        @Override
-        public void unsupported(Reply.Unsupported unsupported) {
-            violation(unsupported);
-        }
-
-        /** Applies an answer that no store gives to such a request. */
-        void violation(Reply reply) {
-            claim.listener()
-                    .notGranted(
-                            claim,
-                            Claim.Denial.REFUSED,
-                            null,
-                            () -> context.storeFailure(claim.ref.resource().value(), ProtocolViolation.reply(reply)),
-                            deferred);
-        }
-
-        private void noteLease(FixedLeaseState fixedLease, Reply.Granted granted) {
-            fixedLease.confirm(context.clock().now(), steps);
-            if (granted.remaining().isPresent()) {
-                long remaining = granted.remaining().get().toNanos();
-                long margin = context.rules().margin(fixedLease.lengthNanos(), partition.wire.p99RoundTrip());
-                long now = context.clock().now();
-                long deadline = context.rules().deadline(sentAt, now, remaining, margin);
-                // A request sent before an extension was settled may be answered with the lease before it, which may
-                // have been longer. An answer after the deadline does not restore what was lost.
-                boolean isLate = claim.isHeld() && !context.rules().mayRenew(now, fixedLease.deadline());
-                if (isLate || fixedLease.isOutdated(sentAt)) {
-                    fixedLease.endBy(deadline);
-                } else {
-                    fixedLease.endAt(deadline);
-                }
-            }
-        }
-
-        private static Claim.Denial denial(Reply.Refused refused) {
-            return switch (refused.reason()) {
-                case TAKEN -> Claim.Denial.TAKEN;
-                case TOO_HEAVY -> Claim.Denial.TOO_HEAVY;
-                default -> Claim.Denial.REFUSED;
-            };
-        }
-
-        /** The failure of the requests that wait; null if others have or want the resource. */
-        private @Nullable Supplier<RuntimeException> reasonOf(Reply.Refused refused) {
-            String name = claim.ref.resource().value();
-            return switch (refused.reason()) {
-                case TAKEN -> null;
-                case EXHAUSTED ->
-                    () -> context.storeFailure(
-                            name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null));
-                default -> () -> new LockMismatchException(name, context.product(), refused.detail());
-            };
-        }
     }
 }

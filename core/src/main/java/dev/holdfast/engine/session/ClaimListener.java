@@ -3,6 +3,7 @@ package dev.holdfast.engine.session;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -16,6 +17,8 @@ public interface ClaimListener {
 
     /** The lock that guards the claims of the resource. */
     ReentrantLock guard();
+
+    ResourceName resourceName();
 
     ResourceSpec spec();
 

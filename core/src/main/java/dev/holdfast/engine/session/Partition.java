@@ -9,7 +9,6 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.ArrayList;
@@ -160,9 +159,9 @@ public final class Partition {
 
     // ---- Claims
 
-    /** The identity of a new claim under a session of this partition. */
-    public ClaimRef nextRef(ResourceName name, Session session) {
-        return new ClaimRef(name, session.id, claims.incrementAndGet());
+    /** The number of a new claim under a session of this partition. */
+    public long nextClaim() {
+        return claims.incrementAndGet();
     }
 
     long newestClaim() {

@@ -155,8 +155,7 @@ public final class Poller {
 
     private void poll(List<Claim> claims) {
         long steps = context.clock().steps();
-        Command command =
-                new Command.Poll(claims.stream().map(claim -> claim.ref).toList());
+        Command command = new Command.Poll(claims.stream().map(Claim::ref).toList());
         partition.wire.send(command, CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {

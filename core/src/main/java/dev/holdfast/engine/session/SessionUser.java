@@ -52,16 +52,15 @@ public interface SessionUser {
         return false;
     }
 
-    /** Compares the claims that the store has with those of this user. */
+    /** Compares the claims that the store has with those of this user, and removes its own from them. */
     default void audit(Partition partition, Audit audit) {}
 
     /**
      * One audit of a session; see {@link Auditor}.
      *
-     * @param present the claims that the store has
-     * @param known receives the claims of the users
+     * @param present the claims that the store has, without those that a user has removed as its own
      * @param startedAt when the audit began
      * @param quietBefore a claim about which nothing was sent or answered since then was forgotten
      */
-    record Audit(Session session, Set<ClaimRef> present, Set<ClaimRef> known, long startedAt, long quietBefore) {}
+    record Audit(Session session, Set<ClaimRef> present, long startedAt, long quietBefore) {}
 }

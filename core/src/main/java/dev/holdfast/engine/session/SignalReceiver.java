@@ -91,7 +91,7 @@ public final class SignalReceiver implements Consumer<Signal> {
     }
 
     private Partition partitionOf(Claim claim) {
-        return partitions.of(claim.ref.resource());
+        return partitions.of(claim.listener().resourceName());
     }
 
     private void accept(Claim claim, Reply.Granted grant) {

@@ -30,11 +30,11 @@ public final class LeftLeases implements SessionUser {
     }
 
     void add(Claim grant) {
-        left.add(grant.ref);
+        left.add(grant.ref());
     }
 
     void remove(Claim grant) {
-        left.remove(grant.ref);
+        left.remove(grant.ref());
     }
 
     /** Forgets a grant when its lease has ended, even by a store's clock that runs slower. */

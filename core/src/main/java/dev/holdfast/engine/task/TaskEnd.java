@@ -68,7 +68,7 @@ final class TaskEnd {
     }
 
     private void release(CallerMode caller) {
-        Command command = new Command.Release(grant.ref, grant.isAnnotated());
+        Command command = new Command.Release(grant.ref(), grant.isAnnotated());
         partition.retrier.settle(command, grant.session, atStore, caller, new ReleaseRetrier.Done() {
             @Override
             public void settled(@Nullable Reply reply, Command.Sending sending) {
@@ -86,7 +86,7 @@ final class TaskEnd {
     /** Each repetition requests less, so that a late command does not keep the lock for too long. */
     private void shorten(CallerMode caller, long leftNanos) {
         long number = atStore.beginExtension(leftNanos);
-        Command extend = new Command.Extend(grant.ref, number, Duration.ofNanos(leftNanos));
+        Command extend = new Command.Extend(grant.ref(), number, Duration.ofNanos(leftNanos));
         partition.wire.send(extend, caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {

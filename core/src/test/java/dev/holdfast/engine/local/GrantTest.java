@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Lease;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.TokenBlock;
 import java.util.ArrayList;
@@ -24,9 +22,8 @@ class GrantTest {
 
     private static Grant grant() {
         SessionId session = new SessionId("s");
-        ClaimRef ref = new ClaimRef(new ResourceName("ledger"), session, 1);
-        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null, false);
-        return new Grant(new Claim(null, ref, new Session(session, 1, 0, 0, 0), terms, 0), null, null);
+        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, null, false);
+        return new Grant(new Claim(null, 1, new Session(session, 1, 0, 0, 0), terms, 0), null, null);
     }
 
     private List<Long> tokens(int howMany) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.engine.execution.Audience;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Waiting;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -15,7 +14,6 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -28,8 +26,8 @@ class GrantsTest {
     private long claims;
 
     private Grant grant(LocalSynchronizer resource, Grants grants) {
-        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null, false);
-        Claim claim = new Claim(resource, new ClaimRef(NAME, SESSION.id, ++claims), SESSION, terms, 0);
+        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, null, false);
+        Claim claim = new Claim(resource, ++claims, SESSION, terms, 0);
         Grant grant = new Grant(claim, resource, null);
         grants.add(grant);
         return grant;
@@ -52,7 +50,8 @@ class GrantsTest {
     @DisplayName("that are in use are not visited for a new permit, however many there are")
     void visitsIdleOnes() {
         ResourceSpec spec = new ResourceSpec(Kind.SEMAPHORE, 30_000, Order.FAIR);
-        LocalSynchronizer resource = new LocalSynchronizer(null, new ConcurrentHashMap<>(), NAME, spec);
+        LocalSynchronizer resource =
+                new LocalSynchronizer(null, new ResourceRegistry<>(new ResourceRegistry.Guards()), NAME, spec);
         Grants grants = new Grants(resource);
         List<Grant> idle = new ArrayList<>();
         for (int i = 0; i < 20_000; i++) {
@@ -72,7 +71,8 @@ class GrantsTest {
     @DisplayName("that can be shared are visited in use, too")
     void visitsSharedOnes() {
         ResourceSpec spec = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
-        LocalSynchronizer resource = new LocalSynchronizer(null, new ConcurrentHashMap<>(), NAME, spec);
+        LocalSynchronizer resource =
+                new LocalSynchronizer(null, new ResourceRegistry<>(new ResourceRegistry.Guards()), NAME, spec);
         Grants grants = new Grants(resource);
         Grant grant = grant(resource, grants);
         grant.add(new LocalHold(resource, grant, request(spec, 0), claims));

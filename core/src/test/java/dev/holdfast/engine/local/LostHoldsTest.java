@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -32,13 +31,14 @@ class LostHoldsTest {
     private static final ResourceName NAME = new ResourceName("gpu");
     private static final ResourceSpec SPEC = new ResourceSpec(Kind.SEMAPHORE, MANY, Order.FAIR);
 
-    private final LocalSynchronizer resource = new LocalSynchronizer(null, new ConcurrentHashMap<>(), NAME, SPEC);
+    private final LocalSynchronizer resource =
+            new LocalSynchronizer(null, new ResourceRegistry<>(new ResourceRegistry.Guards()), NAME, SPEC);
     private final Session session = new Session(new SessionId("s"), 1, 0, 0, 0);
     private long claims;
 
     private Grant grant() {
-        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, 0, null, false);
-        Claim claim = new Claim(resource, new ClaimRef(NAME, session.id, ++claims), session, terms, 0);
+        Claim.Terms terms = new Claim.Terms(Lease.SESSION, 1, Waiting.QUEUE, null, false);
+        Claim claim = new Claim(resource, ++claims, session, terms, 0);
         return new Grant(claim, resource, null);
     }
 
@@ -60,7 +60,7 @@ class LostHoldsTest {
             lost.add(hold);
         }
         Set<ClaimRef> refs = new HashSet<>();
-        lost.addRefs(refs);
+        lost.eachRef(refs::add);
         assertThat(refs).hasSize(MANY);
         for (LocalHold hold : holds) {
             assertThat(lost.hasUnder(hold.grant())).isTrue();

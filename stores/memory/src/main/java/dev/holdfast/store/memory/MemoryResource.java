@@ -5,8 +5,6 @@ import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A resource in use: it has a holder or a waiter, or it is a closed latch. */
@@ -30,10 +28,10 @@ final class MemoryResource {
     MemoryLatch latch;
 
     /** In the order of granting. */
-    final Map<ClaimRef, MemoryClaim> grants = new LinkedHashMap<>();
+    final Claims grants = new Claims();
 
     /** In queue order. Between two commands the head never fits. */
-    final Map<ClaimRef, MemoryClaim> queue = new LinkedHashMap<>();
+    final Claims queue = new Claims();
 
     MemoryResource(ResourceName name, ResourceSpec declared, long lastToken, @Nullable MemoryLatch latch) {
         this.name = name;
