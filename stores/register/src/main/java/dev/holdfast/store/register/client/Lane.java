@@ -170,8 +170,14 @@ final class Lane {
         waiting.add(call);
     }
 
-    synchronized boolean isIdle() {
-        return !isBusy && waiting.isEmpty() && users.isEmpty();
+    /** Whether it has no calls, and nothing can happen in it that concerns this client but the end of its session. */
+    synchronized boolean isQuiet() {
+        return !isBusy && waiting.isEmpty() && (isUnused() || (places.isEmpty() && watched.isEmpty()));
+    }
+
+    /** Whether this client has no claim in the record. */
+    boolean isUnused() {
+        return users.isEmpty();
     }
 
     /** Runs rounds while calls wait, unless another thread already does. */
@@ -413,7 +419,7 @@ final class Lane {
             }
         }
         places = own;
-        users = sessionsNow;
+        users = Set.copyOf(sessionsNow);
         decisive = decisiveNow;
         if (!sessionsNow.isEmpty()) {
             Set<SessionId> others = new HashSet<>();
@@ -458,7 +464,7 @@ final class Lane {
 
     private void unwatchIfIdle() {
         synchronized (this) {
-            if (!isIdle()) {
+            if (isBusy || !waiting.isEmpty() || !isUnused()) {
                 return;
             }
             isBusy = true;

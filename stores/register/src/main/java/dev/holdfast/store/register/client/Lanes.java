@@ -5,11 +5,13 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.RecordVersion;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The lanes of the resources that this client uses, and of some that it used recently, whose records it remembers.
@@ -20,24 +22,56 @@ final class Lanes {
     /** The most memory of idle lanes: about 18,000 with short names. Other records are guessed or read again. */
     private static final int MOST_IDLE_BYTES = 8 << 20;
 
+    /**
+     * The most memory of lanes in which this client holds something and nothing happens: about 1,000. A client may hold
+     * a million locks. The release of any other lock reads the record first, and at the end of the session the clients
+     * that wait for it act without this one.
+     */
+    private static final int MOST_HELD_BYTES = 1 << 19;
+
     @GuardedBy("this")
     private final Map<ResourceName, Lane> used = new HashMap<>();
 
-    /** In the order in which they became idle. */
     @GuardedBy("this")
-    private final LinkedHashMap<ResourceName, Lane> idle = new LinkedHashMap<>();
+    private final Resting idle = new Resting(MOST_IDLE_BYTES);
 
     @GuardedBy("this")
-    private int idleBytes;
+    private final Resting held = new Resting(MOST_HELD_BYTES);
+
+    /** Lanes without calls, in the order in which they came to rest. Of too many, the oldest are forgotten. */
+    private static final class Resting {
+        private final LinkedHashMap<ResourceName, Lane> lanes = new LinkedHashMap<>();
+        private final int mostBytes;
+        private int bytes;
+
+        Resting(int mostBytes) {
+            this.mostBytes = mostBytes;
+        }
+
+        void add(Lane lane) {
+            lanes.put(lane.resource(), lane);
+            bytes += lane.bytes();
+            for (var oldest = lanes.values().iterator(); bytes > mostBytes; oldest.remove()) {
+                bytes -= oldest.next().bytes();
+            }
+        }
+
+        @Nullable
+        Lane remove(ResourceName resource) {
+            Lane lane = lanes.remove(resource);
+            bytes -= lane == null ? 0 : lane.bytes();
+            return lane;
+        }
+    }
 
     void submit(Context context, ResourceName resource, LaneCall call) {
         Lane lane;
         synchronized (this) {
             lane = used.get(resource);
             if (lane == null) {
-                Lane rested = idle.remove(resource);
-                idleBytes -= rested == null ? 0 : rested.bytes();
-                lane = rested == null ? new Lane(context, resource) : rested;
+                lane = held.remove(resource);
+                lane = lane == null ? idle.remove(resource) : lane;
+                lane = lane == null ? new Lane(context, resource) : lane;
                 used.put(resource, lane);
             }
             lane.add(call);
@@ -48,22 +82,25 @@ final class Lanes {
         lane.run(call);
     }
 
-    /** Makes a lane idle that has no calls, and no claim of this client. */
+    /** Lets a lane rest that has no calls, and in which this client neither waits nor watches others. */
     synchronized void rest(Lane lane) {
-        if (lane.isIdle() && used.remove(lane.resource(), lane)) {
-            idle.put(lane.resource(), lane);
-            idleBytes += lane.bytes();
-            for (var oldest = idle.values().iterator(); idleBytes > MOST_IDLE_BYTES; oldest.remove()) {
-                idleBytes -= oldest.next().bytes();
-            }
+        if (lane.isQuiet() && used.remove(lane.resource(), lane)) {
+            (lane.isUnused() ? idle : held).add(lane);
         }
+    }
+
+    @GuardedBy("this")
+    private @Nullable Lane find(ResourceName resource) {
+        Lane lane = used.get(resource);
+        lane = lane == null ? held.lanes.get(resource) : lane;
+        return lane == null ? idle.lanes.get(resource) : lane;
     }
 
     /** Notes that another client has written the record of a resource. */
     void written(ResourceName resource, RecordVersion version, Optional<byte[]> state) {
         Lane lane;
         synchronized (this) {
-            lane = used.get(resource);
+            lane = find(resource);
         }
         if (lane != null) {
             lane.written(version, state);
@@ -79,7 +116,7 @@ final class Lanes {
         ResourceName resource = arrival.claim().resource();
         Lane lane;
         synchronized (this) {
-            lane = used.getOrDefault(resource, idle.get(resource));
+            lane = find(resource);
         }
         if (lane != null) {
             lane.notices().add(arrival, oldest, now);
@@ -98,9 +135,10 @@ final class Lanes {
     }
 
     void gone(SessionId id, boolean wasOwn) {
-        List<Lane> touched;
+        List<Lane> touched = new ArrayList<>();
         synchronized (this) {
-            touched = List.copyOf(used.values());
+            touched.addAll(used.values());
+            touched.addAll(held.lanes.values());
         }
         touched.forEach(lane -> lane.gone(id, wasOwn));
     }
