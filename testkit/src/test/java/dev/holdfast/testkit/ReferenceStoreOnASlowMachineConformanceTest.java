@@ -6,13 +6,11 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
-import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 
 /**
@@ -61,11 +59,15 @@ class ReferenceStoreOnASlowMachineConformanceTest extends LockStoreConformance {
     }
 
     /** Stops after each command that begins a lease of the usual short length, until that is over. */
-    private record Stopping(LockStore store) implements LockStore {
+    private static final class Stopping extends ForwardingStore {
+
+        Stopping(LockStore store) {
+            super(store);
+        }
 
         @Override
         public CompletionStage<Reply> execute(Command command, CallerMode caller) {
-            CompletionStage<Reply> reply = store.execute(command, caller);
+            CompletionStage<Reply> reply = super.execute(command, caller);
             if (begins(command)) {
                 STOPS.incrementAndGet();
                 long start = System.nanoTime();
@@ -80,21 +82,6 @@ class ReferenceStoreOnASlowMachineConformanceTest extends LockStoreConformance {
             return command instanceof Command.OpenSession open && open.ttl().equals(SHORT)
                     || command instanceof Command.Acquire acquire
                             && acquire.lease().length().equals(SHORT);
-        }
-
-        @Override
-        public StoreTraits traits() {
-            return store.traits();
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
-        }
-
-        @Override
-        public void close() {
-            store.close();
         }
     }
 }

@@ -12,20 +12,18 @@ import dev.holdfast.spi.Command.Withdraw;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.testkit.sim.ClientUnderTest;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
+import dev.holdfast.verification.world.ForwardingEnvironment;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** Clients of which each breaks one rule: in the engine's own decisions, in its clocks, or in the driver below it. */
@@ -419,68 +417,35 @@ final class BrokenClients {
         return cause instanceof StoreException known && known.effect() == Effect.UNKNOWN;
     }
 
-    private record OneClock(Environment environment) implements Environment {
+    private static final class OneClock extends ForwardingEnvironment {
 
-        @Override
-        public long monotonicNanos() {
-            return environment.monotonicNanos();
+        OneClock(Environment environment) {
+            super(environment);
         }
 
         @Override
         public long bootNanos() {
-            return environment.monotonicNanos();
+            return real.monotonicNanos();
         }
 
         @Override
         public long wallMillis() {
-            return TimeUnit.NANOSECONDS.toMillis(environment.monotonicNanos());
-        }
-
-        @Override
-        public Timer schedule(long delayNanos, Runnable task) {
-            return environment.schedule(delayNanos, task);
-        }
-
-        @Override
-        public Executor callbacks() {
-            return environment.callbacks();
-        }
-
-        @Override
-        public long randomLong() {
-            return environment.randomLong();
+            return TimeUnit.NANOSECONDS.toMillis(real.monotonicNanos());
         }
     }
 
-    private abstract static class Driver implements LockStore {
-        private final LockStore store;
-
+    private abstract static class Driver extends ForwardingStore {
         Driver(LockStore store) {
-            this.store = store;
+            super(store);
         }
 
         CompletionStage<Reply> execute(Command command) {
-            return store.execute(command, CallerMode.ASYNC);
+            return super.execute(command, CallerMode.ASYNC);
         }
 
         @Override
         public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             return execute(command);
-        }
-
-        @Override
-        public StoreTraits traits() {
-            return store.traits();
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
-        }
-
-        @Override
-        public void close() {
-            store.close();
         }
     }
 }

@@ -10,11 +10,9 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.task.TaskOptions;
 import dev.holdfast.task.TaskRun;
@@ -24,7 +22,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -251,13 +248,11 @@ class ScheduledLockTest {
     }
 
     /** Refuses tries while it is told to. */
-    private static final class RefusingStore implements LockStore {
-        private final LockStore store = new ReferenceStore();
+    private static final class RefusingStore extends ForwardingStore {
         private volatile boolean refuses;
 
-        @Override
-        public StoreTraits traits() {
-            return store.traits();
+        RefusingStore() {
+            super(new ReferenceStore());
         }
 
         @Override
@@ -265,17 +260,7 @@ class ScheduledLockTest {
             return refuses && command instanceof Command.Acquire
                     ? CompletableFuture.failedFuture(new StoreException(
                             StoreException.Reason.DENIED, StoreException.Effect.NONE, "the disk is full", null))
-                    : store.execute(command, caller);
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
-        }
-
-        @Override
-        public void close() {
-            store.close();
+                    : super.execute(command, caller);
         }
     }
 

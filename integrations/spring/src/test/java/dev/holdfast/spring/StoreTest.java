@@ -9,15 +9,14 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.store.memory.ReferenceStore;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -36,14 +35,13 @@ class StoreTest {
     }
 
     /** A store that notes what it is asked, and may serve less than it could. */
-    private static final class NotingStore implements LockStore {
+    private static final class NotingStore extends ForwardingStore {
 
-        private final LockStore store;
         private final StoreTraits traits;
         private final List<Command> commands = new CopyOnWriteArrayList<>();
 
         NotingStore(LockStore store, StoreTraits traits) {
-            this.store = store;
+            super(store);
             this.traits = traits;
         }
 
@@ -55,12 +53,7 @@ class StoreTest {
         @Override
         public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             commands.add(command);
-            return store.execute(command, caller);
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
+            return super.execute(command, caller);
         }
 
         @Override

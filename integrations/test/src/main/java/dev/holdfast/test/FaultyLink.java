@@ -5,12 +5,11 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -25,7 +24,7 @@ import java.util.function.Consumer;
  * <p>A fault affects the commands that are sent while it lasts. Earlier commands get their replies, and lost replies
  * don't arrive later.
  */
-final class FaultyLink implements LockStore {
+final class FaultyLink extends ForwardingStore {
 
     /** What happens to commands. Signals arrive only without a fault. */
     enum Fault {
@@ -39,7 +38,6 @@ final class FaultyLink implements LockStore {
         LOSES_ANSWERS
     }
 
-    private final LockStore store;
     private final Environment environment;
 
     /** Commands without a reply, by number; they fail when the link is closed. */
@@ -52,7 +50,7 @@ final class FaultyLink implements LockStore {
     private volatile boolean isClosed;
 
     FaultyLink(LockStore store, Environment environment) {
-        this.store = store;
+        super(store);
         this.environment = environment;
     }
 
@@ -71,33 +69,18 @@ final class FaultyLink implements LockStore {
     }
 
     @Override
-    public StoreTraits traits() {
-        return store.traits();
-    }
-
-    @Override
-    public int partitions() {
-        return store.partitions();
-    }
-
-    @Override
-    public int partitionOf(ResourceName name) {
-        return store.partitionOf(name);
-    }
-
-    @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         if (isClosed) {
             return CompletableFuture.failedFuture(closed(Effect.NONE));
         }
         return switch (fault) {
-            case NONE -> delayed(store.execute(command, caller));
+            case NONE -> delayed(store().execute(command, caller));
             case DOWN ->
                 CompletableFuture.failedFuture(
                         new StoreException(Reason.UNAVAILABLE, Effect.NONE, "the test has stopped the store", null));
             case SILENT -> unanswered(numbers.incrementAndGet());
             case LOSES_ANSWERS -> {
-                var unused = store.execute(command, caller);
+                var unused = store().execute(command, caller);
                 yield unanswered(numbers.incrementAndGet());
             }
         };
@@ -134,7 +117,7 @@ final class FaultyLink implements LockStore {
 
     @Override
     public Subscription subscribe(Consumer<Signal> listener) {
-        return store.subscribe(signal -> {
+        return store().subscribe(signal -> {
             if (fault == Fault.NONE) {
                 deliver(listener, signal);
             }
@@ -153,7 +136,7 @@ final class FaultyLink implements LockStore {
     @Override
     public void close() {
         isClosed = true;
-        store.close();
+        super.close();
         unanswered.values().forEach(answer -> answer.completeExceptionally(closed(Effect.UNKNOWN)));
         unanswered.clear();
     }

@@ -11,11 +11,11 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.task.TaskOptions;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.ForwardingEnvironment;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -150,47 +150,16 @@ class BackoffTest {
     }
 
     /** Loses timers while it is switched on. */
-    private static final class Forgetful implements Environment {
-        private final Environment real;
+    private static final class Forgetful extends ForwardingEnvironment {
         private volatile boolean forgets;
 
         Forgetful(Environment real) {
-            this.real = real;
+            super(real);
         }
 
         @Override
         public Timer schedule(long delayNanos, Runnable task) {
             return forgets ? () -> {} : real.schedule(delayNanos, task);
-        }
-
-        @Override
-        public long monotonicNanos() {
-            return real.monotonicNanos();
-        }
-
-        @Override
-        public long bootNanos() {
-            return real.bootNanos();
-        }
-
-        @Override
-        public long wallMillis() {
-            return real.wallMillis();
-        }
-
-        @Override
-        public void parkUntil(Object blocker, long deadline) {
-            real.parkUntil(blocker, deadline);
-        }
-
-        @Override
-        public Executor callbacks() {
-            return real.callbacks();
-        }
-
-        @Override
-        public long randomLong() {
-            return real.randomLong();
         }
     }
 }

@@ -11,12 +11,11 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.Signal;
-import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.ForwardingEnvironment;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +24,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -211,7 +209,13 @@ class FaultsInTurnTest {
         }
     }
 
-    private record FaultyEnvironment(Environment real, Fault fault) implements Environment {
+    private static final class FaultyEnvironment extends ForwardingEnvironment {
+        private final Fault fault;
+
+        FaultyEnvironment(Environment real, Fault fault) {
+            super(real);
+            this.fault = fault;
+        }
 
         @Override
         public Timer schedule(long delayNanos, Runnable task) {
@@ -241,51 +245,22 @@ class FaultsInTurnTest {
             fault.at(Place.CLOCK);
             return real.monotonicNanos();
         }
-
-        @Override
-        public long bootNanos() {
-            return real.bootNanos();
-        }
-
-        @Override
-        public long wallMillis() {
-            return real.wallMillis();
-        }
-
-        @Override
-        public void parkUntil(Object blocker, long deadline) {
-            real.parkUntil(blocker, deadline);
-        }
     }
 
-    private record FaultyStore(LockStore store, Fault fault) implements LockStore {
+    private static final class FaultyStore extends ForwardingStore {
+        private final Fault fault;
+
+        FaultyStore(LockStore store, Fault fault) {
+            super(store);
+            this.fault = fault;
+        }
 
         @Override
         public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             fault.at(Place.COMMAND);
-            CompletionStage<Reply> reply = store.execute(command, caller);
+            CompletionStage<Reply> reply = super.execute(command, caller);
             fault.at(Place.ANSWER);
             return reply;
-        }
-
-        @Override
-        public StoreTraits traits() {
-            return store.traits();
-        }
-
-        @Override
-        public int partitionOf(ResourceName name) {
-            return store.partitionOf(name);
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
-        }
-
-        @Override
-        public void close() {
-            store.close();
         }
     }
 }

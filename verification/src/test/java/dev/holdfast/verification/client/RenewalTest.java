@@ -12,6 +12,7 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.ForwardingEnvironment;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AutoClose;
@@ -43,12 +43,11 @@ class RenewalTest {
     private final FaultyLink link = world.link();
 
     /** A world in which a timer that was set never ends, and keeps those behind it from running. */
-    private static final class StuckTimers implements Environment {
-        private final Environment real;
+    private static final class StuckTimers extends ForwardingEnvironment {
         private volatile boolean areStuck;
 
         StuckTimers(Environment real) {
-            this.real = real;
+            super(real);
         }
 
         @Override
@@ -63,36 +62,6 @@ class RenewalTest {
         @Override
         public Timer scheduleRenewal(long delayNanos, Runnable task) {
             return real.scheduleRenewal(delayNanos, task);
-        }
-
-        @Override
-        public long monotonicNanos() {
-            return real.monotonicNanos();
-        }
-
-        @Override
-        public long bootNanos() {
-            return real.bootNanos();
-        }
-
-        @Override
-        public long wallMillis() {
-            return real.wallMillis();
-        }
-
-        @Override
-        public void parkUntil(Object blocker, long deadline) {
-            real.parkUntil(blocker, deadline);
-        }
-
-        @Override
-        public Executor callbacks() {
-            return real.callbacks();
-        }
-
-        @Override
-        public long randomLong() {
-            return real.randomLong();
         }
     }
 

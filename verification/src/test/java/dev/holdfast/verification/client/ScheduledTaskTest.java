@@ -9,13 +9,11 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.StoreUnavailableException;
-import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.task.TaskHold;
 import dev.holdfast.task.TaskOptions;
 import dev.holdfast.task.TaskRun;
@@ -27,11 +25,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -393,25 +389,14 @@ class ScheduledTaskTest extends ScheduledTaskFixture {
     }
 
     /** A store that keeps no lease beyond its session. */
-    private record WithoutDetached(LockStore store) implements LockStore {
+    private static final class WithoutDetached extends ForwardingStore {
+        WithoutDetached(LockStore store) {
+            super(store);
+        }
+
         @Override
         public StoreTraits traits() {
-            return store.traits().toBuilder().without(Feature.DETACHED_GRANTS).build();
-        }
-
-        @Override
-        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
-            return store.execute(command, caller);
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
-        }
-
-        @Override
-        public void close() {
-            store.close();
+            return super.traits().toBuilder().without(Feature.DETACHED_GRANTS).build();
         }
     }
 }

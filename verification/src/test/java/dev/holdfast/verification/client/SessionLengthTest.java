@@ -11,14 +11,13 @@ import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -74,7 +73,11 @@ class SessionLengthTest {
         }
     }
 
-    private record Limited(LockStore store) implements LockStore {
+    private static final class Limited extends ForwardingStore {
+        Limited(LockStore store) {
+            super(store);
+        }
+
         @Override
         public StoreTraits traits() {
             return StoreTraits.of("limited")
@@ -85,21 +88,11 @@ class SessionLengthTest {
 
         @Override
         public CompletionStage<Reply> execute(Command command, CallerMode caller) {
-            return store.execute(
+            return super.execute(
                     command instanceof OpenSession asked && asked.ttl().compareTo(SHORTEST) < 0
                             ? new OpenSession(SHORTEST, asked.label())
                             : command,
                     caller);
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
-        }
-
-        @Override
-        public void close() {
-            store.close();
         }
     }
 }

@@ -8,18 +8,14 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.admin.ClientState;
-import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreProvider;
-import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.DeferredStore;
+import dev.holdfast.spi.support.ForwardingStore;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -120,20 +116,12 @@ class StartInBackgroundTest {
     }
 
     /** Records that it was closed. */
-    private record ClosingStore(LockStore store, Runnable onClose) implements LockStore {
-        @Override
-        public StoreTraits traits() {
-            return store.traits();
-        }
+    private static final class ClosingStore extends ForwardingStore {
+        private final Runnable onClose;
 
-        @Override
-        public java.util.concurrent.CompletionStage<Reply> execute(Command command, CallerMode caller) {
-            return store.execute(command, caller);
-        }
-
-        @Override
-        public Subscription subscribe(java.util.function.Consumer<Signal> listener) {
-            return store.subscribe(listener);
+        ClosingStore(LockStore store, Runnable onClose) {
+            super(store);
+            this.onClose = onClose;
         }
 
         @Override

@@ -4,12 +4,11 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,9 +22,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A client's link to a store. A test records what is sent over it and injects faults. */
-public final class FaultyLink implements LockStore {
+public final class FaultyLink extends ForwardingStore {
 
-    private final LockStore store;
     private final Queue<Command> sent = new ConcurrentLinkedQueue<>();
 
     /** Guarded by this; the first that fits decides. */
@@ -38,7 +36,7 @@ public final class FaultyLink implements LockStore {
 
     /** Creates a link to a store. */
     public FaultyLink(LockStore store) {
-        this.store = store;
+        super(store);
     }
 
     // ---- Listening
@@ -80,7 +78,7 @@ public final class FaultyLink implements LockStore {
     /** Delivers the next command of this kind and loses its reply. */
     public void loseReplyToNext(Class<? extends Command> kind) {
         disturb(new Disturbance(kind::isInstance, true, (command, caller) -> {
-            var unused = store.execute(command, caller);
+            var unused = store().execute(command, caller);
             return new CompletableFuture<>();
         }));
     }
@@ -132,7 +130,7 @@ public final class FaultyLink implements LockStore {
         disturbances.add(new Disturbance(command -> left.getAndDecrement() <= 0, false, (command, caller) -> {
             signalsAreLost = true;
             if (takesEffect && lastCommand == null) {
-                var unused = store.execute(command, caller);
+                var unused = store().execute(command, caller);
             }
             if (lastCommand == null) {
                 lastCommand = command;
@@ -153,7 +151,7 @@ public final class FaultyLink implements LockStore {
 
     /** Holds up the next command of this kind until the test lets it continue. */
     public HeldUp holdUpNext(Class<? extends Command> kind) {
-        HeldUp heldUp = new HeldUp(store);
+        HeldUp heldUp = new HeldUp(store());
         disturb(new Disturbance(kind::isInstance, true, heldUp));
         return heldUp;
     }
@@ -164,7 +162,7 @@ public final class FaultyLink implements LockStore {
     public void runBeforeNext(Class<? extends Command> kind, Runnable what) {
         disturb(new Disturbance(kind::isInstance, true, (command, caller) -> {
             what.run();
-            return store.execute(command, caller);
+            return store().execute(command, caller);
         }));
     }
 
@@ -197,25 +195,10 @@ public final class FaultyLink implements LockStore {
                 return disturbance.fate;
             }
         }
-        return store::execute;
+        return store()::execute;
     }
 
     // ---- The store's part
-
-    @Override
-    public StoreTraits traits() {
-        return store.traits();
-    }
-
-    @Override
-    public int partitions() {
-        return store.partitions();
-    }
-
-    @Override
-    public int partitionOf(ResourceName name) {
-        return store.partitionOf(name);
-    }
 
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
@@ -226,7 +209,7 @@ public final class FaultyLink implements LockStore {
     @Override
     public Subscription subscribe(Consumer<Signal> told) {
         listener = told;
-        return store.subscribe(signal -> {
+        return store().subscribe(signal -> {
             if (!signalsAreLost) {
                 told.accept(signal);
             }
@@ -236,7 +219,7 @@ public final class FaultyLink implements LockStore {
     @Override
     public void close() {
         isClosed = true;
-        store.close();
+        super.close();
     }
 
     /** A command that is kept on its way. */

@@ -4,24 +4,20 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.Signal;
-import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 
 /** Counts the commands that reach a store, by their kind. Thread-safe. */
-public final class CountingStore implements LockStore {
+public final class CountingStore extends ForwardingStore {
 
-    private final LockStore store;
     private final Map<Class<? extends Command>, LongAdder> counts = new ConcurrentHashMap<>();
 
     public CountingStore(LockStore store) {
-        this.store = store;
+        super(store);
     }
 
     public long count(Class<? extends Command> kind) {
@@ -34,43 +30,18 @@ public final class CountingStore implements LockStore {
     }
 
     @Override
-    public StoreTraits traits() {
-        return store.traits();
-    }
-
-    @Override
-    public int partitions() {
-        return store.partitions();
-    }
-
-    @Override
-    public int partitionOf(ResourceName name) {
-        return store.partitionOf(name);
-    }
-
-    @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         count(command);
-        return store.execute(command, caller);
+        return super.execute(command, caller);
     }
 
     @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
         count(command);
-        return store.execute(command, caller, timeout);
+        return store().execute(command, caller, timeout);
     }
 
     private void count(Command command) {
         counts.computeIfAbsent(command.getClass(), unused -> new LongAdder()).increment();
-    }
-
-    @Override
-    public Subscription subscribe(Consumer<Signal> listener) {
-        return store.subscribe(listener);
-    }
-
-    @Override
-    public void close() {
-        store.close();
     }
 }

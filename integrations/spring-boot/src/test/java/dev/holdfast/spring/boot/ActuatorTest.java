@@ -10,14 +10,12 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreProvider;
-import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.ForwardingStore;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -284,33 +282,17 @@ class ActuatorTest {
     }
 
     /** Answers nothing while it hangs. */
-    private static final class Hanging implements LockStore {
-        private final LockStore store;
+    private static final class Hanging extends ForwardingStore {
+        private static final StoreUri MEMORY = StoreUri.parse("memory:");
         private volatile boolean hangs;
 
         Hanging() {
-            StoreUri uri = StoreUri.parse("memory:");
-            store = StoreProvider.of(uri).open(uri);
-        }
-
-        @Override
-        public StoreTraits traits() {
-            return store.traits();
+            super(StoreProvider.of(MEMORY).open(MEMORY));
         }
 
         @Override
         public CompletionStage<Reply> execute(Command command, CallerMode caller) {
-            return hangs ? new CompletableFuture<>() : store.execute(command, caller);
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
-        }
-
-        @Override
-        public void close() {
-            store.close();
+            return hangs ? new CompletableFuture<>() : super.execute(command, caller);
         }
     }
 

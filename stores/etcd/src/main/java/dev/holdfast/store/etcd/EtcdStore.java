@@ -1,15 +1,10 @@
 package dev.holdfast.store.etcd;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Command;
-import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.etcd.rpc.Channels;
 import dev.holdfast.store.etcd.rpc.EtcdClient;
@@ -21,8 +16,6 @@ import io.grpc.ManagedChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -50,12 +43,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
-public final class EtcdStore implements LockStore {
-
-    private final RegisterStore store;
+public final class EtcdStore extends ForwardingStore {
 
     private EtcdStore(RegisterStore store) {
-        this.store = store;
+        super(store);
     }
 
     /**
@@ -87,26 +78,6 @@ public final class EtcdStore implements LockStore {
             throw new IllegalArgumentException("The URI '" + uri + "' is not an etcd URI");
         }
         return EtcdUris.builder(uri);
-    }
-
-    @Override
-    public StoreTraits traits() {
-        return store.traits();
-    }
-
-    @Override
-    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
-        return store.execute(command, caller);
-    }
-
-    @Override
-    public Subscription subscribe(Consumer<Signal> listener) {
-        return store.subscribe(listener);
-    }
-
-    @Override
-    public void close() {
-        store.close();
     }
 
     /** Sets up a store on a cluster. Each option has a default. */

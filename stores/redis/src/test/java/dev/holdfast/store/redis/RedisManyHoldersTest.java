@@ -11,17 +11,14 @@ import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
-import dev.holdfast.spi.Signal;
-import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.ForwardingStore;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,34 +31,20 @@ class RedisManyHoldersTest {
     private static final int PARTIES = 5 * RedisInspection.LARGEST_PAGE / 2;
 
     /** Counts the pages after the first. */
-    private record Paged(LockStore store, AtomicInteger pages) implements LockStore {
+    private static final class Paged extends ForwardingStore {
+        private final AtomicInteger pages;
+
+        Paged(LockStore store, AtomicInteger pages) {
+            super(store);
+            this.pages = pages;
+        }
 
         @Override
         public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             if (command instanceof Command.Inspect inspect && inspect.cursor().isPresent()) {
                 pages.incrementAndGet();
             }
-            return store.execute(command, caller);
-        }
-
-        @Override
-        public StoreTraits traits() {
-            return store.traits();
-        }
-
-        @Override
-        public int partitionOf(ResourceName name) {
-            return store.partitionOf(name);
-        }
-
-        @Override
-        public Subscription subscribe(Consumer<Signal> listener) {
-            return store.subscribe(listener);
-        }
-
-        @Override
-        public void close() {
-            store.close();
+            return super.execute(command, caller);
         }
     }
 

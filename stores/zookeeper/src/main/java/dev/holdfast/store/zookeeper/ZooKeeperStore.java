@@ -3,13 +3,11 @@ package dev.holdfast.store.zookeeper;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.DurationFormat;
+import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.register.client.RegisterStore;
 import dev.holdfast.store.zookeeper.adapter.ZooKeeperAdapter;
@@ -24,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
@@ -54,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
-public final class ZooKeeperStore implements LockStore {
+public final class ZooKeeperStore extends ForwardingStore {
 
     /** With a tenth as margin this has room for a session of half a minute, which is the usual one. */
     static final Duration SESSION_TIMEOUT = Duration.ofSeconds(34);
@@ -62,18 +59,10 @@ public final class ZooKeeperStore implements LockStore {
     static final String ROOT = "/holdfast";
 
     private final SystemTime time;
-    private final RegisterStore store;
 
-    private ZooKeeperStore(Builder options) {
-        this.time = new SystemTime("holdfast-zookeeper-store");
-        try {
-            ZooKeeperAdapter adapter = ZooKeeperAdapter.open(
-                    options.source(), options.adapterOptions(), time::monotonicNanos, time::wallMillis);
-            this.store = RegisterStore.over(adapter, time);
-        } catch (RuntimeException e) {
-            time.close();
-            throw e;
-        }
+    private ZooKeeperStore(RegisterStore store, SystemTime time) {
+        super(store);
+        this.time = time;
     }
 
     /**
@@ -125,28 +114,13 @@ public final class ZooKeeperStore implements LockStore {
     }
 
     @Override
-    public StoreTraits traits() {
-        return store.traits();
-    }
-
-    @Override
-    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
-        return store.execute(command, caller);
-    }
-
-    @Override
     public CompletionStage<Reply> execute(Command command, CallerMode caller, Duration timeout) {
-        return store.execute(command, caller, timeout);
-    }
-
-    @Override
-    public Subscription subscribe(Consumer<Signal> listener) {
-        return store.subscribe(listener);
+        return store().execute(command, caller, timeout);
     }
 
     @Override
     public void close() {
-        store.close();
+        super.close();
         time.close();
     }
 
@@ -333,7 +307,15 @@ public final class ZooKeeperStore implements LockStore {
          *     the root is something else
          */
         public ZooKeeperStore open() {
-            return new ZooKeeperStore(this);
+            SystemTime time = new SystemTime("holdfast-zookeeper-store");
+            try {
+                ZooKeeperAdapter adapter =
+                        ZooKeeperAdapter.open(source(), adapterOptions(), time::monotonicNanos, time::wallMillis);
+                return new ZooKeeperStore(RegisterStore.over(adapter, time), time);
+            } catch (RuntimeException e) {
+                time.close();
+                throw e;
+            }
         }
 
         private HandleSource source() {
