@@ -1,6 +1,7 @@
 package dev.holdfast.benchmarks.workload.local;
 
 import dev.holdfast.benchmarks.contestant.holdfast.Holdfasts;
+import dev.holdfast.benchmarks.workload.LocksAtOnce;
 import dev.holdfast.benchmarks.workload.OpenLoop;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.util.List;
@@ -17,6 +18,7 @@ public final class LocalWorkloads {
             HandOver.workload(),
             Waiters.workload(),
             ManyLocks.workload(),
+            locksAtOnce(),
             Processes.workload(),
             openLoop());
 
@@ -24,6 +26,13 @@ public final class LocalWorkloads {
 
     static Workload of(String id, String title, String method) {
         return new Workload(id, title, Optional.empty(), method);
+    }
+
+    private static Workload locksAtOnce() {
+        int locks = 1_000_000;
+        Workload workload = of("at-once", "A million locks at the same time", LocksAtOnce.method(locks));
+        LocksAtOnce.fill(workload, Holdfasts.MEMORY, locks);
+        return workload;
     }
 
     /** In memory a thread is quicker than it could be woken, so it works alone and spins. */

@@ -1,5 +1,6 @@
 package dev.holdfast.benchmarks.workload.server;
 
+import dev.holdfast.benchmarks.workload.LocksAtOnce;
 import dev.holdfast.benchmarks.workload.OpenLoop;
 import dev.holdfast.benchmarks.workload.Workload;
 import java.util.List;
@@ -17,6 +18,7 @@ public final class ServerWorkloads {
                     SharedLock.on(on),
                     ContendingProcesses.on(on),
                     HeldLocks.on(on),
+                    locksAtOnce(on),
                     QueuedThreads.on(on),
                     Cold.on(on),
                     Busy.on(on),
@@ -26,6 +28,13 @@ public final class ServerWorkloads {
             .toList();
 
     private ServerWorkloads() {}
+
+    private static Workload locksAtOnce(Contestants on) {
+        int locks = on.isRedis() ? 1_000_000 : 100_000;
+        Workload workload = on.workload("-at-once", "very many locks at the same time", LocksAtOnce.method(locks));
+        LocksAtOnce.fill(workload, on.ours(), locks);
+        return workload;
+    }
 
     private static Workload openLoop(Contestants on) {
         Workload workload = on.workload(
