@@ -35,7 +35,7 @@ _holdfast_value() {
         --leftovers) _holdfast_words $'wait\nkill\nignore' ;;
         --conflict-exit-code | -E) _holdfast_words $'0\n1\n75' ;;
         --interval) _holdfast_words $'1s\n5s\n30s' ;;
-        --command | -c | --port | --proxy-host) _holdfast_words '' ;;
+        --command | -c | --message | --port | --proxy-host) _holdfast_words '' ;;
         --prefix) _holdfast_names ;;
         *) return 1 ;;
     esac
@@ -44,7 +44,7 @@ _holdfast_value() {
 _holdfast_options() {
     case $1 in
         run)
-            _holdfast_words $'--store\n--wait\n--nonblock\n--shared\n--exclusive\n--permits\n--lease\n--on-lost\n--grace\n--leftovers\n--conflict-exit-code\n--command\n--no-stdin\n--verbose\n--help'
+            _holdfast_words $'--store\n--wait\n--nonblock\n--shared\n--exclusive\n--permits\n--lease\n--on-lost\n--grace\n--leftovers\n--conflict-exit-code\n--message\n--command\n--no-stdin\n--verbose\n--help'
             ;;
         ls) _holdfast_words $'--store\n--prefix\n--json\n--help' ;;
         show) _holdfast_words $'--store\n--json\n--help' ;;
@@ -91,7 +91,7 @@ _holdfast() {
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --command | -c | --prefix | --interval | --token | --port | --proxy-host) i=$((i + 1)) ;;
+            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --command | -c | --prefix | --interval | --token | --message | --port | --proxy-host) i=$((i + 1)) ;;
             -*) ;;
             *) name=${COMP_WORDS[i]} ;;
         esac

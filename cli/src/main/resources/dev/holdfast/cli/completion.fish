@@ -64,6 +64,7 @@ complete -c holdfast -n '__holdfast_after run' -l on-lost -xa 'term kill ignore 
 complete -c holdfast -n '__holdfast_after run' -l grace -xa '10s 30s 1m'
 complete -c holdfast -n '__holdfast_after run' -l leftovers -xa 'wait kill ignore'
 complete -c holdfast -n '__holdfast_after run' -s E -l conflict-exit-code -xa '0 1 75'
+complete -c holdfast -n '__holdfast_after run' -l message -x
 complete -c holdfast -n '__holdfast_after run' -s c -l command -x
 complete -c holdfast -n '__holdfast_after run' -l no-stdin
 complete -c holdfast -n '__holdfast_after run' -l verbose
