@@ -219,7 +219,8 @@ final class CommonDeadlocks {
                             hold.claim().weight() < hold.resource().spec.capacity();
                     boolean isAwaitedHere =
                             hold.issuer() instanceof LocalSynchronizer resource && resource.waiting() > 0;
-                    boolean isAwaitedAtStore = !knowsWaiters || atStore.contains(hold.claim().ref());
+                    boolean isAwaitedAtStore =
+                            !knowsWaiters || atStore.contains(hold.claim().ref());
                     if (rules.isAwaited(isAwaitedHere, isAwaitedAtStore, isShared)) {
                         awaited.add(wait.request);
                     }

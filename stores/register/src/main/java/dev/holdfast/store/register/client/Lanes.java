@@ -36,7 +36,7 @@ final class Lanes {
     private final Resting idle = new Resting(MOST_IDLE_BYTES);
 
     @GuardedBy("this")
-    private final Resting held = new Resting(MOST_HELD_BYTES);
+    private final Resting holding = new Resting(MOST_HELD_BYTES);
 
     /** Lanes without calls, in the order in which they came to rest. Of too many, the oldest are forgotten. */
     private static final class Resting {
@@ -69,7 +69,7 @@ final class Lanes {
         synchronized (this) {
             lane = used.get(resource);
             if (lane == null) {
-                lane = held.remove(resource);
+                lane = holding.remove(resource);
                 lane = lane == null ? idle.remove(resource) : lane;
                 lane = lane == null ? new Lane(context, resource) : lane;
                 used.put(resource, lane);
@@ -85,14 +85,14 @@ final class Lanes {
     /** Lets a lane rest that has no calls, and in which this client neither waits nor watches others. */
     synchronized void rest(Lane lane) {
         if (lane.isQuiet() && used.remove(lane.resource(), lane)) {
-            (lane.isUnused() ? idle : held).add(lane);
+            (lane.isUnused() ? idle : holding).add(lane);
         }
     }
 
     @GuardedBy("this")
     private @Nullable Lane find(ResourceName resource) {
         Lane lane = used.get(resource);
-        lane = lane == null ? held.lanes.get(resource) : lane;
+        lane = lane == null ? holding.lanes.get(resource) : lane;
         return lane == null ? idle.lanes.get(resource) : lane;
     }
 
@@ -138,7 +138,7 @@ final class Lanes {
         List<Lane> touched = new ArrayList<>();
         synchronized (this) {
             touched.addAll(used.values());
-            touched.addAll(held.lanes.values());
+            touched.addAll(holding.lanes.values());
         }
         touched.forEach(lane -> lane.gone(id, wasOwn));
     }
