@@ -430,7 +430,7 @@ public final class Grant implements Claim.Attachment {
             cohort.spare = block;
         } else {
             tokenCursor = block.first() - 1;
-            blockLeft = (int) block.size();
+            blockLeft = Math.toIntExact(block.size());
             if (cohort != null) {
                 // All tokens of an unused spare block are below these.
                 cohort.spare = null;
@@ -459,7 +459,7 @@ public final class Grant implements Claim.Attachment {
             TokenBlock block = cohort.spare;
             cohort.spare = null;
             tokenCursor = block.first() - 1;
-            blockLeft = (int) block.size();
+            blockLeft = Math.toIntExact(block.size());
         }
         if (blockLeft == 0) {
             return 0;
