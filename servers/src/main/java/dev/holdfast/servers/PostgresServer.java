@@ -68,6 +68,8 @@ public final class PostgresServer extends LocalSqlServer {
             options.put("listen_addresses", "127.0.0.1");
             options.put("unix_socket_directories", "");
             options.put("max_connections", "200");
+            // In the data directory: a killed server would leave it in /dev/shm.
+            options.put("dynamic_shared_memory_type", "mmap");
             forSpeed("fsync", "off");
             forSpeed("shared_buffers", "32MB");
             asItComesIfWanted();
