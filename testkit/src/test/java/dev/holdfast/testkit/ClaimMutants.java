@@ -54,7 +54,7 @@ final class ClaimMutants {
                                 "MemorySession session = state.liveSession(command.session());\n        if (session == null) {\n            return new Reply.SessionEnded();\n        }\n        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        session.epoch",
                                 "MemorySession session = state.revived(command.session());\n        if (session == null) {\n            return new Reply.SessionEnded();\n        }\n        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        session.epoch"),
                 Mutant.of("closing a session leaves its waiting claims in the queue", "S5")
-                        .andSo("K8", "L4")
+                        .andSo("K8", "L4", "V9")
                         .inExecutor("            state.end(session);\n", """
                                 var waiting = session.claims.stream().filter(claim -> claim.tokens == null).toList();
                                 session.claims.removeAll(waiting);
@@ -93,7 +93,7 @@ final class ClaimMutants {
                         .andSo("A2", "A6", "I7", "R4")
                         .inResource("heldWeight + weight <= capacity", "(int) (heldWeight + weight) <= capacity"),
                 Mutant.of("the queue is served last in, first out", "A4")
-                        .andSo("A2", "A5", "A6", "I1", "I6", "I7", "I8", "R4", "W2", "W5", "W7")
+                        .andSo("A2", "A5", "A6", "I1", "I6", "I7", "I8", "R4", "V10", "W2", "W5", "W7")
                         .inState(
                                 "MemoryClaim head = resource.queue.values().iterator().next();",
                                 "MemoryClaim head = List.copyOf(resource.queue.values()).get(resource.queue.size() - 1);"),

@@ -65,7 +65,7 @@ final class ViewMutants {
     private static List<Mutant> views() {
         return List.of(
                 Mutant.of("an inspection leaves out what does not fit the page", "V1")
-                        .andSo("B7")
+                        .andSo("B7", "V9")
                         .inReports(
                                 "more ? Optional.of(page.get(page.size() - 1).name.value()) : Optional.empty()",
                                 "more ? Optional.of(found.get(page.size()).name.value()) : Optional.empty()")

@@ -1016,11 +1016,14 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     /** The claim or grant of this identity; null if it is not here. */
     @Nullable
     Claim claimOf(ClaimRef ref) {
-        return decide(deferred -> {
+        lock();
+        try {
             Claim found = claims().find(ref);
             tidy();
             return found;
-        });
+        } finally {
+            unlock();
+        }
     }
 
     /** The number of live holds. */

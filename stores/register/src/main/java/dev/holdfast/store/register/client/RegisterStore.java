@@ -128,17 +128,15 @@ public final class RegisterStore implements LockStore {
         long number = numbers.incrementAndGet();
         underWay.put(number, future);
         boolean mayBlock = traits.has(Feature.CALLER_RUNS) && caller.unlessVirtual() == CallerMode.BLOCKING;
-        CompletionStage<Reply> executed = mayBlock && command instanceof Command.OnResource call
-                ? context.submit(call.resource(), LaneCall.of(call, timeout))
-                : command.accept(router);
-        var unused = executed.whenComplete((reply, failure) -> {
-            underWay.remove(number);
-            if (failure != null) {
-                future.completeExceptionally(RegisterFailures.of(failure));
-            } else {
-                future.complete(reply);
-            }
-        });
+        var unused = command.accept(mayBlock ? router.blockingFor(timeout) : router)
+                .whenComplete((reply, failure) -> {
+                    underWay.remove(number);
+                    if (failure != null) {
+                        future.completeExceptionally(RegisterFailures.of(failure));
+                    } else {
+                        future.complete(reply);
+                    }
+                });
         if (isClosed) {
             future.completeExceptionally(RegisterFailures.closed(Effect.UNKNOWN));
         }
@@ -169,12 +167,22 @@ public final class RegisterStore implements LockStore {
         }
     }
 
-    /** Passes each command to the part that executes it. */
-    private record Router(Context context, SessionCommands sessions, Reports reports, Sweeper sweeper)
+    /**
+     * Passes each command to the part that executes it.
+     *
+     * @param mayBlockFor how long the calling thread may block; zero if it must not
+     */
+    private record Router(
+            Context context, SessionCommands sessions, Reports reports, Sweeper sweeper, Duration mayBlockFor)
             implements CommandHandler.PerResource<CompletionStage<Reply>, RuntimeException> {
 
         Router(Context context, Sweeper sweeper) {
-            this(context, new SessionCommands(context), new Reports(context), sweeper);
+            this(context, new SessionCommands(context), new Reports(context), sweeper, Duration.ZERO);
+        }
+
+        /** The same for a thread that waits for the reply. */
+        Router blockingFor(Duration time) {
+            return new Router(context, sessions, reports, sweeper, time);
         }
 
         @Override
@@ -205,7 +213,7 @@ public final class RegisterStore implements LockStore {
 
         @Override
         public CompletionStage<Reply> onResource(Command.OnResource command) {
-            return context.submit(command.resource(), LaneCall.of(command, Duration.ZERO));
+            return context.submit(command.resource(), LaneCall.of(command, mayBlockFor));
         }
 
         @Override
