@@ -529,7 +529,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                 boolean isExclusive = !request.isShare() || queue.hasBefore(request, before -> !before.isShare());
                 for (Grant grant = grants.first(); grant != null; grant = grant.next) {
                     for (LocalHold hold : grant.holds()) {
-                        if (hold.isLastingAndOwned() && (isExclusive || !hold.isShare())) {
+                        if (isExclusive || !hold.isShare()) {
                             blockers.add(new Blocker(hold, request.isShare() && hold.isShare()));
                         }
                     }
@@ -538,6 +538,8 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         } finally {
             unlock();
         }
+        // Not under the lock: this ends a hold that is found to have expired.
+        blockers.removeIf(blocker -> !blocker.hold().isLastingAndOwned());
         return blockers;
     }
 
@@ -715,6 +717,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                 leaveRoomLater(grant, deferred);
             }
             serveQueue(deferred);
+            tidy();
         });
     }
 
@@ -768,6 +771,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                 leaveRoomLater(grant, deferred);
             }
         }
+        tidy();
     }
 
     /** Withdraws the main claim later, if no request needs it then. */

@@ -82,7 +82,7 @@ class TableNamesTest {
             }
             assertThat(tables(url, schema, isMaria))
                     .containsExactlyInAnyOrderElementsOf(
-                            Stream.of("meta", "session", "resource", "claim", "latch", "count", "show")
+                            Stream.of("meta", "session", "resource", "claim", "latch", "count", "annotation", "show")
                                     .map(prefix::concat)
                                     .toList());
         } finally {

@@ -92,8 +92,8 @@ final class Round {
     /** The thread that may block for a write, while it runs the round; null if there is none. */
     private volatile @Nullable Thread caller;
 
-    /** How long it may block. */
-    private Duration mayBlockFor = Duration.ZERO;
+    /** Until when it may block. */
+    private long blockUntil;
 
     Round(Context context, Lane lane, List<LaneCall> calls) {
         this.context = context;
@@ -120,11 +120,11 @@ final class Round {
     /**
      * Runs the round; the future completes when it has ended, never exceptionally.
      *
-     * @param mayBlockFor how long this thread may block for the write, unless the round waits for something else first;
+     * @param mayBlockFor how long this thread may block for writes, unless the round waits for something else first;
      *     zero if it must not block
      */
     CompletableFuture<Void> run(Duration mayBlockFor) {
-        this.mayBlockFor = mayBlockFor;
+        this.blockUntil = context.now() + mayBlockFor.toNanos();
         this.caller = mayBlockFor.isZero() ? null : Thread.currentThread();
         attempt();
         // What is left runs on threads of the store, perhaps already.
@@ -299,8 +299,10 @@ final class Round {
     private void write(RegisterRecord record, Step step, List<Answer> answers) {
         ConditionalWrite write = step.write(NoticeDelivery.mail(context, facts, step));
         long sentAt = context.now();
-        boolean mayBlock = Thread.currentThread().equals(caller);
-        CompletionStage<WriteResult> sent = mayBlock ? adapter.write(write, mayBlockFor) : adapter.write(write);
+        long time = blockUntil - sentAt;
+        boolean mayBlock = time > 0 && Thread.currentThread().equals(caller);
+        CompletionStage<WriteResult> sent =
+                mayBlock ? adapter.write(write, Duration.ofNanos(time)) : adapter.write(write);
         CompletionStage<?> left = queries.remaining();
         var unused = sent.whenComplete((result, failure) -> {
             if (failure != null) {

@@ -61,7 +61,17 @@ final class AnnotationNodes {
     /** Only this client writes the node, and one annotation at a time, so only the session's end can prevent it. */
     private CompletableFuture<Boolean> write(ClaimRef claim, Op operation) {
         return requests.multi(List.of(Op.check(layout.session(claim.session()), -1), operation))
-                .thenApply(Optional::isPresent);
+                .thenCompose(done -> {
+                    // The grant may have ended meanwhile, and its node been deleted before this one was there.
+                    return done.isPresent() && !isWritten(claim)
+                            ? requests.delete(layout.annotation(claim)).thenApply(deleted -> true)
+                            : CompletableFuture.completedFuture(done.isPresent());
+                });
+    }
+
+    private boolean isWritten(ClaimRef claim) {
+        Set<ClaimRef> claims = written.get(claim.session());
+        return claims != null && claims.contains(claim);
     }
 
     private CompletableFuture<Boolean> parents(SessionId session) {
