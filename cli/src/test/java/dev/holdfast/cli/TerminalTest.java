@@ -14,11 +14,16 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Ctrl-C at a terminal, which {@code script} plays: it reaches the command and its wrapper alike. */
+/** Ctrl-C and other signals at a terminal, which {@code script} plays. */
 class TerminalTest {
 
     private static final int CTRL_C = 3;
+
+    /** Shows the cursor and goes back to the screen that was there before. */
+    private static final String OWN_SCREEN = "\u001b[?25h\u001b[?1049l";
 
     /** On a starved machine the two presses of a pair may lie more than a second apart, and are none then. */
     private static final int MOST_PAIRS = 5;
@@ -78,10 +83,35 @@ class TerminalTest {
         }
     }
 
+    @Test
+    void ctrlCEndsTopAndBringsTheScreenBack() {
+        try (CliProcess terminal = startAtTerminal("top")) {
+            CliProcess.until("top draws", () -> terminal.out().contains("q quit"));
+            press(terminal);
+            assertThat(terminal.exitCode()).isZero();
+            assertThat(terminal.out()).endsWith(OWN_SCREEN);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "HUP", "INT"})
+    void aSignalEndsTopAndBringsTheScreenBack(String signal) {
+        try (CliProcess terminal = startAtTerminal("top")) {
+            CliProcess.until("top draws", () -> terminal.out().contains("q quit"));
+            CliProcess.signal(Long.parseLong(CliProcess.untilWritten(place.file("pid"))), signal);
+            assertThat(terminal.exitCode()).isNotZero();
+            assertThat(terminal.out()).endsWith(OWN_SCREEN);
+        }
+    }
+
     private CliProcess startAtTerminal(Path script) {
-        StringBuilder line = new StringBuilder("exec");
+        return startAtTerminal("run x -- " + script);
+    }
+
+    private CliProcess startAtTerminal(String arguments) {
+        StringBuilder line = new StringBuilder("echo $$ > pid; exec");
         CliProcess.java().forEach(word -> line.append(" '").append(word).append('\''));
-        line.append(" run x -- ").append(script);
+        line.append(' ').append(arguments);
         return place.startProgram(
                 ProcessBuilder.Redirect.PIPE, List.of("/usr/bin/script", "-qec", line.toString(), "/dev/null"));
     }

@@ -14,9 +14,6 @@ public final class TopCommand {
 
     private static final long INTERVAL_MILLIS = 1_000;
 
-    // The other screen, so that the terminal is as before afterwards; no cursor; titles in reverse.
-    private static final String BEGIN = "\u001b[?1049h\u001b[?25l";
-    private static final String END = "\u001b[?25h\u001b[?1049l";
     private static final String HOME = "\u001b[H";
     private static final String REST_OF_LINE = "\u001b[K";
     private static final String REST_OF_SCREEN = "\u001b[J";
@@ -65,18 +62,13 @@ public final class TopCommand {
 
     private void follow(LockConsole page) throws InterruptedException {
         TopState state = new TopState();
-        try (TopTerminal terminal = new TopTerminal()) {
-            console.printText(BEGIN);
-            try {
-                while (!state.hasEnded() && console.isPrinted()) {
-                    TopTerminal.Size size = terminal.size();
-                    TopScreen screen = new TopScreen(size.width(), size.height());
-                    StoreSummary summary = page.summary(state.parameters(screen.rows()));
-                    console.printText(frame(screen.draw(title(), summary, state)));
-                    await(terminal, state, screen, summary.total());
-                }
-            } finally {
-                console.printText(END);
+        try (TopTerminal terminal = new TopTerminal(console)) {
+            while (!state.hasEnded() && console.isPrinted()) {
+                TopTerminal.Size size = terminal.size();
+                TopScreen screen = new TopScreen(size.width(), size.height());
+                StoreSummary summary = page.summary(state.parameters(screen.rows()));
+                terminal.print(frame(screen.draw(title(), summary, state)));
+                await(terminal, state, screen, summary.total());
             }
         }
     }

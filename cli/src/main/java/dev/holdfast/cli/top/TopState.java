@@ -17,6 +17,12 @@ final class TopState {
     static final int PAGE_DOWN = 0x110004;
     static final int ESCAPE = 27;
 
+    /** The end of the input: the terminal was closed. */
+    static final int END = 0x110005;
+
+    private static final int CTRL_C = 3;
+    private static final int CTRL_D = 4;
+
     private static final int DELETE = 127;
     private static final int BACKSPACE = 8;
     private static final int ENTER = 10;
@@ -54,13 +60,17 @@ final class TopState {
 
     /** Acts on a key. */
     void key(int key, int pageSize, int total) {
+        if (key == END || key == CTRL_C) {
+            hasEnded = true;
+            return;
+        }
         if (isTyping) {
             type(key);
             return;
         }
         isHelpShown = key == '?' && !isHelpShown;
         switch (key) {
-            case 'q', 'Q', 3, 4 -> hasEnded = true;
+            case 'q', 'Q', CTRL_D -> hasEnded = true;
             case 's' -> sortBy(1);
             case 'S' -> sortBy(-1);
             case 'r' -> descending = !descending;
@@ -89,8 +99,6 @@ final class TopState {
         } else if (key == ESCAPE) {
             isTyping = false;
             filter = "";
-        } else if (key == 3) {
-            hasEnded = true;
         } else if (key == DELETE || key == BACKSPACE) {
             filter = filter.isEmpty() ? "" : filter.substring(0, filter.offsetByCodePoints(filter.length(), -1));
         } else if (key >= ' ' && key < UP && filter.length() < MAX_FILTER) {

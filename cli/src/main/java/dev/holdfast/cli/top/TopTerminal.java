@@ -1,6 +1,8 @@
 package dev.holdfast.cli.top;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.cli.console.CliException;
+import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.console.ExitCode;
 import java.io.File;
 import java.io.IOException;
@@ -15,32 +17,44 @@ import org.jspecify.annotations.Nullable;
 import sun.misc.Signal;
 
 /**
- * The terminal of this process, set to report each key at once and not to echo it; {@link #close} restores it. Uses
- * {@code stty}, since Java has no way to do so.
+ * The terminal of this process, with another screen than the shell's, set to report each key at once and not to echo
+ * it. {@link #close} or the end of the process restores it. Uses {@code stty}, since Java has no way to do so.
  */
 final class TopTerminal implements AutoCloseable {
 
     private static final File TTY = new File("/dev/tty");
     private static final int MAX_KEYS = 100;
 
+    // The other screen, so that the terminal is as before afterwards; no cursor.
+    private static final String BEGIN = "\u001b[?1049h\u001b[?25l";
+    private static final String END = "\u001b[?25h\u001b[?1049l";
+
     /** The size of a terminal. */
     record Size(int width, int height) {}
 
+    private final Console console;
     private final String settings;
     private final Thread restorer = new Thread(this::restore, "holdfast-terminal");
     private final BlockingQueue<Integer> keys = new LinkedBlockingQueue<>(MAX_KEYS);
     private volatile boolean resized = true;
     private Size size = new Size(80, 24);
 
+    /** By whoever comes first: a signal runs the hook while the command still draws. */
+    @GuardedBy("this")
+    private boolean restored;
+
     /**
      * Takes over the terminal.
      *
      * @throws CliException if this process has none
      */
-    TopTerminal() {
+    TopTerminal(Console console) {
+        this.console = console;
         settings = stty("-g");
         Runtime.getRuntime().addShutdownHook(restorer);
-        var unused = stty("-icanon", "-echo", "min", "1", "time", "0");
+        print(BEGIN);
+        // Without signals from keys: Ctrl-C is a key like q, and nothing can stop this process on the other screen.
+        var unused = stty("-icanon", "-echo", "-isig", "min", "1", "time", "0");
         var unusedHandler = Signal.handle(new Signal("WINCH"), signal -> resized = true);
         Thread reader = new Thread(this::read, "holdfast-keys");
         reader.setDaemon(true);
@@ -89,7 +103,7 @@ final class TopTerminal implements AutoCloseable {
             for (int key = input.next(); key >= 0; key = input.next()) {
                 keys.put(key);
             }
-            keys.put((int) 'q'); // the terminal was closed
+            keys.put(TopState.END);
         } catch (IOException | InterruptedException e) {
             // The terminal was closed, or the command ends.
         }
@@ -101,7 +115,16 @@ final class TopTerminal implements AutoCloseable {
         return keys.poll(millis, TimeUnit.MILLISECONDS);
     }
 
-    private void restore() {
+    /** Prints text as it is, unless the terminal is restored. */
+    synchronized void print(String text) {
+        if (!restored) {
+            console.printText(text);
+        }
+    }
+
+    private synchronized void restore() {
+        print(END);
+        restored = true;
         try {
             var unused = stty(settings);
         } catch (CliException e) {

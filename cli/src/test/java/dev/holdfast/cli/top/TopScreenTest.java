@@ -121,10 +121,21 @@ class TopScreenTest {
         assertThat(after("/q\r\u001b").parameters(20)).containsEntry("q", "");
         assertThat(after("/q").hasEnded()).isFalse();
         assertThat(after("q").hasEnded()).isTrue();
+        assertThat(after("/q\u0003").hasEnded()).isTrue();
         assertThat(after("p").isPaused()).isTrue();
         assertThat(after("p ").isPaused()).isFalse();
         assertThat(after("?").isHelpShown()).isTrue();
         assertThat(after("?x").isHelpShown()).isFalse();
+    }
+
+    @Test
+    @DisplayName("ends with its input, also while a filter is being typed")
+    void endOfInput() {
+        for (String keys : List.of("", "/ab", "p")) {
+            TopState state = after(keys);
+            state.key(TopState.END, 20, 100);
+            assertThat(state.hasEnded()).isTrue();
+        }
     }
 
     @Test
