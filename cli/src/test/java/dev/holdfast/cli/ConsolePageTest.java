@@ -197,6 +197,7 @@ class ConsolePageTest {
     @CsvSource({
         "redis://app:secret@redis.example.com:6379/2?tls=true, redis.example.com:6379/2",
         "postgresql://locks@db-1/shop?passwordFile=/etc/p, db-1/shop",
+        "redis://app:se/cr@et@redis.example.com:6379/2, redis.example.com:6379/2",
         "etcd://etcd-1:2379, etcd-1:2379",
         "memory:x, x"
     })

@@ -122,14 +122,14 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
         if (isFile()) {
             return file().toString();
         }
-        String rest = uri.rest();
-        if (rest.startsWith("(")) {
-            return rest.split(",", -1).length + " members";
+        if (uri.rest().startsWith("(")) {
+            return uri.rest().split(",", -1).length + " members";
         }
-        String address = rest.startsWith("//") ? rest.substring(2) : rest;
-        int path = address.indexOf('/');
-        int user = address.lastIndexOf('@', path < 0 ? address.length() : path);
-        return address.substring(user + 1);
+        // What comes before an at sign is masked already, as a whole: a password may contain slashes.
+        String shown = new StoreUri(uri.scheme(), uri.rest(), Map.of()).toString();
+        String address = shown.substring(uri.scheme().length() + 1);
+        address = address.startsWith("//") ? address.substring(2) : address;
+        return address.startsWith(MASK + "@") ? address.substring(MASK.length() + 1) : address;
     }
 
     /** Whether no other process can reach the store. */
