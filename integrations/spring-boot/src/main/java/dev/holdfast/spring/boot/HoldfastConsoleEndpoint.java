@@ -4,6 +4,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.console.ConsoleAnswer;
 import dev.holdfast.console.LockConsole;
 import dev.holdfast.console.PageFile;
+import dev.holdfast.spi.ResourceName;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -175,7 +176,7 @@ public final class HoldfastConsoleEndpoint implements AutoCloseable {
                     .prefix(holdfast.namePrefix())
                     .version(version())
                     .readOnly(readOnly)
-                    .audit(LOG::info)
+                    .audit(line -> LOG.info(ResourceName.printable(line)))
                     .build();
         });
     }
