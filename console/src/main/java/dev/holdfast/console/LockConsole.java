@@ -286,11 +286,19 @@ public final class LockConsole implements AutoCloseable {
 
     private ConsoleAnswer release(String who, String name, long token) {
         String line = "forced release of " + name + ", token " + token + ", by " + who + ": ";
+        Optional<LockAdmin> opened;
         try {
-            LockAdmin admin = store.get().orElse(null);
-            if (admin == null) {
-                return ended(Optional.empty());
-            }
+            opened = store.get();
+        } catch (RuntimeException e) {
+            audit.accept(line + "not sent, " + e.getMessage());
+            return ConsoleAnswer.problem(
+                    503, "store-closed", "Nothing was changed", "The store could not be opened: " + e.getMessage());
+        }
+        return opened.map(admin -> release(admin, name, token, line)).orElseGet(() -> ended(Optional.empty()));
+    }
+
+    private ConsoleAnswer release(LockAdmin admin, String name, long token, String line) {
+        try {
             seen.force(name, token);
             boolean released = admin.forceRelease(prefix + name, token);
             audit.accept(line + (released ? "released" : "the hold had ended"));

@@ -244,6 +244,21 @@ class LockConsoleTest {
         assertThat(audited).singleElement().asString().contains("outcome unknown");
     }
 
+    @Test
+    @DisplayName("says that a release has changed nothing if the store could not even be opened")
+    void releaseWithoutStore() {
+        try (LockConsole closed = LockConsole.builder(() -> {
+                    throw new IllegalStateException("connection refused");
+                })
+                .audit(audited::add)
+                .build()) {
+            ConsoleAnswer answer = closed.release("tester", RELEASE);
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(answer.text()).contains("\"title\":\"Nothing was changed\"", "connection refused");
+        }
+        assertThat(audited).containsExactly("forced release of a, token 5, by tester: not sent, connection refused");
+    }
+
     @ParameterizedTest
     @DisplayName("refuses a release without a name, or with a token that can't be")
     @CsvSource({"'', 5", "a, ''", "a, -5", "a, 0", "a, x", "a, 9223372036854775808"})

@@ -178,7 +178,7 @@ async function force() {
     const answer = await post('api/release', { name: lock.name, token: holder.token }), body = await answer.json();
     if (answer.ok && body.released) own.result = { status: 200, title: 'Released', text: html`Token ${token} has ended. ${body.next ? html`<b>${who(body.next.label)}</b> holds <span class="m">${safe(lock.name)}</span> now, under token <span class="m">${body.next.token}</span>.` : 'No claim waits, so the lock is free.'} <b>${who(holder.label)}</b> is notified; its code continues until it checks.` };
     else if (answer.status === 409) own.result = { status: 409, title: 'Nothing was changed', text: html`The hold with token ${token} had already ended.${body.holder ? html` <b>${who(body.holder.label)}</b> holds the lock now, under token <span class="m">${body.holder.token}</span>.` : ''} Look again before you release that one.` };
-    else if (answer.status === 503) own.result = { status: 503, title: 'Outcome unknown', text: html`${safe(body.detail || '')} The hold may have ended or not. It is safe to try again: this can end only token ${token}.` };
+    else if (answer.status === 503 && body.type === 'store-away') own.result = { status: 503, title: 'Outcome unknown', text: html`${safe(body.detail || '')} The hold may have ended or not. It is safe to try again: this can end only token ${token}.` };
     else own.result = { status: answer.status, title: 'Nothing was changed', text: safe(body.detail || body.title || 'The server refused the request.') };
   } catch {
     own.result = { status: 0, title: 'Outcome unknown', text: html`The console did not answer. The hold may have ended or not. It is safe to try again: this can end only token ${token}.` };
