@@ -160,12 +160,8 @@ public final class LockConsole implements AutoCloseable {
         try {
             query = new ViewQuery(parameters);
             String name = query.text("name", "");
-            if (name.isEmpty()) {
-                poller.view();
-            } else {
-                poller.view(checkedName(name));
-            }
-            seen.awaitFirst(FIRST_POLL);
+            long before = name.isEmpty() ? poller.view() : poller.view(checkedName(name));
+            seen.awaitFirst(before, FIRST_POLL);
             return cached(path, query, name);
         } catch (IllegalArgumentException e) {
             return badRequest(e);
@@ -361,8 +357,7 @@ public final class LockConsole implements AutoCloseable {
      */
     public StoreSummary summary(Map<String, String> parameters) throws InterruptedException {
         LockTable.Request request = LockTable.Request.of(new ViewQuery(parameters));
-        poller.view();
-        seen.awaitFirst(FIRST_POLL);
+        seen.awaitFirst(poller.view(), FIRST_POLL);
         return seen.read(() -> new Views(seen, clock.instant()).summary(request));
     }
 

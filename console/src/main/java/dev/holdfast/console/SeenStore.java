@@ -98,7 +98,6 @@ final class SeenStore {
         }
         damaged.addAll(unreadable);
         for (LockInfo info : page) {
-            swept.add(info.name());
             update(info, now);
         }
         if (isLast) {
@@ -137,6 +136,8 @@ final class SeenStore {
 
     @GuardedBy("this")
     private void update(LockInfo info, Instant now) {
+        // However a name was read, it exists: the walk over all names may have passed its place before it was created.
+        swept.add(info.name());
         SeenLock lock = locks.get(info.name());
         if (lock != null) {
             lock.update(info, now).forEach(hold -> addLoss(info.name(), hold));
@@ -248,10 +249,10 @@ final class SeenStore {
         return sequence;
     }
 
-    /** Waits until all names were read once, or the store has failed. */
-    synchronized void awaitFirst(Duration atMost) throws InterruptedException {
+    /** Waits for a state that is newer than one, until all names were read once or the store has failed. */
+    synchronized void awaitFirst(long after, Duration atMost) throws InterruptedException {
         long deadline = System.nanoTime() + atMost.toNanos();
-        while (!complete && awaySince == null) {
+        while (sequence <= after || (!complete && awaySince == null)) {
             long millis = (deadline - System.nanoTime()) / 1_000_000;
             if (millis <= 0) {
                 return;

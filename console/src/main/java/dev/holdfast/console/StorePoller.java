@@ -53,6 +53,10 @@ final class StorePoller {
     @GuardedBy("this")
     private @Nullable Thread thread;
 
+    /** The state from before the polls for the present viewers, perhaps an old one. */
+    @GuardedBy("this")
+    private long sequenceBefore;
+
     @GuardedBy("this")
     private boolean closed;
 
@@ -63,7 +67,7 @@ final class StorePoller {
     private @Nullable LockQuery nextWaited;
     private boolean manyPages;
     private boolean waitedIsNext;
-    private boolean nameIsNext;
+    private boolean nameWasRead;
     private int failures;
 
     StorePoller(Supplier<Optional<LockAdmin>> store, String prefix, SeenStore seen, Clock clock) {
@@ -73,22 +77,31 @@ final class StorePoller {
         this.clock = clock;
     }
 
-    /** A viewer asks for something: polls for some more time. */
-    synchronized void view() {
+    /**
+     * A viewer asks for something: polls for some more time.
+     *
+     * @return the number of the last state from before these polls; only greater ones are up to date
+     */
+    @CanIgnoreReturnValue
+    synchronized long view() {
         viewedAt = clock.instant();
         if (thread == null && !closed) {
-            thread = new Thread(this::run, "holdfast-console");
-            thread.setDaemon(true);
-            thread.start();
+            sequenceBefore = seen.sequence();
+            Thread starting = new Thread(this::run, "holdfast-console");
+            starting.setDaemon(true);
+            starting.start();
+            thread = starting; // only now: the system may refuse to start one
         }
+        return sequenceBefore;
     }
 
-    /** A viewer has a lock on its screen. */
-    synchronized void view(String name) {
+    /** As {@link #view()}, of a viewer that has a lock on its screen. */
+    @CanIgnoreReturnValue
+    synchronized long view(String name) {
         if (openNames.size() < MAX_OPEN_NAMES || openNames.containsKey(name)) {
             openNames.put(name, clock.instant().plus(VIEWER_STAYS));
         }
-        view();
+        return view();
     }
 
     synchronized void close() {
@@ -101,10 +114,21 @@ final class StorePoller {
     }
 
     private void run() {
-        while (isViewed()) {
-            long began = System.nanoTime();
-            Duration pause = poll();
-            pauseUntil(began + pause.toNanos());
+        try {
+            while (isViewed()) {
+                long began = System.nanoTime();
+                Duration pause = poll();
+                pauseUntil(began + pause.toNanos());
+            }
+        } finally {
+            ended();
+        }
+    }
+
+    /** The next viewer needs another thread, unless one has started since this one saw that there is no viewer. */
+    private synchronized void ended() {
+        if (thread == Thread.currentThread()) {
+            thread = null;
         }
     }
 
@@ -145,7 +169,8 @@ final class StorePoller {
             failures = 0;
             seen.answered(Duration.ofNanos(System.nanoTime() - began), clock.instant());
             return INTERVAL;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+            // A driver that lacks a class, or a page that is too large just now, may be all right at the next try.
             Duration pause = RETRIES.get(Math.min(failures++, RETRIES.size() - 1));
             next = null;
             nextWaited = null;
@@ -154,7 +179,7 @@ final class StorePoller {
         }
     }
 
-    private static String reason(RuntimeException failure) {
+    private static String reason(Throwable failure) {
         String message = failure.getMessage();
         return message == null ? failure.getClass().getSimpleName() : message;
     }
@@ -165,8 +190,8 @@ final class StorePoller {
             readWaited(admin);
             return;
         }
-        nameIsNext = manyPages && !nameIsNext;
-        String name = nameIsNext ? nextName() : null;
+        String name = manyPages && !nameWasRead ? nextName() : null;
+        nameWasRead = name != null;
         if (name == null) {
             readPage(admin);
         } else {

@@ -316,6 +316,20 @@ class LockConsoleTest {
     }
 
     @Test
+    @DisplayName("shows a fresh state to the first viewer after a time without any")
+    void viewedAgain() {
+        store.put(mutex("a", List.of(holder("p", 5, TTL)), List.of()));
+        assertThat(get("api/locks")).contains("\"label\":\"p\"");
+        clock.advance(StorePoller.VIEWER_STAYS.plusMillis(1));
+        Instant deadline = Instant.now().plusSeconds(20);
+        while (console.isPolling() && Instant.now().isBefore(deadline)) {
+            Thread.onSpinWait();
+        }
+        store.put(mutex("a", List.of(holder("q", 6, TTL)), List.of()));
+        assertThat(get("api/locks")).contains("\"label\":\"q\"");
+    }
+
+    @Test
     @DisplayName("shares one answer among the viewers of a view")
     void shared() {
         store.put(mutex("a", List.of(), List.of()));

@@ -21,7 +21,7 @@ public final class ScriptedAdmin {
     /** What it was asked, in order. */
     final List<String> requests = new CopyOnWriteArrayList<>();
 
-    volatile RuntimeException failure;
+    volatile Throwable failure;
     volatile int pageSize = 1_000;
     private final LockAdmin admin = (LockAdmin) Proxy.newProxyInstance(
             LockAdmin.class.getClassLoader(),
@@ -43,7 +43,7 @@ public final class ScriptedAdmin {
         locks.put(info.name(), info);
     }
 
-    private Object answer(String method, Object[] arguments) {
+    private Object answer(String method, Object[] arguments) throws Throwable {
         if (failure != null) {
             requests.add("failed");
             throw failure;

@@ -110,6 +110,54 @@ class StorePollerTest {
     }
 
     @Test
+    @DisplayName("keep a name that was created behind the walk and read since")
+    void keepsNamesBehindTheWalk() {
+        store.pageSize = 1;
+        store.put(Records.mutex("b", List.of(), List.of()));
+        store.put(Records.mutex("c", List.of(), List.of()));
+        poller.close(); // no thread: this test makes the requests
+        poll("page after b");
+        store.put(Records.mutex("a", List.of(Records.holder("p", 1, Records.TTL)), List.of()));
+        poller.view("a");
+        poll("inspect a");
+        poll("page after c");
+        assertThat(seen.lock("a")).satisfies(lock -> {
+            assertThat(lock.info().isHeld()).isTrue();
+            assertThat(lock.ended()).isEmpty();
+        });
+    }
+
+    @Test
+    @DisplayName("go on after a driver lacked a class or memory was short")
+    void survivesErrors() {
+        store.failure = new NoClassDefFoundError("org/example/Driver");
+        assertThat(poller.poll()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(seen.problem()).isEqualTo("org/example/Driver");
+        store.failure = new OutOfMemoryError("Java heap space");
+        assertThat(poller.poll()).isEqualTo(Duration.ofSeconds(2));
+        store.failure = null;
+        assertThat(poller.poll()).isEqualTo(StorePoller.INTERVAL);
+    }
+
+    @Test
+    @DisplayName("begin again after whatever ended them")
+    void restarts() {
+        store.failure = new AssertionError("a defect that this test provokes");
+        Thread.UncaughtExceptionHandler handler = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {});
+        try {
+            poller.view();
+            Instant deadline = Instant.now().plusSeconds(20);
+            while (poller.isPolling() && Instant.now().isBefore(deadline)) {
+                Thread.onSpinWait();
+            }
+            assertThat(poller.isPolling()).isFalse();
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(handler);
+        }
+    }
+
+    @Test
     @DisplayName("back off from a store that doesn't answer, and recover")
     void failure() {
         poller.poll();
@@ -129,7 +177,7 @@ class StorePollerTest {
     void onlyWithViewers() throws InterruptedException {
         assertThat(poller.isPolling()).isFalse();
         poller.view();
-        seen.awaitFirst(Duration.ofSeconds(20));
+        seen.awaitFirst(-1, Duration.ofSeconds(20));
         assertThat(store.requests).isNotEmpty();
         clock.advance(StorePoller.VIEWER_STAYS.plusMillis(1));
         Instant deadline = Instant.now().plusSeconds(20);
