@@ -45,7 +45,7 @@ final class RequestCheck {
                             + " --proxy-host.");
         }
         return switch (method) {
-            case "GET", "HEAD" -> Optional.empty();
+            case "GET", "HEAD" -> refuseGet(uri, headers);
             case "POST" -> refusePost(host.toLowerCase(Locale.ROOT), headers);
             default -> refusal(405, "method", "Only GET and POST are answered.");
         };
@@ -53,6 +53,15 @@ final class RequestCheck {
 
     private boolean isKnown(String host) {
         return local.contains(host) || proxied.contains(host);
+    }
+
+    /** Data is for the page and for whoever types its address; the page itself may be linked to. */
+    private static Optional<ConsoleAnswer> refuseGet(String uri, Headers headers) {
+        String site = headers.getFirst("Sec-Fetch-Site");
+        boolean isOther = site != null && !site.equals("same-origin") && !site.equals("none");
+        return uri.startsWith("/api/") && isOther
+                ? refusal(403, "other-origin", "The request comes from another page.")
+                : Optional.empty();
     }
 
     private Optional<ConsoleAnswer> refusePost(String host, Headers headers) {

@@ -272,6 +272,15 @@ class ConsoleServerTest {
         assertThat(store.requests()).noneMatch(request -> request.startsWith("release"));
     }
 
+    @ParameterizedTest
+    @DisplayName("refuses data, not the page, to other sites")
+    @CsvSource({"cross-site, 403", "same-site, 403", "same-origin, 200", "none, 200"})
+    void otherSites(String site, int status) throws IOException {
+        String header = "Sec-Fetch-Site: " + site;
+        assertThat(status(get("/api/locks", cookie(), header))).isEqualTo(status);
+        assertThat(status(get("/", header))).isEqualTo(200);
+    }
+
     @Test
     @DisplayName("refuses forms and requests without an origin")
     void forms() throws IOException {
