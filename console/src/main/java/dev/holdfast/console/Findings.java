@@ -115,7 +115,7 @@ final class Findings {
                 + Words.duration(session.silence(now)) + ". ";
         List<String> parts = holds == 1
                 ? List.of(silence, session.holds().get(0), " ends in " + left + " unless it returns")
-                : List.of(silence + "Its " + holds + " locks end in " + left + " unless it returns");
+                : List.of(silence + "Its " + holds + " holds end in " + left + " unless it returns");
         all.add(new Finding(Kind.SILENT, now.minus(session.silence(now)), null, parts));
     }
 

@@ -39,14 +39,21 @@ final class SeenLease {
         if (!longest.isZero() && leaseLeft.compareTo(left) > 0) {
             extended = true;
         }
-        if (sessionTtl.multipliedBy(2).compareTo(leaseLeft.multipliedBy(3)) < 0
-                && leaseLeft.compareTo(sessionTtl) <= 0) {
+        longest = longest.compareTo(leaseLeft) > 0 ? longest : leaseLeft;
+        if (sessionTtl.multipliedBy(2).compareTo(leaseLeft.multipliedBy(3)) < 0 && longest.compareTo(sessionTtl) <= 0) {
             ofSession = true;
         }
         ttl = sessionTtl;
-        longest = longest.compareTo(leaseLeft) > 0 ? longest : leaseLeft;
         left = leaseLeft;
         readAt = now;
+    }
+
+    /** What one read shows of the lease of a session that only waits: it is always as long as the session's ttl. */
+    static SeenLease ofSession(Duration leaseLeft, Duration sessionTtl, Instant now) {
+        SeenLease lease = new SeenLease();
+        lease.read(leaseLeft, sessionTtl, now);
+        lease.ofSession = !sessionTtl.isZero() && leaseLeft.compareTo(sessionTtl) <= 0;
+        return lease;
     }
 
     /** How much is left at a time, if it is not renewed. */

@@ -55,7 +55,7 @@ final class SeenLock {
         info = first;
         readAt = now;
         heatMinute = now.getEpochSecond() / 60;
-        readClaims(first, now, List.of());
+        readClaims(first, now);
     }
 
     /**
@@ -83,7 +83,7 @@ final class SeenLock {
             }
         }
         endedNow.forEach(this::remember);
-        readClaims(next, now, endedNow);
+        readClaims(next, now);
         info = next;
         readAt = now;
         return endedNow;
@@ -95,6 +95,9 @@ final class SeenLock {
                 : open.lease.state() == SeenLease.State.DRAINING && open.lease.endsBy(now)
                         ? SeenHold.End.EXPIRED
                         : SeenHold.End.RELEASED;
+        if (end == SeenHold.End.FORCED) {
+            forced = null;
+        }
         return new SeenHold(holder.label(), open.token, open.from, now, open.waited, end, open.handOvers);
     }
 
@@ -105,7 +108,14 @@ final class SeenLock {
         ended.addLast(hold);
     }
 
-    private void readClaims(LockInfo next, Instant now, List<SeenHold> endedNow) {
+    /** Forgets the oldest holds beyond a number. */
+    void keepHolds(int most) {
+        while (ended.size() > most) {
+            ended.removeFirst();
+        }
+    }
+
+    private void readClaims(LockInfo next, Instant now) {
         for (LockInfo.Holder holder : next.holders()) {
             ClaimKey key = ClaimKey.of(holder);
             Open open = holds.get(key);
@@ -128,16 +138,13 @@ final class SeenLock {
             ClaimKey key = ClaimKey.of(waiter);
             waits.put(key, before.getOrDefault(key, now.minus(waiter.waited().orElse(Duration.ZERO))));
         }
-        if (!endedNow.isEmpty()) {
-            forced = null;
-        }
     }
 
     /** The hold with a token is about to be ended by this console; with 0, none is. */
     void force(long token) {
         forced = null;
         for (LockInfo.Holder holder : info.holders()) {
-            if (holder.token() == token) {
+            if (token != 0 && holder.token() == token) {
                 forced = ClaimKey.of(holder);
             }
         }

@@ -42,18 +42,20 @@ final class SeenSessions {
             return waits;
         }
 
-        /** Whether no lease of this session is renewed. */
+        /** Whether a lease of this session drains and none is renewed; those of a fixed length show nothing. */
         boolean isSilent() {
-            return !leases.isEmpty() && leases.stream().allMatch(lease -> lease.state() == SeenLease.State.DRAINING);
+            return has(SeenLease.State.DRAINING) && !has(SeenLease.State.RENEWED);
+        }
+
+        private boolean has(SeenLease.State state) {
+            return leases.stream().anyMatch(lease -> lease.state() == state);
         }
 
         /** The state of the lease that was renewed last. */
         SeenLease.State state() {
             return isSilent()
                     ? SeenLease.State.DRAINING
-                    : leases.stream().anyMatch(lease -> lease.state() == SeenLease.State.RENEWED)
-                            ? SeenLease.State.RENEWED
-                            : SeenLease.State.UNKNOWN;
+                    : has(SeenLease.State.RENEWED) ? SeenLease.State.RENEWED : SeenLease.State.UNKNOWN;
         }
 
         Duration silence(Instant now) {
@@ -96,9 +98,7 @@ final class SeenSessions {
                 Session session = sessions.computeIfAbsent(waiter.session(), id -> new Session(id, waiter.label()));
                 session.waits.add(lock.name());
                 if (!waiter.sessionTtl().isZero()) {
-                    SeenLease lease = new SeenLease();
-                    lease.read(waiter.leaseLeft(), waiter.sessionTtl(), lock.readAt());
-                    session.leases.add(lease);
+                    session.leases.add(SeenLease.ofSession(waiter.leaseLeft(), waiter.sessionTtl(), lock.readAt()));
                 }
             }
         }

@@ -71,6 +71,18 @@ class SeenLockTest {
     }
 
     @Test
+    @DisplayName("is a forced release by this console, also if another holder ends before")
+    void forcedAmongOthers() {
+        LockInfo.Holder p = holder("p", 5, TTL);
+        LockInfo.Holder q = holder("q", 6, TTL);
+        SeenLock lock = new SeenLock(mutex("a", List.of(p, q), List.of()), at(0));
+        lock.force(6);
+        assertThat(lock.update(mutex("a", List.of(q), List.of()), at(1)).get(0).end())
+                .isEqualTo(SeenHold.End.RELEASED);
+        assertThat(lock.update(FREE, at(2)).get(0).end()).isEqualTo(SeenHold.End.FORCED);
+    }
+
+    @Test
     @DisplayName("is nothing of an interval in which it was not read")
     void gap() {
         SeenLock lock = new SeenLock(mutex("a", List.of(holder("p", 5, left(1))), List.of(waiter("q", 7))), at(0));
@@ -115,6 +127,8 @@ class SeenLockTest {
             assertThat(lock.usual()).isEqualTo(i < 3 ? null : Duration.ofSeconds(4));
         }
         assertThat(lock.ended()).hasSize(SeenLock.MAX_HOLDS);
+        lock.keepHolds(5);
+        assertThat(lock.ended()).extracting(SeenHold::token).containsExactly(56L, 57L, 58L, 59L, 60L);
     }
 
     @Test
@@ -149,9 +163,12 @@ class SeenLockTest {
     @Test
     @DisplayName("is not that a session is silent because a hold has a short or a long lease that is fixed")
     void fixedLeases() {
-        for (int length : List.of(10, 3_600)) {
+        for (int length : List.of(10, 600, 3_600)) {
             SeenLease lease = new SeenLease();
             lease.read(left(length), TTL, at(0));
+            assertThat(lease.state()).isEqualTo(SeenLease.State.UNKNOWN);
+            Duration rest = left(Math.min(length, 25));
+            lease.read(rest, TTL, at(length).minus(rest));
             assertThat(lease.state()).isEqualTo(SeenLease.State.UNKNOWN);
             lease.read(left(1), TTL, at(length - 1));
             assertThat(lease.state()).isEqualTo(SeenLease.State.UNKNOWN);
