@@ -45,6 +45,17 @@ class StoppedStoreTest {
         }
     }
 
+    /** Longer than it takes to give up the first state that a page would show. */
+    @Test
+    void topWithoutATerminalDoesNotTakeSilenceForAnEmptyStore() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                CliProcess top = new Place(directory, Map.of("HOLDFAST_STORE_TIMEOUT", "5s"))
+                        .run("top", "--store", "redis://127.0.0.1:" + silent.getLocalPort())) {
+            assertThat(top.exitCode()).as(top.err()).isEqualTo(ExitCode.STORE_UNAVAILABLE);
+            assertThat(top.out()).contains("NO ANSWER");
+        }
+    }
+
     private void endsInTime(String store) {
         long start = System.nanoTime();
         try (CliProcess run = new Place(directory, Map.of("HOLDFAST_STORE_TIMEOUT", "2s"))

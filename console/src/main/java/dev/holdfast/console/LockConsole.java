@@ -244,7 +244,7 @@ public final class LockConsole implements AutoCloseable {
                         new JsonObject()
                                 .put("kind", kind)
                                 .put("place", place)
-                                .put("state", away == null ? "up" : "away")
+                                .put("state", away != null ? "away" : seen.startedAt() == null ? "connecting" : "up")
                                 .put("since", away)
                                 .put("problem", away == null ? null : seen.problem())
                                 .put("nextTryMillis", away == null ? null : seen.nextTry())

@@ -8,6 +8,7 @@ import java.util.Optional;
 /**
  * The state of a store, for a terminal. Immutable. Names, labels and messages are unchecked text.
  *
+ * @param progress how much was read since this console began
  * @param at the time of what is shown: that of the last answer, if the store is unreachable
  * @param problem why the store is unreachable; empty if it answers
  * @param roundTrip how long the store takes to answer
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param locks a page of them
  */
 public record StoreSummary(
+        Progress progress,
         Instant at,
         Optional<String> problem,
         Duration roundTrip,
@@ -26,6 +28,16 @@ public record StoreSummary(
         List<String> findings,
         int total,
         List<Lock> locks) {
+
+    /** How much of a store was read. */
+    public enum Progress {
+        /** Nothing: the store has not answered yet. */
+        CONNECTING,
+        /** Some names. */
+        READING,
+        /** All names, at least once. */
+        COMPLETE
+    }
 
     /** Copies the lists. */
     public StoreSummary {

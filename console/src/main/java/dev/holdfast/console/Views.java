@@ -93,6 +93,7 @@ final class Views {
     StoreSummary summary(LockTable.Request request) {
         LockTable table = LockTable.of(seen.locks(), request, now);
         return new StoreSummary(
+                progress(),
                 now,
                 seen.awaySince() == null ? Optional.empty() : Optional.of(seen.problem()),
                 Duration.ofNanos(seen.roundTripMicros() * 1_000),
@@ -103,6 +104,12 @@ final class Views {
                         .toList(),
                 table.total(),
                 table.rows().stream().map(this::summary).toList());
+    }
+
+    private StoreSummary.Progress progress() {
+        return seen.isComplete()
+                ? StoreSummary.Progress.COMPLETE
+                : seen.startedAt() == null ? StoreSummary.Progress.CONNECTING : StoreSummary.Progress.READING;
     }
 
     private StoreSummary.Lock summary(SeenLock lock) {

@@ -7,6 +7,7 @@ import dev.holdfast.cli.store.LiveStore;
 import dev.holdfast.cli.store.StoreLocation;
 import dev.holdfast.console.LockConsole;
 import dev.holdfast.console.StoreSummary;
+import java.time.Duration;
 import java.util.List;
 
 /** {@code holdfast top}: redraws the terminal once a second, and at each key. */
@@ -19,6 +20,9 @@ public final class TopCommand {
     private static final String REST_OF_SCREEN = "\u001b[J";
     private static final String REVERSE = "\u001b[7m";
     private static final String PLAIN = "\u001b[0m";
+
+    /** Without a terminal, the longest time to read many names. */
+    private static final Duration MAX_READING = Duration.ofSeconds(30);
 
     /** The size of what is printed where there is no terminal. */
     private static final TopScreen PAGE = new TopScreen(120, 504);
@@ -54,10 +58,29 @@ public final class TopCommand {
 
     private int printOnce(LockConsole page) throws InterruptedException {
         TopState state = new TopState();
-        StoreSummary summary = page.summary(state.parameters(PAGE.rows()));
+        StoreSummary summary = readOnce(page, state);
         List<String> lines = PAGE.draw(title(), summary, state);
-        lines.stream().limit(3L + summary.locks().size()).forEach(console::print);
+        int shown = summary.locks().size();
+        lines.stream().limit(3L + shown).forEach(console::print);
+        if (shown < summary.total()) {
+            console.say("these are the first " + shown + " of " + summary.total() + " locks");
+        }
         return summary.problem().isPresent() ? ExitCode.STORE_UNAVAILABLE : ExitCode.OK;
+    }
+
+    /** Waits until the store has answered or failed, which its time-out bounds, and some time for very many names. */
+    private static StoreSummary readOnce(LockConsole page, TopState state) throws InterruptedException {
+        long began = System.nanoTime();
+        long sequence = 0;
+        StoreSummary summary = page.summary(state.parameters(PAGE.rows()));
+        while (summary.problem().isEmpty()
+                && (summary.progress() == StoreSummary.Progress.CONNECTING
+                        || (summary.progress() == StoreSummary.Progress.READING
+                                && System.nanoTime() - began < MAX_READING.toNanos()))) {
+            sequence = page.awaitChange(sequence, Duration.ofSeconds(1));
+            summary = page.summary(state.parameters(PAGE.rows()));
+        }
+        return summary;
     }
 
     private void follow(LockConsole page) throws InterruptedException {

@@ -66,10 +66,20 @@ final class TopScreen {
     private static String headline(String store, StoreSummary summary) {
         String state = summary.problem().isPresent()
                 ? "NO ANSWER since"
-                : "%.1f ms, %d held, %d waiting,"
-                        .formatted(summary.roundTrip().toNanos() / 1e6, summary.holders(), summary.waiting());
+                : summary.progress() == StoreSummary.Progress.CONNECTING
+                        ? "no answer yet,"
+                        : "%.1f ms, %d held, %d waiting%s,"
+                                .formatted(
+                                        summary.roundTrip().toNanos() / 1e6,
+                                        summary.holders(),
+                                        summary.waiting(),
+                                        isComplete(summary) ? "" : " so far");
         return "holdfast top: " + store + ", " + state + " "
                 + CLOCK.format(summary.at().atOffset(ZoneOffset.UTC)) + " UTC";
+    }
+
+    private static boolean isComplete(StoreSummary summary) {
+        return summary.progress() == StoreSummary.Progress.COMPLETE;
     }
 
     private static String attention(StoreSummary summary) {
@@ -77,8 +87,10 @@ final class TopScreen {
             return "! " + Printable.escape(summary.problem().get());
         }
         List<String> findings = summary.findings();
-        if (findings.isEmpty()) {
-            return "Nothing needs attention.";
+        if (summary.progress() == StoreSummary.Progress.CONNECTING) {
+            return "Waiting for the first answer of the store.";
+        } else if (findings.isEmpty()) {
+            return "Nothing needs attention" + (isComplete(summary) ? "." : " so far.");
         }
         String more = findings.size() == 1 ? "" : " (+" + (findings.size() - 1) + ")";
         return "!" + more + " " + Printable.escape(findings.get(0));

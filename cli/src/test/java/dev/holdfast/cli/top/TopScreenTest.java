@@ -35,6 +35,7 @@ class TopScreenTest {
 
     private static StoreSummary summary(Optional<String> problem, List<String> findings, StoreSummary.Lock... locks) {
         return new StoreSummary(
+                StoreSummary.Progress.COMPLETE,
                 Instant.parse("2026-11-27T02:16:40Z"),
                 problem,
                 Duration.ofNanos(2_100_000),
@@ -98,6 +99,26 @@ class TopScreenTest {
         assertThat(draw(80, 24, summary(Optional.empty(), List.of())).get(1)).isEqualTo("Nothing needs attention.");
         assertThat(draw(80, 24, summary(Optional.of("refused"), List.of())))
                 .startsWith("holdfast top: sqlite /tmp/locks.db, NO ANSWER since 02:16:40 UTC", "! refused");
+    }
+
+    @Test
+    @DisplayName("does not take a store that was not read yet for an empty one")
+    void beforeTheFirstAnswer() {
+        StoreSummary connecting = summary(StoreSummary.Progress.CONNECTING);
+        assertThat(draw(80, 24, connecting))
+                .startsWith(
+                        "holdfast top: sqlite /tmp/locks.db, no answer yet, 02:16:40 UTC",
+                        "Waiting for the first answer of the store.");
+        assertThat(draw(120, 24, summary(StoreSummary.Progress.READING)))
+                .startsWith(
+                        "holdfast top: sqlite /tmp/locks.db, 2.1 ms, 0 held, 0 waiting so far, 02:16:40 UTC",
+                        "Nothing needs attention so far.");
+    }
+
+    private static StoreSummary summary(StoreSummary.Progress progress) {
+        Instant at = Instant.parse("2026-11-27T02:16:40Z");
+        return new StoreSummary(
+                progress, at, Optional.empty(), Duration.ofNanos(2_100_000), 0, 0, List.of(), 0, List.of());
     }
 
     private static TopState after(String keys) {

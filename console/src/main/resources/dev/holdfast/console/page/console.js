@@ -49,7 +49,7 @@ async function connect() {
     if (answer.status === 401 || answer.status === 403) { UI.needsKey = true; S.overview = null; draw(); return; }
     const body = await answer.json();
     if (own !== epoch) return;
-    if (!answer.ok) { UI.problem = body.detail || body.title || String(answer.status); if (S.overview) { S.kind = kind; S.view = undefined; } draw(); timer = setTimeout(connect, 5 * SEC); return; }
+    if (!answer.ok) { UI.problem = body.detail || body.title || String(answer.status); if (S.overview) { S.kind = kind; S.key = key; S.view = undefined; } draw(); timer = setTimeout(connect, 5 * SEC); return; }
     take(body, key, kind);
     if (body.overview.events) follow(own, key, kind);
     else timer = setTimeout(connect, SEC);
@@ -110,10 +110,10 @@ function draw() {
   const badge = o ? { locks: o.counts.locks, blocking: o.counts.waiting, sessions: o.counts.sessions } : {};
   const navs = phone => NAV.map(n => html`<li><a href=${n[0]} aria-current=${at === n[1] ? 'page' : nothing}>${icon(n[3])}<span>${n[2]}</span>${phone || !o ? '' : html`<span class="n">${int(badge[n[1]])}</span>`}</a></li>`);
   const themes = v => html`<button type="button" data-do="theme" data-v=${v} aria-pressed=${yn(UI.theme === v)}>${{ auto: 'Auto', light: 'Light', dark: 'Dark' }[v]}</button>`;
-  const live = UI.gone ? 'No connection' : S.stale ? 'Store unreachable' : UI.paused ? 'Paused' : o ? 'Live' : 'Connecting';
+  const live = UI.gone ? 'No connection' : S.stale ? 'Store unreachable' : UI.paused ? 'Paused' : o && o.store.state !== 'connecting' ? 'Live' : 'Connecting';
   const dark = UI.theme === 'dark' || UI.theme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches;
   render(html`<div class="brand">${mark()}<span>Holdfast</span></div>
-    ${o && !UI.needsKey ? html`<div class="store"><span class="m" title=${safe(o.store.place)}>${safe(o.store.place)}</span><span class="mut">${safe(o.store.kind)} · ${UI.gone ? 'unknown' : S.stale ? html`<b class="bad">no answer</b>` : (o.store.roundTripMicros / 1000).toFixed(1) + ' ms'}</span></div>` : ''}
+    ${o && !UI.needsKey ? html`<div class="store"><span class="m" title=${safe(o.store.place)}>${safe(o.store.place)}</span><span class="mut">${safe(o.store.kind)} · ${UI.gone ? 'unknown' : S.stale ? html`<b class="bad">no answer</b>` : o.store.state === 'connecting' ? 'connecting' : (o.store.roundTripMicros / 1000).toFixed(1) + ' ms'}</span></div>` : ''}
     <nav class="nav" aria-label="Views"><ul>${navs(false)}</ul></nav>
     <div class="foot"><div class="seg" role="group" aria-label="Colours">${themes('auto')}${themes('light')}${themes('dark')}</div><span>Holdfast ${o ? safe(o.version) : ''} · <button type="button" class="go lnk" data-do="help">Keys <kbd>?</kbd></button></span></div>`, $('#side'));
   render(html`<a class="phone" href="#/" aria-label="Holdfast, all locks"><span class="brand">${mark()}</span></a><div class="crumb">${view === 'lock' ? html`<a class="nw btn quiet icon" href="#/" aria-label="Back to all locks">${icon('prev')}</a><h1 class="m" title=${safe(route.name)}>${safe(route.name)}</h1>` : html`<h1>${title}</h1>`}</div><span class="sp"></span>

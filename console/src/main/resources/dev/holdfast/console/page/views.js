@@ -17,16 +17,18 @@ export function locksView(S, UI, now) {
   const card = (label, value, sub, picture, bad) => html`<div class="card ${bad ? 'bad' : ''}"><dt>${bad ? icon('warn') : ''}${label}</dt><dd><span class="v">${value}</span><div class="sub">${sub}</div></dd>${picture}</div>`;
   const away = S.stale;
   return html`
-  <section class="panel find" aria-labelledby="h-find"><header><h2 id="h-find">Needs attention</h2>${fs.length ? html`<span class="pill">${fs.length}</span>` : ''}<span class="sp"></span>${away ? html`<span class="mut">as of ${clock(now)}</span>` : ''}</header>
+  <section class="panel find" aria-labelledby="h-find"><header><h2 id="h-find">Needs attention</h2>${fs.length ? html`<span class="pill">${fs.length}</span>` : ''}<span class="sp"></span>${away ? html`<span class="mut">as of ${clock(now)}</span>` : o.complete ? '' : html`<span class="mut">figures so far</span>`}</header>
     ${fs.length ? html`<ol>${repeat(fs.slice(0, UI.allFinds ? 99 : most), f => f.kind + f.text, f => html`<li class=${f.trouble ? 'hot' : ''}><a href=${findingUrl(f)}>${icon(FINDING_ICONS[f.kind] || 'warn')}<strong>${f.kind}</strong><span class="say">${f.parts.map((p, i) => i % 2 ? code(p) : safe(p))}</span><span class="num mut">${ago(ms(f.at), now)}</span>${icon('next')}</a></li>`)}${fs.length > most && !UI.allFinds ? html`<li><button type="button" class="more" data-do="finds">Show all ${fs.length}</button></li>` : ''}</ol>`
+      : o.store.state === 'connecting' ? html`<p class="none">Waiting for the first answer of the store.</p>`
+      : !o.complete ? html`<p class="none">${icon('check')}Nothing needs attention so far. Not all names were read yet.</p>`
       : html`<p class="none">${icon('check')}Nothing needs attention. No hold longer than usual with others waiting, every session renewed.</p>`}</section>
-  <dl class="cards fade" aria-label="Totals">
+  <dl class="cards fade" aria-label="Totals${o.complete ? '' : ' so far'}">
     ${card('Held', int(c.holders), html`by ${plural(c.holdingSessions, 'process', 'processes')}`, spark(o.series.held))}
     ${card('Waiting', int(c.waiting), html`for ${plural(c.waited, 'lock')}`, spark(o.series.waiting))}
     ${card('Oldest wait', o.oldestWait ? dur(now - ms(o.oldestWait.since)) : '–', o.oldestWait ? html`<a class="go m" href=${lockUrl(o.oldestWait.name)}>${safe(o.oldestWait.name)}</a>` : 'none', '')}
     ${card('Lost, last hour', int(c.lostLastHour), c.lastLoss ? html`last ${ago(ms(c.lastLoss), now)} ago` : 'none seen', '', c.lostLastHour > 0)}
     ${card('Silent sessions', int(c.silentSessions), c.silentSessions ? 'no keep-alive in time' : html`of ${plural(c.sessions, 'session')}`, '', c.silentSessions > 0)}
-    ${card('Store answers in', away ? '–' : html`${(o.store.roundTripMicros / 1000).toFixed(1)} <small>ms</small>`, away ? 'no answer' : 'at most 2 reads a second', spark(o.series.roundTripMicros), away)}
+    ${card('Store answers in', away || o.store.state === 'connecting' ? '–' : html`${(o.store.roundTripMicros / 1000).toFixed(1)} <small>ms</small>`, away ? 'no answer' : 'at most 2 reads a second', spark(o.series.roundTripMicros), away)}
   </dl>
   ${lockTable(S, UI, now)}`;
 }
@@ -112,8 +114,9 @@ function empty(S) {
 
 // ---------- One lock
 export function lockView(S, UI, now, name) {
-  const l = S.kind === 'lock' ? S.view : undefined;
-  if (l === undefined) return S.kind === 'lock' ? unknown(name) : '';
+  if (S.kind !== 'lock' || S.key !== UI.viewQuery()) return ''; // what was sent last is another lock's
+  const l = S.view;
+  if (l === undefined) return S.overview.complete ? unknown(name) : html`<p class="mut">This name was not read yet.</p>`;
   const canWrite = !S.overview.readOnly && !S.stale, usual = l.usualMillis, first = l.holders[0];
   const longest = Math.max(1, ...l.queue.map(w => now - ms(w.since)));
   return html`
@@ -152,12 +155,13 @@ export function blockingView(S, UI, now) {
   const v = S.kind === 'blocking' ? S.view : undefined;
   if (!v) return '';
   const seg = (value, label) => html`<button type="button" data-do="tree" data-v=${value} aria-pressed=${yn(UI.tree === value)}>${label}</button>`;
-  const isNone = !v.roots.length && !v.hidden;
+  const isNone = !v.waiting && !v.roots.length && !v.hidden;
   const head = html`<div class="tools panel"><span>${isNone ? 'No claim waits.' : html`<b>${plural(v.roots.length, 'root blocker')}</b>, ${plural(v.waiting, 'waiting claim')}${v.hidden || UI.short ? html` <button type="button" class="go lnk" data-do="short">${UI.short ? 'Hide waits below 5 s' : `Show ${v.hidden} with waits below 5 s`}</button>` : ''}`}</span><span class="sp"></span><div class="seg" role="group" aria-label="Show as">${seg('draw', 'Drawing')}${seg('text', 'Text')}</div></div>`;
   if (isNone) return html`${head}<section class="panel"><div class="empty">${icon('check')}<h2>Nothing is blocked</h2><p>Every lock that is held is held without a queue behind it.</p></div></section>`;
   if (UI.tree === 'text') return html`${head}<section class="panel" aria-label="Blocking as text"><header><h2>Text</h2><span class="sp"></span><button type="button" class="btn" data-do="copytree">${icon('copy')}Copy</button></header><pre class="text" id="treetext" tabindex="0">${treeText(v, now)}</pre></section>`;
   return html`${head}
   ${v.roots.map(r => html`<section class="panel" aria-label="Behind ${who(r.label)}"><p class="rootline"><b>${who(r.label)}</b> <span class="mut">holds what ${plural(r.behind, 'claim')} ${r.behind === 1 ? 'waits' : 'wait'} for</span></p><div class="tree" tabindex="0" role="group" aria-label="Drawing of who waits behind ${who(r.label)}">${tree(r, now)}</div></section>`)}
+  ${v.roots.length || v.hidden ? '' : html`<p class="mut">They wait for locks without a holder, and are granted at their next poll.</p>`}
   ${v.cut ? html`<p class="mut">${int(v.cut)} more claims are not drawn.</p>` : ''}`;
 }
 
