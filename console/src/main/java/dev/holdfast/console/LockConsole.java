@@ -307,6 +307,7 @@ public final class LockConsole implements AutoCloseable {
             return ConsoleAnswer.json(
                     new JsonObject().put("released", true).put("next", present.flatMap(LockConsole::firstHolder)));
         } catch (HoldfastException e) {
+            seen.force(name, 0);
             audit.accept(line + "outcome unknown, " + e.getMessage());
             return ConsoleAnswer.problem(
                     503, "store-away", "Outcome unknown", "The store did not answer: " + e.getMessage());
@@ -317,7 +318,7 @@ public final class LockConsole implements AutoCloseable {
     private Optional<LockInfo> presentState(LockAdmin admin, String name) {
         try {
             Optional<LockInfo> present = poller.inspect(admin, name);
-            seen.readName(name, present.orElse(null), clock.instant());
+            seen.readApart(name, present.orElse(null), clock.instant());
             return present;
         } catch (HoldfastException e) {
             return Optional.empty();

@@ -32,6 +32,12 @@ final class SeenStore {
     /** Beyond these, further names are not shown. */
     static final int MAX_NAMES = 50_000;
 
+    /** Among very many names, fewer holds of each are kept, so that their memory stays at some tens of megabytes. */
+    private static final int MAX_HOLDS = 100_000;
+
+    /** Still enough to know a usual one. */
+    private static final int LEAST_HOLDS = 5;
+
     private static final int MAX_LOSSES = 200;
     private static final int SAMPLES = 60;
     private static final Duration SAMPLE_EVERY = Duration.ofSeconds(10);
@@ -49,7 +55,15 @@ final class SeenStore {
     private final Set<String> swept = new HashSet<>();
 
     @GuardedBy("this")
-    private final List<DamagedLock> damaged = new ArrayList<>();
+    private List<DamagedLock> damaged = List.of();
+
+    /** Names that were read apart from the polls since the request of the present poll. */
+    @GuardedBy("this")
+    private final Set<String> readApart = new HashSet<>();
+
+    /** Those of the present walk. */
+    @GuardedBy("this")
+    private final List<DamagedLock> sweptDamaged = new ArrayList<>();
 
     @GuardedBy("this")
     private final Deque<Lost> losses = new ArrayDeque<>();
@@ -89,24 +103,32 @@ final class SeenStore {
         return view.get();
     }
 
+    /** A poll is about to ask the store. */
+    synchronized void asking() {
+        readApart.clear();
+    }
+
     /** A page of names was read in a walk over all of them. */
     synchronized void readPage(
             List<LockInfo> page, List<DamagedLock> unreadable, boolean isFirst, boolean isLast, Instant now) {
         if (isFirst) {
             swept.clear();
-            damaged.clear();
+            sweptDamaged.clear();
         }
-        damaged.addAll(unreadable);
+        sweptDamaged.addAll(unreadable);
         for (LockInfo info : page) {
             update(info, now);
         }
         if (isLast) {
             for (SeenLock lock : List.copyOf(locks.values())) {
-                if (!swept.contains(lock.name())) {
+                if (!swept.contains(lock.name()) && !readApart.contains(lock.name())) {
                     vanish(lock, now);
                 }
             }
+            damaged = List.copyOf(sweptDamaged);
             forgetFree();
+            int holds = Math.max(LEAST_HOLDS, MAX_HOLDS / Math.max(1, locks.size()));
+            locks.values().forEach(lock -> lock.keepHolds(holds));
             complete = true;
         }
     }
@@ -124,12 +146,25 @@ final class SeenStore {
                 .toList();
     }
 
+    /** Whether claims waited for a name when it was read last. */
+    synchronized boolean isWaited(String name) {
+        SeenLock lock = locks.get(name);
+        return lock != null && lock.info().waiting() > 0;
+    }
+
+    /** One name was read apart from the polls: what a poll that is under way says about it is older. */
+    synchronized void readApart(String name, @Nullable LockInfo info, Instant now) {
+        readApart.remove(name);
+        readName(name, info, now);
+        readApart.add(name);
+    }
+
     /** One name was read. */
     synchronized void readName(String name, @Nullable LockInfo info, Instant now) {
         SeenLock lock = locks.get(name);
         if (info != null) {
             update(info, now);
-        } else if (lock != null) {
+        } else if (lock != null && !readApart.contains(name)) {
             vanish(lock, now);
         }
     }
@@ -139,7 +174,9 @@ final class SeenStore {
         // However a name was read, it exists: the walk over all names may have passed its place before it was created.
         swept.add(info.name());
         SeenLock lock = locks.get(info.name());
-        if (lock != null) {
+        if (readApart.contains(info.name())) {
+            return;
+        } else if (lock != null) {
             lock.update(info, now).forEach(hold -> addLoss(info.name(), hold));
         } else if (locks.size() < MAX_NAMES) {
             locks.put(info.name(), new SeenLock(info, now));
@@ -274,7 +311,7 @@ final class SeenStore {
     }
 
     synchronized List<DamagedLock> damaged() {
-        return List.copyOf(damaged);
+        return damaged;
     }
 
     synchronized List<Lost> losses() {
@@ -309,9 +346,9 @@ final class SeenStore {
         return roundTripMicros;
     }
 
-    /** The time of what the views show: now, or the last answer of a store that is unreachable. */
+    /** The time of what the views show: now, or that of the last answer, if there was one, of an unreachable store. */
     synchronized Instant shownAt(Instant now) {
-        return awaySince == null ? now : answeredAt;
+        return awaySince == null ? now : startedAt == null ? awaySince : answeredAt;
     }
 
     /** The hold with a token is about to be ended by this console. */

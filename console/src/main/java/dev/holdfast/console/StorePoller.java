@@ -62,12 +62,14 @@ final class StorePoller {
 
     // Only used by the thread that polls.
     private final Deque<String> due = new ArrayDeque<>();
+    private final Deque<String> open = new ArrayDeque<>();
     private final Set<String> waited = new HashSet<>();
     private @Nullable LockQuery next;
     private @Nullable LockQuery nextWaited;
     private boolean manyPages;
     private boolean waitedIsNext;
     private boolean nameWasRead;
+    private boolean openIsNext;
     private int failures;
 
     StorePoller(Supplier<Optional<LockAdmin>> store, String prefix, SeenStore seen, Clock clock) {
@@ -142,9 +144,9 @@ final class StorePoller {
 
     private synchronized void pauseUntil(long nanos) {
         try {
-            long millis;
-            while (!closed && (millis = (nanos - System.nanoTime()) / 1_000_000) > 0) {
-                wait(millis);
+            long rest;
+            while (!closed && (rest = nanos - System.nanoTime()) > 0) {
+                wait((rest + 999_999) / 1_000_000);
             }
         } catch (InterruptedException e) {
             closed = true; // not ours: whoever ends this thread wants no more polls
@@ -160,6 +162,7 @@ final class StorePoller {
     Duration poll() {
         try {
             Optional<LockAdmin> admin = store.get();
+            seen.asking();
             long began = System.nanoTime();
             if (admin.isPresent()) {
                 request(admin.get());
@@ -254,11 +257,22 @@ final class StorePoller {
                         info.newestToken());
     }
 
+    /** A name on a screen and one whose queue has ended, in turns: many of one kind do not keep the other waiting. */
     private @Nullable String nextName() {
-        if (due.isEmpty()) {
-            due.addAll(openNames());
+        if (open.isEmpty()) {
+            open.addAll(openNames());
         }
-        return due.poll();
+        openIsNext = !openIsNext;
+        String name = openIsNext ? open.poll() : nextDue();
+        return name != null ? name : openIsNext ? nextDue() : open.poll();
+    }
+
+    private @Nullable String nextDue() {
+        String name = due.poll();
+        while (name != null && !seen.isWaited(name)) { // a page of names has shown meanwhile that none waits
+            name = due.poll();
+        }
+        return name;
     }
 
     private synchronized List<String> openNames() {

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.admin.DamagedLock;
+import dev.holdfast.admin.LockInfo;
 import dev.holdfast.spi.Kind;
 import java.time.Duration;
 import java.time.Instant;
@@ -192,6 +194,76 @@ class LockConsoleTest {
         seen.readPage(List.of(), List.of(), true, true, later);
         assertThat(new Views(seen, later).overview().toString())
                 .contains("p lost a because its lease expired (token 5)", "\"lostLastHour\":1");
+    }
+
+    @Test
+    @DisplayName("finds a silent session that waits for another lock, or only waits")
+    void silentWaiter() {
+        SeenStore seen = new SeenStore();
+        for (int second = 0; second <= 20; second++) {
+            Duration left = TTL.minusSeconds(second);
+            seen.readPage(
+                    List.of(
+                            mutex("a", List.of(holder("p", 5, left)), List.of()),
+                            mutex(
+                                    "b",
+                                    List.of(),
+                                    List.of(
+                                            new LockInfo.Waiter("p", "s-p", 7, 1, left, TTL, null),
+                                            new LockInfo.Waiter("q", "s-q", 8, 1, left, TTL, null),
+                                            new LockInfo.Waiter("r", "s-r", 9, 1, TTL, TTL, null)))),
+                    List.of(),
+                    true,
+                    true,
+                    START.plusSeconds(second));
+        }
+        assertThat(new Views(seen, START.plusSeconds(20)).overview().toString())
+                .contains("p has sent no keep-alive for 20 s. a ends in 10 s unless it returns")
+                .contains("\"silentSessions\":2");
+    }
+
+    @Test
+    @DisplayName("sees one forced release, also if a page that was asked for before it arrives after it")
+    void pageFromBeforeARelease() {
+        SeenStore seen = new SeenStore();
+        LockInfo held = mutex("a", List.of(holder("p", 5, TTL)), List.of());
+        LockInfo free = mutex("a", List.of(), List.of());
+        seen.readPage(List.of(held), List.of(), true, true, START);
+        seen.asking();
+        seen.force("a", 5);
+        seen.readApart("a", free, START.plusSeconds(1));
+        seen.readPage(List.of(held), List.of(), true, true, START.plusSeconds(2));
+        seen.asking();
+        seen.readPage(List.of(free), List.of(), true, true, START.plusSeconds(3));
+        assertThat(seen.losses())
+                .singleElement()
+                .satisfies(lost -> assertThat(lost.hold().end()).isEqualTo(SeenHold.End.FORCED));
+        assertThat(seen.lock("a").ended()).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("keeps what is damaged until the next walk over all names has ended")
+    void damagedDuringAWalk() {
+        SeenStore seen = new SeenStore();
+        DamagedLock damaged = new DamagedLock("a", "no checksum");
+        seen.readPage(List.of(), List.of(damaged), true, true, START);
+        seen.readPage(List.of(), List.of(), true, false, START);
+        assertThat(seen.damaged()).containsExactly(damaged);
+        seen.readPage(List.of(), List.of(), false, true, START);
+        assertThat(seen.damaged()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("shows since when a store is away that has never answered")
+    void neverAnswered() {
+        SeenStore seen = new SeenStore();
+        assertThat(new Views(seen, START)
+                        .summary(LockTable.Request.of(new ViewQuery(Map.of())))
+                        .progress())
+                .isEqualTo(StoreSummary.Progress.CONNECTING);
+        seen.failed("refused", Duration.ofSeconds(1), START);
+        assertThat(new Views(seen, START.plusSeconds(9)).overview().toString())
+                .contains("\"at\":\"2026-11-27T02:00:00Z\"");
     }
 
     @Test

@@ -85,6 +85,27 @@ class StorePollerTest {
         assertThat(store.requests).contains("inspect a");
     }
 
+    @Test
+    @DisplayName("read a name on a screen while many queues end")
+    void manyQueuesEnd() {
+        store.pageSize = 20;
+        for (int i = 10; i < 50; i++) {
+            store.put(Records.mutex("a" + i, List.of(), List.of(Records.waiter("q", i))));
+        }
+        store.put(Records.mutex("z", List.of(), List.of()));
+        for (int i = 0; i < 12; i++) {
+            poller.poll();
+        }
+        poller.close(); // no thread: this test makes the requests
+        store.locks.replaceAll((name, info) -> Records.mutex(name, List.of(), List.of()));
+        poller.view("z");
+        store.requests.clear();
+        for (int i = 0; i < 8; i++) {
+            poller.poll();
+        }
+        assertThat(store.requests).contains("inspect z");
+    }
+
     /** Polls until a request was sent. */
     private void poll(String request) {
         store.requests.clear();
