@@ -47,9 +47,12 @@ final class ConsolePage {
                         .build();
                 ConsoleServer server = ConsoleServer.start(page, port, proxyHosts)) {
             announce(server, console.isTerminal() ? desktop : Map.of());
-            Thread input = new Thread(() -> renewLinks(server), "holdfast-input");
-            input.setDaemon(true);
-            input.start();
+            if (console.isTerminal()) {
+                // Elsewhere the input may be that of another program.
+                Thread input = new Thread(() -> renewLinks(server), "holdfast-input");
+                input.setDaemon(true);
+                input.start();
+            }
             new CountDownLatch(1).await();
             return ExitCode.OK;
         } catch (IOException e) {
@@ -61,7 +64,8 @@ final class ConsolePage {
     private void announce(ConsoleServer server, Map<String, String> desktop) {
         String link = server.newLink();
         console.print(link);
-        console.say("the link works once, for five minutes; press Enter for a new one, Ctrl-C to end");
+        console.say("the link works once, for five minutes"
+                + (console.isTerminal() ? "; press Enter for a new one, Ctrl-C to end" : ""));
         if (desktop.containsKey("DISPLAY") || desktop.containsKey("WAYLAND_DISPLAY")) {
             open(link);
         }
