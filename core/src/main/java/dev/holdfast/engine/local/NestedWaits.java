@@ -12,14 +12,15 @@ import dev.holdfast.engine.local.LocalSynchronizer.Blocker;
 import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +67,10 @@ public final class NestedWaits {
     @GuardedBy("lock")
     private boolean isSearching;
 
+    /** Whether a search with the store's help is under way, which takes as long as the store does. */
+    @GuardedBy("lock")
+    private boolean isAsking;
+
     /** When the last search ended. */
     @GuardedBy("lock")
     private long searchedAt;
@@ -74,8 +79,8 @@ public final class NestedWaits {
 
     private final List<NestedWait> nested = new ArrayList<>();
 
-    /** The members of each reported cycle that may still exist. */
-    private final Set<Set<NestedWait>> reported = new HashSet<>();
+    /** The members of each reported cycle that may still exist. Read also while the store is asked. */
+    private final Set<Set<NestedWait>> reported = ConcurrentHashMap.newKeySet();
 
     NestedWaits(LocalResources resources) {
         this.resources = resources;
@@ -124,36 +129,55 @@ public final class NestedWaits {
         List<NestedWait> fresh;
         lock.lock();
         try {
+            timer = null;
             if (isSearching || context.isClosing()) {
                 return;
             }
             isSearching = true;
-            timer = null;
             fresh = added;
             added = new ArrayList<>();
         } finally {
             lock.unlock();
         }
         Failsafe.run("searching for deadlocks of threads", () -> searchHere(fresh));
-        if (nested.isEmpty() || !context.traits().has(Feature.ANNOTATIONS)) {
-            common.rest();
-            end(USUAL_PAUSE_NANOS);
+        List<NestedWait> all = List.copyOf(nested);
+        boolean needsStore = !all.isEmpty() && context.traits().has(Feature.ANNOTATIONS);
+        boolean wasAsking = end(!all.isEmpty(), needsStore);
+        if (wasAsking) {
+            return; // its end begins the next search
+        }
+        if (needsStore) {
+            common.search(all, reported::contains, this::asked);
         } else {
-            common.search(List.copyOf(nested), reported::contains, this::end);
+            common.rest();
         }
     }
 
-    private void end(long pauseNanos) {
-        boolean isNested = !nested.isEmpty();
+    /** Ends a search in this process; returns whether one with the store's help was under way. */
+    private boolean end(boolean isNested, boolean needsStore) {
         lock.lock();
         try {
+            boolean wasAsking = isAsking;
+            isAsking |= needsStore;
             isSearching = false;
             searchedAt = context.environment().monotonicNanos();
             if (!added.isEmpty()) {
-                schedule(Math.min(pauseNanos, LEAST_PAUSE_NANOS), searchedAt);
-            } else if (isNested) {
-                schedule(pauseNanos, searchedAt);
+                schedule(LEAST_PAUSE_NANOS, searchedAt);
+            } else if (isNested && !isAsking) {
+                schedule(USUAL_PAUSE_NANOS, searchedAt);
             }
+            return wasAsking;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A search with the store's help has ended. */
+    private void asked(long pauseNanos) {
+        lock.lock();
+        try {
+            isAsking = false;
+            schedule(pauseNanos, context.environment().monotonicNanos());
         } finally {
             lock.unlock();
         }
@@ -237,8 +261,12 @@ public final class NestedWaits {
         return Objects.requireNonNull(blockersOf(cycle.get(index), blockers).get(next));
     }
 
-    private void report(List<NestedWait> cycle, Map<NestedWait, Map<NestedWait, Blocker>> blockers) {
-        NestedWait victim = context.options().onDeadlock() == OnDeadlock.FAIL ? youngest(cycle) : null;
+    private void report(List<NestedWait> found, Map<NestedWait, Map<NestedWait, Blocker>> blockers) {
+        NestedWait youngest = youngest(found);
+        NestedWait victim = context.options().onDeadlock() == OnDeadlock.FAIL ? youngest : null;
+        // Whoever closed the cycle is named first.
+        List<NestedWait> cycle = new ArrayList<>(found);
+        Collections.rotate(cycle, -found.indexOf(youngest));
         long now = context.environment().monotonicNanos();
         List<Deadlock.Member> members = new ArrayList<>();
         for (int i = 0; i < cycle.size(); i++) {
