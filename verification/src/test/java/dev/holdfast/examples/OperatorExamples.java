@@ -19,8 +19,11 @@ abstract class OperatorExamples {
         holdfast.inspect("nightly-report").ifPresent(info -> {
             for (LockInfo.Holder holder : info.holders()) {
                 print(holder.label() + " with token " + holder.token() + ", lease " + holder.leaseLeft());
+                print(holder.message()); // what it says that it is for
             }
-            print(info.waiting() + " wait");
+            for (LockInfo.Waiter waiter : info.waiters()) {
+                print(waiter.label() + " waits for " + waiter.waited());
+            }
         });
 
         // All names with this prefix, page by page.
