@@ -47,6 +47,9 @@ final class Interleavings {
 
         @Override
         public Timer schedule(long delayNanos, Runnable task) {
+            if (delayNanos <= 0) {
+                task.run(); // on any thread, since time stands still
+            }
             return () -> {};
         }
 
