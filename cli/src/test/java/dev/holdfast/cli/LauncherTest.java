@@ -97,7 +97,8 @@ class LauncherTest {
             assertThat(second.out()).isEqualTo("[]\n");
             assertThat(second.err()).isEmpty();
         }
-        assertThat(calls()).containsExactly("-B -Pcommand-only -pl core,rows,console,cli,stores/one,stores/two package");
+        assertThat(calls())
+                .containsExactly("-B -Pcommand-only -pl core,rows,console,cli,stores/one,stores/two package");
     }
 
     @Test
