@@ -23,7 +23,7 @@ import java.util.function.Supplier;
  * <p>While there are viewers, the store is polled twice a second for all of them together, and otherwise not at all.
  * The memory of holds that have ended begins with the first viewer and ends with this object.
  *
- * <p><b>Access:</b> whoever may call {@link #get} sees names, labels and tokens; whoever may call {@link #release} can
+ * <p><b>Access:</b> callers of {@link #get} see names, labels and tokens; callers of {@link #release} can
  * end any hold, unless the console is read-only. The caller authenticates and authorises.
  *
  * <p><b>Blocking:</b> {@link #get} waits up to two seconds for the first poll, {@link #release} for the store, {@link

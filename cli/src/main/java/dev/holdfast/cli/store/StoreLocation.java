@@ -153,7 +153,7 @@ public record StoreLocation(String text, StoreUri uri, boolean isDefault, Durati
     }
 
     /**
-     * What to tell a user who became another one by {@code sudo}: without a configured store, each user has a separate
+     * A hint for a user who became another one by {@code sudo}: without a configured store, each user has a separate
      * file, so their locks don't exclude each other.
      *
      * @param homes the directory of the users' home directories

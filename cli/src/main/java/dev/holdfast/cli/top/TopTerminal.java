@@ -39,7 +39,7 @@ final class TopTerminal implements AutoCloseable {
     private volatile boolean resized = true;
     private Size size = new Size(80, 24);
 
-    /** By whoever comes first: a signal runs the hook while the command still draws. */
+    /** Set by the first of the two that end it: a signal runs the hook while the command still draws. */
     @GuardedBy("this")
     private boolean restored;
 

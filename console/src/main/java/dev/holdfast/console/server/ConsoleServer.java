@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * Serves a {@link LockConsole} on the loopback address of this machine, to whoever has its key.
+ * Serves a {@link LockConsole} on the loopback address of this machine, to those who have its key.
  *
  * <p>The key is for one login within five minutes; the cookie that it is exchanged for ends with this server, at the
  * latest after twelve hours. Other machines can't connect: use a tunnel of SSH with the same port at both ends, or a

@@ -55,7 +55,7 @@ final class RequestCheck {
         return local.contains(host) || proxied.contains(host);
     }
 
-    /** Data is for the page and for whoever types its address; the page itself may be linked to. */
+    /** Data is for the page and for people who type its address; other sites may link to the page itself. */
     private static Optional<ConsoleAnswer> refuseGet(String uri, Headers headers) {
         String site = headers.getFirst("Sec-Fetch-Site");
         boolean isOther = site != null && !site.equals("same-origin") && !site.equals("none");

@@ -51,7 +51,7 @@ public final class Grant implements Claim.Attachment {
     /** Null before it is handed over. */
     private @Nullable CohortState cohort;
 
-    /** What is told about it; null if nothing ever was. */
+    /** Its annotation at the store; null if it never had one. */
     private @Nullable GrantNote note;
 
     private long tokenCursor;
@@ -241,15 +241,15 @@ public final class Grant implements Claim.Attachment {
         return all;
     }
 
-    // ---- What is told about it
+    // ---- Its annotation
 
-    /** What is told about it; null if nothing ever was. */
+    /** Its annotation at the store; null if it never had one. */
     @Nullable
     GrantNote noteOrNull() {
         return note;
     }
 
-    /** What is told about it, made now if nothing ever was. */
+    /** Its annotation at the store, made now if it never had one. */
     GrantNote note() {
         GrantNote present = note;
         if (present == null) {
