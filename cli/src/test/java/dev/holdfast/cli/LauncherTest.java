@@ -19,6 +19,7 @@ import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +50,14 @@ class LauncherTest {
                 printf '%s/made.jar:%s/core/pom.xml' "$PWD" "$PWD" > .holdfast-cli/work/holdfast-cli-$store/files
             done
             """;
+
+    private static final Pattern ARTIFACT = Pattern.compile("</parent>\\s*<artifactId>([\\w-]+)</artifactId>");
+
+    /** On another module of the project, not only for tests. */
+    private static final Pattern DEPENDENCY = Pattern.compile(
+            "<dependency>\\s*<groupId>dev.holdfast</groupId>"
+                    + "\\s*<artifactId>([\\w-]+)</artifactId>(?!((?!</dependency>).)*<scope>test)",
+            Pattern.DOTALL);
 
     @TempDir
     Path directory;
@@ -99,6 +108,34 @@ class LauncherTest {
         }
         assertThat(calls())
                 .containsExactly("-B -Pcommand-only -pl core,rows,console,cli,stores/one,stores/two package");
+    }
+
+    /** A module that a POM names and the launcher does not would fail everybody's first command. */
+    @Test
+    void buildsWhatTheCommandNeeds() throws IOException {
+        Path project = Path.of("..");
+        try (Stream<Path> poms = Files.find(project.resolve("stores"), 2, (path, facts) -> path.endsWith("pom.xml"))) {
+            for (Path pom : poms.toList()) {
+                write(project.relativize(pom).toString(), "");
+            }
+        }
+        for (String store : List.of("one", "two")) {
+            Files.delete(checkout.resolve("stores").resolve(store).resolve("pom.xml"));
+        }
+        launched();
+        List<String> built =
+                List.of(calls().get(0).replaceFirst(".* -pl (\\S+) .*", "$1").split(","));
+        List<String> artifacts = new ArrayList<>();
+        List<String> needed = new ArrayList<>();
+        for (String module : built) {
+            String pom = Files.readString(project.resolve(module).resolve("pom.xml"));
+            Stream.of(ARTIFACT, DEPENDENCY)
+                    .forEach(pattern -> pattern.matcher(pom)
+                            .results()
+                            .forEach(found -> (pattern == ARTIFACT ? artifacts : needed).add(found.group(1))));
+        }
+        assertThat(artifacts).hasSameSizeAs(built).contains("holdfast-cli").containsAll(needed);
+        assertThat(needed).contains("holdfast-core", "holdfast-sqlite");
     }
 
     @Test
