@@ -7,5 +7,6 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_resource TO locks@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_claim TO locks@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_latch TO locks@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_annotation TO locks@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_run TO locks@'%';
 GRANT SELECT, INSERT, DELETE ON holdfast_count TO locks@'%';
 -- For people, after mysql-show-1.0.sql; no store needs it: GRANT SELECT ON holdfast_show TO …

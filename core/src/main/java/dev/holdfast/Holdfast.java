@@ -7,6 +7,7 @@ import dev.holdfast.admin.LockAdmin;
 import dev.holdfast.admin.LockInfo;
 import dev.holdfast.admin.LockPage;
 import dev.holdfast.admin.LockQuery;
+import dev.holdfast.admin.RecordedRun;
 import dev.holdfast.election.LeaderElection;
 import dev.holdfast.engine.Engine;
 import dev.holdfast.engine.client.ClientOptions;
@@ -270,6 +271,16 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
     @Override
     public Optional<LockInfo> inspect(String name) {
         return engine.admin().inspect(name);
+    }
+
+    @Override
+    public List<RecordedRun> runs(String task) {
+        return engine.admin().runs(task);
+    }
+
+    @Override
+    public CompletionStage<List<RecordedRun>> runsAsync(String task) {
+        return engine.admin().runsAsync(task);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import dev.holdfast.admin.RecordedRun;
 import dev.holdfast.spi.Kind;
 import java.time.Duration;
 import java.util.Optional;
@@ -34,6 +35,14 @@ public interface HoldfastListener {
      * member of the cycle, about two seconds after the last member began to wait.
      */
     default void onDeadlock(Deadlock deadlock) {}
+
+    /**
+     * A run of a {@linkplain Holdfast#task scheduled task} in this client has ended; called when its hold ends.
+     *
+     * @param task the name of the task
+     * @param run the run, as it is recorded at the store, if the store keeps runs
+     */
+    default void onTaskRun(String task, RecordedRun run) {}
 
     /**
      * A command to the store has ended with a reply, a failure or a time-out. Called after the client has reacted. A

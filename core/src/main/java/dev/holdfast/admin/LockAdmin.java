@@ -10,6 +10,7 @@ import dev.holdfast.engine.admin.StoreAdmin;
 import dev.holdfast.engine.time.Durations;
 import dev.holdfast.spi.LockStore;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
@@ -70,6 +71,22 @@ public interface LockAdmin {
 
     /** As {@link #inspect(LockQuery)}, without blocking: failures of the store complete the stage. */
     CompletionStage<LockPage> inspectAsync(LockQuery query);
+
+    /**
+     * Returns the last runs of a {@linkplain dev.holdfast.task.ScheduledTaskLock scheduled task}, newest first: at most
+     * ten. A run that has not ended is not among them; {@link #inspect(String)} shows it as a holder. Runs of clients
+     * of earlier versions were not recorded.
+     *
+     * @return empty if none was recorded, or the store does not keep them
+     * @throws IllegalArgumentException if the name is not of the form that {@link #inspect(String)} requires
+     * @throws StoreUnavailableException if the store did not answer
+     * @throws StoreRefusedException if the store can't be used, or its record of the name is damaged
+     * @throws ClientClosedException if the client was closed
+     */
+    List<RecordedRun> runs(String task);
+
+    /** As {@link #runs}, without blocking: failures of the store complete the stage. */
+    CompletionStage<List<RecordedRun>> runsAsync(String task);
 
     /**
      * Ends the hold with a token, of any client, and admits waiters. Its holder is notified of a loss with the cause

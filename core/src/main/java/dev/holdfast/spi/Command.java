@@ -424,14 +424,7 @@ public sealed interface Command {
          */
         public Annotate {
             checkLeast("A sequence number", seq, 1);
-            byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
-            if (utf8.length > MAX_TEXT_BYTES) {
-                throw new IllegalArgumentException(
-                        "An annotation may have at most " + MAX_TEXT_BYTES + " bytes of UTF-8, not " + utf8.length);
-            }
-            if (text.indexOf(0) >= 0 || !new String(utf8, StandardCharsets.UTF_8).equals(text)) {
-                throw new IllegalArgumentException("An annotation must not contain U+0000 or unpaired surrogates");
-            }
+            checkText("An annotation", text, MAX_TEXT_BYTES);
         }
 
         @Override
@@ -579,6 +572,58 @@ public sealed interface Command {
         @Override
         public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
             return handler.forceRelease(this);
+        }
+    }
+
+    /**
+     * Adds a run of a scheduled task to the history of its name, or replaces the one with the same token. The store
+     * keeps the runs with the {@value #KEPT} greatest tokens, whether the name is in use or not; it may drop those of
+     * more than a year ago. Needs no session. Answers {@link Reply.Done}, or {@link Reply.Unsupported} without the
+     * feature {@link StoreTraits.Feature#RUNS}.
+     *
+     * @param token the fencing token of the run
+     * @param run a text that the store does not read: at most {@link #MAX_RUN_BYTES} bytes of UTF-8
+     */
+    record RecordRun(ResourceName resource, long token, String run) implements OnResource {
+        /** The longest text, in bytes of UTF-8. */
+        public static final int MAX_RUN_BYTES = 1_024;
+
+        /** How many runs of a name a store keeps. */
+        public static final int KEPT = 10;
+
+        /**
+         * Checks the token and the text.
+         *
+         * @throws IllegalArgumentException if the token is not positive, or the text is too long or contains U+0000 or
+         *     an unpaired surrogate
+         */
+        public RecordRun {
+            checkLeast("A token", token, 1);
+            checkText("The record of a run", run, MAX_RUN_BYTES);
+        }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.recordRun(this);
+        }
+    }
+
+    /** Reads the history of a name. Answers as {@link RecordRun}, but with {@link Reply.Runs}; changes nothing. */
+    record ListRuns(ResourceName resource) implements OnResource {
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.listRuns(this);
+        }
+    }
+
+    private static void checkText(String what, String text, int most) {
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        if (utf8.length > most) {
+            throw new IllegalArgumentException(
+                    what + " may have at most " + most + " bytes of UTF-8, not " + utf8.length);
+        }
+        if (text.indexOf(0) >= 0 || !new String(utf8, StandardCharsets.UTF_8).equals(text)) {
+            throw new IllegalArgumentException(what + " must not contain U+0000 or unpaired surrogates");
         }
     }
 

@@ -49,6 +49,10 @@ public interface CommandHandler<R extends @Nullable Object, X extends Exception>
 
     R inspect(Command.Inspect command) throws X;
 
+    R recordRun(Command.RecordRun command) throws X;
+
+    R listRuns(Command.ListRuns command) throws X;
+
     /**
      * A handler that handles all commands on one resource alike.
      *
@@ -112,6 +116,16 @@ public interface CommandHandler<R extends @Nullable Object, X extends Exception>
 
         @Override
         default R resize(Command.Resize command) throws X {
+            return onResource(command);
+        }
+
+        @Override
+        default R recordRun(Command.RecordRun command) throws X {
+            return onResource(command);
+        }
+
+        @Override
+        default R listRuns(Command.ListRuns command) throws X {
             return onResource(command);
         }
 

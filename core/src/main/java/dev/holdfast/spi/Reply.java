@@ -165,6 +165,26 @@ public sealed interface Reply {
         }
     }
 
+    /**
+     * The history of a scheduled task.
+     *
+     * @param runs its newest runs, by falling tokens; at most {@link Command.RecordRun#KEPT}
+     */
+    record Runs(List<Run> runs) implements Reply {
+        /** Copies the list. */
+        public Runs {
+            runs = List.copyOf(runs);
+        }
+
+        /**
+         * A run.
+         *
+         * @param token its fencing token
+         * @param text what its client has recorded
+         */
+        public record Run(long token, String text) {}
+    }
+
     /** The store can't do that, as its traits say. */
     record Unsupported(String why) implements ClaimReply {
         @Override

@@ -36,7 +36,9 @@ public final class StoreTraits {
         /** Sessions belong to no connection: one survives its connection, and may be used through any. */
         PORTABLE_SESSIONS,
         /** Supports {@link Command.Annotate}. */
-        ANNOTATIONS
+        ANNOTATIONS,
+        /** Supports {@link Command.RecordRun} and {@link Command.ListRuns}. */
+        RUNS
     }
 
     /** A class of claims. */

@@ -6,9 +6,11 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Annotate;
 import dev.holdfast.spi.Command.Inspect.Scope;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
@@ -208,6 +210,52 @@ abstract class AnnotationRules extends ConformanceRules {
         Probe holder = fixture.client("alice").mutex("ledger").expectGranted();
         holder.client().send(new Annotate(holder.ref(), 1, "text"), Reply.Unsupported.class);
         holder.expectHeld();
+    }
+
+    @Test
+    @DisplayName("V16: the ten runs of a task with the greatest tokens are kept, each once, and no name has those of"
+            + " another")
+    void newestRunsAreKept() {
+        ConformanceFixture.needs(fixture.traits.has(Feature.RUNS), "the store keeps no runs");
+        TestClient alice = fixture.client("alice");
+        assertThat(runs(fixture.second, "report")).isEmpty();
+        Probe running = alice.mutex("report").expectGranted();
+        for (long token : new long[] {9_007_199_254_740_000L, 3, 5, 4, 12, 6, 7, 8, 9, 10, 11, 2}) {
+            record(alice, "report", token, "run " + token);
+        }
+        String odd = "1 <b>\u202e'\"\\ Ünïcode \ud83d\ude00 " + "ß".repeat(400);
+        record(alice, "report", 7, odd);
+        record(alice, "report/2", 1, "another");
+        running.release();
+        alice.close();
+        for (LockStore store : List.of(fixture.first, fixture.second)) {
+            assertThat(runs(store, "report"))
+                    .extracting(Reply.Runs.Run::token)
+                    .containsExactly(9_007_199_254_740_000L, 12L, 11L, 10L, 9L, 8L, 7L, 6L, 5L, 4L);
+            assertThat(runs(store, "report").get(6).text()).isEqualTo(odd);
+            assertThat(runs(store, "report").get(1).text()).isEqualTo("run 12");
+            assertThat(runs(store, "report/2")).containsExactly(new Reply.Runs.Run(1, "another"));
+        }
+        assertThat(fixture.inspect("")).as("what is in use").isEmpty();
+    }
+
+    @Test
+    @DisplayName("V15: a store that keeps no runs says so")
+    void runsAreRejected() {
+        ConformanceFixture.needs(!fixture.traits.has(Feature.RUNS), "the store keeps runs");
+        TestClient alice = fixture.client("alice");
+        ResourceName name = new ResourceName("report");
+        alice.send(new Command.RecordRun(name, 1, "run"), Reply.Unsupported.class);
+        alice.send(new Command.ListRuns(name), Reply.Unsupported.class);
+    }
+
+    private static void record(TestClient client, String name, long token, String text) {
+        client.send(new Command.RecordRun(new ResourceName(name), token, text), Reply.Done.class);
+    }
+
+    private static List<Reply.Runs.Run> runs(LockStore store, String name) {
+        Command list = new Command.ListRuns(new ResourceName(name));
+        return ConformanceFixture.send(store, list, Reply.Runs.class).runs();
     }
 
     private void needsAnnotations() {

@@ -126,6 +126,14 @@ final class ViewMutants {
                                 "    private long numbers;\n",
                                 "    private long numbers;\n    private final Map<ResourceName, String> lastTexts = new HashMap<>();\n")
                         .notInRuns(),
+                Mutant.of("the oldest runs of a task are kept", "V16")
+                        .inState("kept.pollLastEntry();", "kept.pollFirstEntry();")
+                        .notInRuns(),
+                Mutant.of("a run that is recorded again keeps its first text", "V16")
+                        .inState(
+                                "kept.put(command.token(), command.run());",
+                                "kept.putIfAbsent(command.token(), command.run());")
+                        .notInRuns(),
                 Mutant.of("a waiting claim can be annotated", "V14")
                         .inExecutor(
                                 "        MemoryClaim grant = state.grant(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.annotate(",

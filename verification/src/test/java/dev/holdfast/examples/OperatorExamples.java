@@ -6,6 +6,7 @@ import dev.holdfast.admin.HealthReport;
 import dev.holdfast.admin.LockInfo;
 import dev.holdfast.admin.LockPage;
 import dev.holdfast.admin.LockQuery;
+import dev.holdfast.admin.RecordedRun;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -32,6 +33,14 @@ abstract class OperatorExamples {
             LockPage page = holdfast.inspect(next.get());
             page.locks().forEach(info -> print(info.name() + (info.isHeld() ? " is held" : " is free")));
             next = page.next();
+        }
+    }
+
+    void runs(Holdfast holdfast) {
+        for (RecordedRun run : holdfast.runs("nightly-report")) { // newest first
+            print(run.outcome() + " at " + run.label() + ", token " + run.token());
+            print(run.startedAt() + " to " + run.endedAt());
+            print(run.failure()); // the class of the exception
         }
     }
 

@@ -5,9 +5,11 @@ import dev.holdfast.admin.LockAdmin;
 import dev.holdfast.admin.LockInfo;
 import dev.holdfast.admin.LockPage;
 import dev.holdfast.admin.LockQuery;
+import dev.holdfast.admin.RecordedRun;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.Failures;
 import dev.holdfast.engine.client.LockViews;
+import dev.holdfast.engine.client.RunText;
 import dev.holdfast.engine.execution.SystemEnvironment;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.wire.CommandSender;
@@ -21,6 +23,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.support.Stages;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -102,6 +105,35 @@ public final class StoreAdmin implements LockAdmin {
                         .map(record -> new DamagedLock(record.name(), record.reason()))
                         .toList(),
                 page.cursor().map(query::after));
+    }
+
+    // ---- Runs
+
+    @Override
+    public List<RecordedRun> runs(String task) {
+        return await(history(new ResourceName(task), CallerMode.BLOCKING));
+    }
+
+    @Override
+    public CompletionStage<List<RecordedRun>> runsAsync(String task) {
+        return questions.forUsers(history(new ResourceName(task), CallerMode.ASYNC));
+    }
+
+    private CompletableFuture<List<RecordedRun>> history(ResourceName task, CallerMode caller) {
+        return resultOf(
+                questions.ask(new Command.ListRuns(task), caller),
+                StoreAdmin::history,
+                failure -> failures.ofInspection(task.value(), failure));
+    }
+
+    private static List<RecordedRun> history(Reply reply) {
+        if (reply instanceof Reply.Runs found) {
+            return found.runs().stream().map(RunText::read).toList();
+        }
+        if (reply instanceof Reply.Unsupported) {
+            return List.of();
+        }
+        throw ProtocolViolation.reply(reply);
     }
 
     // ---- Force

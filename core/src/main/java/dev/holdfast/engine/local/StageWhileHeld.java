@@ -6,6 +6,7 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.support.Stages;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,15 @@ public final class StageWhileHeld<T extends @Nullable Object, R extends @Nullabl
 
     /** Starts the task; it is cancelled when the hold is lost. */
     public void run(LocalHold hold) {
+        run(hold, failure -> {});
+    }
+
+    /**
+     * As above.
+     *
+     * @param ended called before the hold is released, with the failure of the task, or null
+     */
+    public void run(LocalHold hold, Consumer<@Nullable Throwable> ended) {
         CompletableFuture<T> work;
         try {
             work = task.apply(hold).toCompletableFuture();
@@ -53,6 +63,7 @@ public final class StageWhileHeld<T extends @Nullable Object, R extends @Nullabl
         passCancellationTo(begun);
         hold.onLost(loss -> begun.cancel(false));
         var unused = begun.whenComplete((value, failure) -> {
+            ended.accept(failure == null ? null : Stages.causeOf(failure));
             var unusedEnd = hold.giveBack(CallerMode.ASYNC)
                     .thenAccept(outcome ->
                             hold.resource().context().callbacks().run(() -> complete(hold, outcome, value, failure)));

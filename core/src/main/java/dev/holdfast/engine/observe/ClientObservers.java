@@ -7,6 +7,7 @@ import dev.holdfast.HoldfastListener.AcquireRequest;
 import dev.holdfast.HoldfastListener.SessionEvent;
 import dev.holdfast.HoldfastListener.StoreCall;
 import dev.holdfast.Loss;
+import dev.holdfast.admin.RecordedRun;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.ResourceName;
@@ -103,6 +104,13 @@ public final class ClientObservers {
         }
         for (HoldfastListener listener : listeners) {
             guarded(() -> listener.onDeadlock(deadlock));
+        }
+    }
+
+    /** Reports the end of a run of a task. Called without any lock of the engine. */
+    public void taskRun(ResourceName task, RecordedRun run) {
+        for (HoldfastListener listener : listeners) {
+            guarded(() -> listener.onTaskRun(task.value(), run));
         }
     }
 

@@ -101,6 +101,16 @@ final class CommandName implements CommandHandler<String, RuntimeException> {
     }
 
     @Override
+    public String recordRun(Command.RecordRun command) {
+        return "record-run";
+    }
+
+    @Override
+    public String listRuns(Command.ListRuns command) {
+        return "list-runs";
+    }
+
+    @Override
     public String inspect(Command.Inspect command) {
         return "inspect";
     }

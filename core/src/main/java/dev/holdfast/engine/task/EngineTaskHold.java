@@ -23,7 +23,8 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
 
     private final LeftLeases leases;
 
-    private volatile boolean hasStarted;
+    /** Written when the task begins. */
+    private volatile @Nullable RunRecorder run;
 
     /** The end of the least time. Written before the task runs, and by extensions. */
     private volatile long leastUntil;
@@ -40,7 +41,15 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
     /** The task begins. Called once. */
     void start(Duration atLeast) {
         keepFor(atLeast);
-        hasStarted = true;
+        run = new RunRecorder(resource().partition, resource().name, rawToken());
+    }
+
+    /** The task has returned, or thrown an exception. */
+    void taskEnded(@Nullable Throwable thrown) {
+        RunRecorder begun = run;
+        if (begun != null) {
+            begun.taskEnded(thrown);
+        }
     }
 
     private void keepFor(Duration atLeast) {
@@ -69,16 +78,24 @@ final class EngineTaskHold extends LocalHold implements TaskHold {
     /** Releases the lock of a task that was not run at once; a lost one is left to the store. */
     @Override
     protected @Nullable Runnable leaving(CallerMode caller, CompletableFuture<ReleaseOutcome> stage) {
-        if (!hasStarted) {
+        RunRecorder begun = run;
+        if (begun == null) {
             return null;
         }
         leases.add(claim());
         if (loss() != null) {
-            return () -> leases.removeAfter(claim(), effectiveLease().toNanos());
+            return () -> {
+                begun.record(true);
+                leases.removeAfter(claim(), effectiveLease().toNanos());
+            };
         }
         FixedLeaseState own = Objects.requireNonNull(claim().fixedLease, "a task has a fixed lease");
         TaskEnd end = new TaskEnd(this, own, leases, stage);
-        return () -> end.send(caller);
+        return () -> {
+            // First, because the caller may close the client as soon as the end is confirmed.
+            begun.record(false);
+            end.send(caller);
+        };
     }
 
     /** An unconfirmed end is not a failure here: the task has run, and the lease ends the lock. */

@@ -53,7 +53,17 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         } catch (LockWaitTimeoutException taken) {
             return new TaskRun.Skipped<>(taken.reason());
         }
-        return new TaskRun.Ran<>(TaskWhileHeld.run(hold, task));
+        return new TaskRun.Ran<>(TaskWhileHeld.run(hold, granted -> {
+            T result;
+            try {
+                result = task.call(granted);
+            } catch (Throwable t) {
+                hold.taskEnded(t);
+                throw t;
+            }
+            hold.taskEnded(null);
+            return result;
+        }));
     }
 
     @Override
@@ -105,7 +115,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
                     } else {
                         EngineTaskHold hold = (EngineTaskHold) granted;
                         hold.start(options.atLeast());
-                        run.run(hold);
+                        run.run(hold, hold::taskEnded);
                     }
                 }));
         return stage;

@@ -9,6 +9,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.History;
 import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RecordVersion;
@@ -376,6 +377,16 @@ final class SimRegister implements RegisterAdapter {
     @Override
     public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
         return send(Effect.NONE, () -> server.annotations(claims));
+    }
+
+    @Override
+    public CompletionStage<History> history(ResourceName resource) {
+        return send(Effect.NONE, () -> server.history(resource));
+    }
+
+    @Override
+    public CompletionStage<Boolean> replaceHistory(ResourceName resource, History expected, byte[] content) {
+        return send(Effect.UNKNOWN, () -> server.replaceHistory(resource, expected, content));
     }
 
     @Override

@@ -26,9 +26,13 @@ final class Rules {
 
     private static final DescribedPredicate<JavaClass> OURS = resideInAPackage("dev.holdfast..");
 
-    /** What shows operators since when a lock is held; nothing is decided by it. */
-    private static final Set<String> SHOW_DATES =
-            Set.of("dev.holdfast.admin.LockInfo$Holder", "dev.holdfast.engine.client.LockViews");
+    /** What shows operators since when a lock is held, and when a task was run; nothing is decided by it. */
+    private static final Set<String> SHOW_DATES = Set.of(
+            "dev.holdfast.admin.LockInfo$Holder",
+            "dev.holdfast.admin.RecordedRun",
+            "dev.holdfast.engine.client.LockViews",
+            "dev.holdfast.engine.client.RunText",
+            "dev.holdfast.engine.task.RunRecorder");
 
     private static final Set<String> DATES = Set.of(
             "java.time.Clock",

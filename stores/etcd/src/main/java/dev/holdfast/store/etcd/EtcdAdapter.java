@@ -17,6 +17,7 @@ import dev.holdfast.store.etcd.rpc.Transaction.Branch;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.History;
 import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RegisterAdapter;
@@ -231,6 +232,26 @@ final class EtcdAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
         return unwrapped(() -> annotations.read(claims));
+    }
+
+    @Override
+    public CompletionStage<History> history(ResourceName resource) {
+        return unwrapped(() -> client.range(Range.of(keys.history(resource)))
+                .thenApply(answer -> answer.only()
+                        .map(key -> new History(Optional.of(key.value()), key.modRevision()))
+                        .orElseGet(() -> new History(Optional.empty(), 0))));
+    }
+
+    @Override
+    public CompletionStage<Boolean> replaceHistory(ResourceName resource, History expected, byte[] content) {
+        byte[] key = keys.history(resource);
+        Transaction write = new Transaction();
+        if (expected.content().isEmpty()) {
+            write.createdBy(key, 0);
+        } else {
+            write.changedBy(key, expected.version());
+        }
+        return unwrapped(() -> client.run(write.put(key, content, 0)).thenApply(answer -> answer.succeeded()));
     }
 
     @Override

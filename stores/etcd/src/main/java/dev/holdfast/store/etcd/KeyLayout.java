@@ -25,6 +25,7 @@ import java.util.Optional;
  *   <li>{@code c/<session>/<claim>/<name>}: its index: whether the claim holds.
  *   <li>{@code n/<session>/<claim>/<name>}: the annotation of a grant: a number of eight octets and a text. Attached to
  *       the lease of the session.
+ *   <li>{@code t/<name>}: the history of a scheduled task, without a lease.
  *   <li>{@code a/<length>/<name>/<session>/<claim>}: an announced claim on a resource, attached to the lease of its
  *       session; with the length of the name, because one name may be the beginning of another.
  *   <li>{@code w/turn}: shows that a client has the turn to clean up, attached to its own lease; {@code w/cursor}:
@@ -132,6 +133,10 @@ final class KeyLayout {
 
     static String annotationText(byte[] value) {
         return value.length < Long.BYTES ? "" : new String(value, Long.BYTES, value.length - Long.BYTES, UTF_8);
+    }
+
+    byte[] history(ResourceName resource) {
+        return key("t/" + resource.value());
     }
 
     byte[] arrival(ClaimRef claim) {

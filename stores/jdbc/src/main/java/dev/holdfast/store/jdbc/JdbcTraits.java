@@ -31,7 +31,7 @@ final class JdbcTraits {
     static StoreTraits.Builder common(String title, boolean hasNotifications) {
         return StoreTraits.of(title)
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
-                .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS, Feature.ANNOTATIONS)
+                .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS, Feature.ANNOTATIONS, Feature.RUNS)
                 .admitsAll()
                 .minSessionTtl(Duration.ofMillis(200))
                 .ttlGranularity(Duration.ofNanos(1_000))

@@ -130,7 +130,7 @@ final class JdbcUnderTest implements StoreUnderTest {
     public void close() {
         first.close();
         second.close();
-        server.execute(Stream.of("session", "resource", "claim", "latch", "count", "annotation")
+        server.execute(Stream.of("session", "resource", "claim", "latch", "count", "annotation", "run")
                 .map(table -> "DELETE FROM " + PREFIX + table)
                 .toArray(String[]::new));
         server.execute("UPDATE " + PREFIX + "meta SET token_floor = 0, purged = 0");

@@ -41,6 +41,7 @@ final class PlanRules {
             SqlTemplate.INLINE,
             SqlTemplate.LEFT_ANNOTATIONS,
             SqlTemplate.NAMES,
+            SqlTemplate.OLD_RUNS,
             SqlTemplate.SESSIONS_OVER,
             SqlTemplate.SESSIONS_UNUSED,
             SqlTemplate.UNCOUNTED,

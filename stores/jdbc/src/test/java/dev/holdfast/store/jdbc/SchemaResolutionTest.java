@@ -194,7 +194,7 @@ class SchemaResolutionTest {
     /** Creates the tables as an administrator would by hand. */
     private static void copyTables(String url, String quoted) throws SQLException {
         builder(url).open().close();
-        for (String table : List.of("session", "resource", "claim", "latch", "count", "annotation", "meta")) {
+        for (String table : List.of("session", "resource", "claim", "latch", "count", "annotation", "run", "meta")) {
             new TestSource(url).execute("CREATE TABLE " + quoted + ".holdfast_" + table + " LIKE holdfast_" + table);
         }
         new TestSource(url).execute("INSERT INTO " + quoted + ".holdfast_meta SELECT * FROM holdfast_meta");

@@ -11,7 +11,9 @@ import dev.holdfast.spi.Command.CountDown;
 import dev.holdfast.spi.Command.Extend;
 import dev.holdfast.spi.Command.ForceRelease;
 import dev.holdfast.spi.Command.Inspect;
+import dev.holdfast.spi.Command.ListRuns;
 import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Command.RecordRun;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Resize;
 import dev.holdfast.spi.Command.Sending;
@@ -41,6 +43,7 @@ final class SqlWorkload {
     private static final ResourceSpec PERMITS = new ResourceSpec(Kind.SEMAPHORE, 3, Order.FAIR);
     private static final ResourceSpec SHARED = new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, Order.FAIR);
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
+    private static final ResourceName TASK = new ResourceName("task");
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final int TOGETHER = 8;
 
@@ -48,6 +51,7 @@ final class SqlWorkload {
     private final SqlTables tables;
     private final TestClient one;
     private final TestClient other;
+    private long runs;
 
     SqlWorkload(JdbcStore store, SqlTables tables) {
         this.store = store;
@@ -65,6 +69,8 @@ final class SqlWorkload {
         permits();
         ofTime();
         latch();
+        one.send(new RecordRun(TASK, ++runs, "a run"), Reply.Done.class);
+        one.send(new ListRuns(TASK), Reply.Runs.class);
     }
 
     /** Needs waiting sessions, from {@link SqlTables#fill}. */

@@ -81,10 +81,18 @@ class TableNamesTest {
                 stores.forEach(JdbcStore::close);
             }
             assertThat(tables(url, schema, isMaria))
-                    .containsExactlyInAnyOrderElementsOf(
-                            Stream.of("meta", "session", "resource", "claim", "latch", "count", "annotation", "show")
-                                    .map(prefix::concat)
-                                    .toList());
+                    .containsExactlyInAnyOrderElementsOf(Stream.of(
+                                    "meta",
+                                    "session",
+                                    "resource",
+                                    "claim",
+                                    "latch",
+                                    "count",
+                                    "annotation",
+                                    "run",
+                                    "show")
+                            .map(prefix::concat)
+                            .toList());
         } finally {
             if (inSchema && isMaria) {
                 new TestSource(url).execute("DROP DATABASE " + quoted);

@@ -12,8 +12,10 @@ import dev.holdfast.spi.Command.Extend;
 import dev.holdfast.spi.Command.ForceRelease;
 import dev.holdfast.spi.Command.Inspect;
 import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Command.ListRuns;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Command.RecordRun;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Resize;
 import dev.holdfast.spi.Command.Retire;
@@ -33,6 +35,7 @@ import dev.holdfast.spi.support.Refusals;
 import dev.holdfast.store.ledger.table.ClaimRow;
 import dev.holdfast.store.ledger.table.LatchRow;
 import dev.holdfast.store.ledger.table.ResourceRow;
+import dev.holdfast.store.ledger.table.RunRows;
 import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -53,17 +56,22 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
     private final StoreContext context;
     private final ClaimReplies answers;
     private final LedgerReports reports;
+    private final RunRows runs;
 
     public LedgerExecutor(Ledger ledger, StoreContext context) {
         this.ledger = ledger;
         this.context = context;
         this.answers = new ClaimReplies(ledger);
         this.reports = new LedgerReports(ledger, answers);
+        this.runs = new RunRows(context.statements());
     }
 
     /** Whether a command usually changes nothing, so that it is worth running it read-only first. */
     public static boolean isQuery(Command command) {
-        return command instanceof Poll || command instanceof Audit || command instanceof Inspect;
+        return command instanceof Poll
+                || command instanceof Audit
+                || command instanceof Inspect
+                || command instanceof ListRuns;
     }
 
     /** Executes one command and writes its changes. */
@@ -374,6 +382,18 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
         }
         ledger.revoke(grant);
         return new Reply.Released();
+    }
+
+    @Override
+    public Reply recordRun(RecordRun command) throws SQLException {
+        ledger.mustWrite();
+        runs.save(command);
+        return new Reply.Done();
+    }
+
+    @Override
+    public Reply listRuns(ListRuns command) throws SQLException {
+        return new Reply.Runs(runs.newest(command.resource()));
     }
 
     @Override

@@ -12,8 +12,10 @@ import dev.holdfast.spi.Command.Extend;
 import dev.holdfast.spi.Command.ForceRelease;
 import dev.holdfast.spi.Command.Inspect;
 import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Command.ListRuns;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Command.RecordRun;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Resize;
 import dev.holdfast.spi.Command.Retire;
@@ -339,6 +341,17 @@ final class ReferenceExecutor implements CommandHandler<Reply, RuntimeException>
             }
         }
         return new Reply.Absent();
+    }
+
+    @Override
+    public Reply recordRun(RecordRun command) {
+        state.addRun(command);
+        return new Reply.Done();
+    }
+
+    @Override
+    public Reply listRuns(ListRuns command) {
+        return new Reply.Runs(state.runsOf(command.resource()));
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Annotate;
 import dev.holdfast.spi.Command.OpenSession;
+import dev.holdfast.spi.Command.RecordRun;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
@@ -14,6 +15,7 @@ import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Tokens;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -21,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +49,7 @@ class State {
     final Map<SessionId, MemorySession> sessions = new HashMap<>();
     private final Map<ResourceName, MemoryResource> resources = new HashMap<>();
     private final LinkedHashMap<ResourceName, IdleRecord> idle = new LinkedHashMap<>();
+    private final LinkedHashMap<ResourceName, TreeMap<Long, String>> runs = new LinkedHashMap<>();
     final TreeSet<Expiring> deadlines = new TreeSet<>(Expiring.BY_END);
 
     /** At least the newest token of every resource without a record. */
@@ -256,6 +260,31 @@ class State {
             floor = Math.max(floor, oldest.next().getValue().lastToken);
             oldest.remove();
         }
+    }
+
+    // Runs
+
+    /** Adds a run of a task, or replaces the one with its token. */
+    void addRun(RecordRun command) {
+        TreeMap<Long, String> kept = runs.remove(command.resource());
+        kept = kept == null ? new TreeMap<>(Comparator.reverseOrder()) : kept;
+        kept.put(command.token(), command.run());
+        if (kept.size() > RecordRun.KEPT) {
+            kept.pollLastEntry();
+        }
+        runs.put(command.resource(), kept);
+        if (runs.size() > MAX_IDLE) {
+            var longestIdle = runs.keySet().iterator();
+            longestIdle.next();
+            longestIdle.remove();
+        }
+    }
+
+    /** The newest runs of a task, by falling tokens. */
+    List<Reply.Runs.Run> runsOf(ResourceName name) {
+        List<Reply.Runs.Run> found = new ArrayList<>();
+        runs.getOrDefault(name, new TreeMap<>()).forEach((token, text) -> found.add(new Reply.Runs.Run(token, text)));
+        return found;
     }
 
     // Claims

@@ -444,6 +444,18 @@ final class CommandExecution implements CommandHandler<CompletableFuture<Reply>,
     }
 
     @Override
+    public CompletableFuture<Reply> recordRun(Command.RecordRun command) {
+        QuorumRuns.ask(quorum, command, future);
+        return future;
+    }
+
+    @Override
+    public CompletableFuture<Reply> listRuns(Command.ListRuns command) {
+        QuorumRuns.ask(quorum, command, future);
+        return future;
+    }
+
+    @Override
     public CompletableFuture<Reply> setCount(Command.SetCount command) {
         return unsupported();
     }

@@ -150,6 +150,16 @@ final class RedisCommands implements CommandHandler<CompletionStage<Reply>, Runt
     }
 
     @Override
+    public CompletionStage<Reply> recordRun(Command.RecordRun command) {
+        return answered(command, ScriptCall.recordRun(command));
+    }
+
+    @Override
+    public CompletionStage<Reply> listRuns(Command.ListRuns command) {
+        return answered(command, ScriptCall.listRuns(command));
+    }
+
+    @Override
     public CompletionStage<Reply> setCount(Command.SetCount command) {
         return answered(command, ScriptCall.setCount(command));
     }

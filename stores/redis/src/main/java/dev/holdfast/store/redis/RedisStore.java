@@ -161,7 +161,7 @@ public final class RedisStore implements LockStore {
         return StoreTraits.of(product)
                 .system("Redis")
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS)
-                .with(Feature.KNOWN_WAITERS, Feature.PORTABLE_SESSIONS, Feature.ANNOTATIONS)
+                .with(Feature.KNOWN_WAITERS, Feature.PORTABLE_SESSIONS, Feature.ANNOTATIONS, Feature.RUNS)
                 .admitsAll()
                 .minSessionTtl(MIN_TTL)
                 .ttlGranularity(Micros.duration(1))

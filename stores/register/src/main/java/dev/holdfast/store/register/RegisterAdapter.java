@@ -177,6 +177,16 @@ public interface RegisterAdapter extends AutoCloseable {
     /** Reads the annotations of some claims; of those without one there is no entry. */
     CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims);
 
+    /** Reads the history of a resource. */
+    CompletionStage<History> history(ResourceName resource);
+
+    /**
+     * Replaces the history of a resource, if it is still the expected one.
+     *
+     * @return false if it has changed
+     */
+    CompletionStage<Boolean> replaceHistory(ResourceName resource, History expected, byte[] content);
+
     /**
      * Lists the resources that have a record.
      *

@@ -58,6 +58,24 @@ abstract class RecordRules extends AdapterHarness {
     }
 
     @Test
+    @DisplayName("the history of a task is replaced only if it is the expected one, and is no record")
+    void histories() {
+        ResourceName name = named("task");
+        History none = answer(alice.history(name));
+        assertThat(none.content()).isEmpty();
+        assertThat(answer(alice.replaceHistory(name, none, new byte[] {1}))).isTrue();
+        assertThat(answer(bob.replaceHistory(name, none, new byte[] {2}))).isFalse();
+        History first = answer(bob.history(name));
+        assertThat(first.content())
+                .hasValueSatisfying(content -> assertThat(content).containsExactly(1));
+        assertThat(answer(bob.replaceHistory(name, first, new byte[] {3}))).isTrue();
+        assertThat(answer(alice.replaceHistory(name, first, new byte[] {4}))).isFalse();
+        assertThat(answer(alice.history(name)).content())
+                .hasValueSatisfying(content -> assertThat(content).containsExactly(3));
+        assertThat(answer(alice.read(name)).state()).isEmpty();
+    }
+
+    @Test
     @DisplayName("of two that create a record, the second is told what the first wrote")
     void creationConflicts() {
         ResourceName name = named("contended");

@@ -7,6 +7,7 @@ import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.Housekeeper;
 import dev.holdfast.store.ledger.table.ResourceRow;
 import dev.holdfast.store.ledger.table.Rows;
+import dev.holdfast.store.ledger.table.RunRows;
 import dev.holdfast.store.ledger.table.SessionRow;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
@@ -78,6 +79,7 @@ final class SqliteHousekeeping {
         dropResources();
         repeat(SqliteHousekeeping::forgetSessions);
         repeat(ledger -> ledger.annotations().deleteLeft(PAGE));
+        repeat(ledger -> new RunRows(statements).deleteOld(clock.unixMicros(), PAGE));
         lane.transact(ledger -> dropClients());
         cleanWakeupFiles();
     }

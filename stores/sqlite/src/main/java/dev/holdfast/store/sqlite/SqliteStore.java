@@ -98,7 +98,12 @@ public final class SqliteStore implements LockStore {
         return StoreTraits.of("SQLite " + SQLiteJDBCLoader.getVersion())
                 .system("SQLite")
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
-                .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS, Feature.CALLER_RUNS, Feature.ANNOTATIONS)
+                .with(
+                        Feature.ORDERED_INSPECTION,
+                        Feature.PORTABLE_SESSIONS,
+                        Feature.CALLER_RUNS,
+                        Feature.ANNOTATIONS,
+                        Feature.RUNS)
                 .withIf(host.observes(), Feature.PUSH)
                 .admitsAll()
                 .minSessionTtl(Duration.ofMillis(200))

@@ -24,6 +24,7 @@ class SqlTemplateTest {
             SqlTemplate.IN_USE,
             SqlTemplate.INLINE,
             SqlTemplate.LEFT_ANNOTATIONS,
+            SqlTemplate.OLD_RUNS,
             SqlTemplate.RESTING,
             SqlTemplate.SESSIONS_OVER,
             SqlTemplate.SESSIONS_UNUSED);

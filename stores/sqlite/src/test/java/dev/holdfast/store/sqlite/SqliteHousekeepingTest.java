@@ -57,6 +57,21 @@ class SqliteHousekeepingTest extends OnManualTime {
     }
 
     @Test
+    void runsAreKeptForAYear() {
+        ClaimRef task = client.ref("report");
+        Reply.Granted granted = (Reply.Granted) client.acquire(task);
+        client.send(new Command.RecordRun(task.resource(), granted.tokens().first(), "a run"), Reply.Done.class);
+        client.release(task);
+        time.advance(Duration.ofDays(365));
+        store.housekeeping().run();
+        assertThat(rows("holdfast_resource")).isZero();
+        assertThat(rows("holdfast_run")).isEqualTo(1);
+        time.advance(Duration.ofDays(2));
+        store.housekeeping().run();
+        assertThat(rows("holdfast_run")).isZero();
+    }
+
+    @Test
     void aWaiterThatAnEarlierVersionQueuedHasNoTime() {
         ClaimRef holder = client.ref("x");
         ClaimRef waiter = client.ref("x");

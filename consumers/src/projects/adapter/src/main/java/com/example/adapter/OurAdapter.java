@@ -6,6 +6,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.History;
 import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RegisterAdapter;
@@ -134,6 +135,16 @@ public final class OurAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
         return server.annotations(claims);
+    }
+
+    @Override
+    public CompletionStage<History> history(ResourceName resource) {
+        return server.history(resource);
+    }
+
+    @Override
+    public CompletionStage<Boolean> replaceHistory(ResourceName resource, History expected, byte[] content) {
+        return server.replaceHistory(resource, expected, content);
     }
 
     @Override

@@ -46,6 +46,8 @@ final class MysqlSchema extends ServerSchema {
             "INSERT INTO holdfast_count SELECT * FROM holdfast_count WHERE 1 = 0",
             "INSERT INTO holdfast_annotation SELECT * FROM holdfast_annotation WHERE 1 = 0",
             "UPDATE holdfast_annotation SET seq = 0 WHERE 1 = 0",
+            "INSERT INTO holdfast_run SELECT * FROM holdfast_run WHERE 1 = 0",
+            "UPDATE holdfast_run SET token = 0 WHERE 1 = 0",
             "UPDATE holdfast_session SET epoch = 0 WHERE 1 = 0",
             "UPDATE holdfast_resource SET seq = 0 WHERE 1 = 0",
             "UPDATE holdfast_claim SET seq = 0 WHERE 1 = 0",
@@ -55,6 +57,7 @@ final class MysqlSchema extends ServerSchema {
             "DELETE FROM holdfast_claim WHERE 1 = 0",
             "DELETE FROM holdfast_latch WHERE 1 = 0",
             "DELETE FROM holdfast_annotation WHERE 1 = 0",
+            "DELETE FROM holdfast_run WHERE 1 = 0",
             "DELETE FROM holdfast_count WHERE 1 = 0");
 
     MysqlSchema(SqlTemplates templates) {

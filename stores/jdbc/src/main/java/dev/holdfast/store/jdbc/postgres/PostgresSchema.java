@@ -31,7 +31,7 @@ final class PostgresSchema extends ServerSchema {
                       FROM (SELECT quote_ident(?), ?::text) AS h (schema, prefix),
                            (SELECT t.name, p.what, ''
                               FROM (VALUES ('session'), ('resource'), ('claim'), ('latch'),
-                                           ('annotation')) AS t (name),
+                                           ('annotation'), ('run')) AS t (name),
                                    (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS p (what)
                             UNION ALL
                             VALUES ('meta', 'SELECT', ''), ('meta', 'UPDATE', 'token_floor'),

@@ -3,8 +3,10 @@ package dev.holdfast.store.jdbc.server;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Claiming;
+import dev.holdfast.spi.Command.ListRuns;
 import dev.holdfast.spi.Command.OnResource;
 import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Command.RecordRun;
 import dev.holdfast.spi.Command.Resize;
 import dev.holdfast.spi.Command.SetCount;
 import dev.holdfast.spi.Command.Yield;
@@ -94,9 +96,10 @@ final class CommandTransactions {
     }
 
     private static void about(Command command, LockTransactions.Task task) {
-        if (command instanceof OnResource onResource) {
+        if (command instanceof OnResource onResource && !(command instanceof ListRuns)) {
             task.names.add(onResource.resource());
-            if (command instanceof Claiming || command instanceof SetCount) {
+            // Two attempts to record the same run must not both find it missing.
+            if (command instanceof Claiming || command instanceof SetCount || command instanceof RecordRun) {
                 task.needed.add(onResource.resource());
             }
         } else if (command instanceof Poll poll) {

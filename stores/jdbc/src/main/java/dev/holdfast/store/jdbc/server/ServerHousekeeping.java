@@ -5,6 +5,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.runtime.Housekeeper;
 import dev.holdfast.store.ledger.runtime.SystemClock;
+import dev.holdfast.store.ledger.table.RunRows;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,7 +74,8 @@ public final class ServerHousekeeping {
                 && resources.dropIdle(policy, renewLease)
                 && resources.dropUncounted(renewLease)
                 && forgetSessions(renewLease)
-                && deleteLeftAnnotations(renewLease);
+                && deleteLeftAnnotations(renewLease)
+                && deleteOldRuns(renewLease);
     }
 
     private boolean endSessions(BooleanSupplier renewLease) {
@@ -125,6 +127,13 @@ public final class ServerHousekeeping {
 
     private boolean deleteLeftAnnotations(BooleanSupplier renewLease) {
         return repeat(renewLease, ledger -> ledger.annotations().deleteLeft(PAGE));
+    }
+
+    private boolean deleteOldRuns(BooleanSupplier renewLease) {
+        return repeat(
+                renewLease,
+                ledger -> new RunRows(ledger.context().statements())
+                        .deleteOld(ledger.context().clock().unixMicros(), PAGE));
     }
 
     /** A part of the work, in a separate transaction; returns how many rows it found. */

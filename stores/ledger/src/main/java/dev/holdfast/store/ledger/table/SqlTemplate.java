@@ -144,6 +144,16 @@ public enum SqlTemplate {
                                      WHERE c.session = a.session AND c.claim = a.claim AND c.name = a.name))
              LIMIT ?"""),
 
+    /** The newest runs of a task. */
+    RUNS("SELECT token, run FROM holdfast_run WHERE name = ? ORDER BY token DESC LIMIT ?"),
+    RUN_TOKENS("SELECT token FROM holdfast_run WHERE name = ? ORDER BY token DESC LIMIT ?"),
+    ADD_RUN("INSERT INTO holdfast_run (run, name, token) VALUES (?, ?, ?)"),
+    SAVE_RUN("UPDATE holdfast_run SET run = ? WHERE name = ? AND token = ?"),
+    DROP_RUNS("DELETE FROM holdfast_run WHERE name = ? AND token <= ?"),
+
+    /** The keys of some old runs; it scans all rows. */
+    OLD_RUNS("SELECT name, token FROM holdfast_run WHERE token < ? LIMIT ?"),
+
     LATCH("SELECT generation, remaining, changed FROM holdfast_latch WHERE name = ?"),
     ADD_LATCH("INSERT INTO holdfast_latch (generation, remaining, changed, name) VALUES (?, ?, ?, ?)"),
     SAVE_LATCH("UPDATE holdfast_latch SET generation = ?, remaining = ?, changed = ? WHERE name = ?"),

@@ -35,6 +35,7 @@ public final class QuorumTraits {
         boolean isBarging = true;
         boolean isPortable = true;
         boolean isAnnotating = true;
+        boolean isRecording = true;
         for (LockStore member : members) {
             StoreTraits traits = member.traits();
             String product = traits.product();
@@ -60,6 +61,7 @@ public final class QuorumTraits {
             isBarging &= traits.has(Feature.BARGING);
             isPortable &= traits.has(Feature.PORTABLE_SESSIONS);
             isAnnotating &= traits.has(Feature.ANNOTATIONS);
+            isRecording &= traits.has(Feature.RUNS);
         }
         return StoreTraits.of("quorum of " + members.size() + " (" + String.join(", ", products) + ")")
                 .system("quorum")
@@ -67,6 +69,7 @@ public final class QuorumTraits {
                 .withIf(isBarging, Feature.BARGING)
                 .withIf(isPortable, Feature.PORTABLE_SESSIONS)
                 .withIf(isAnnotating, Feature.ANNOTATIONS)
+                .withIf(isRecording, Feature.RUNS)
                 .admits(admissions)
                 .minSessionTtl(minTtl)
                 .maxSessionTtl(maxTtl)

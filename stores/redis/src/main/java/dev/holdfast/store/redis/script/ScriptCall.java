@@ -56,6 +56,8 @@ public final class ScriptCall {
         INSPECT_ONE('L'),
         LIST_WAITED('Q'),
         ANNOTATE('E'),
+        RECORD_RUN('J'),
+        LIST_RUNS('G'),
         /** Before a release or a yield of an annotated grant. */
         ANNOTATED('e'),
         FORCE('F'),
@@ -116,6 +118,17 @@ public final class ScriptCall {
      */
     public static ScriptCall listWaited(String cursor, byte[] pattern, int most) {
         return new ScriptCall(Operation.LIST_WAITED).text(cursor).bytes(pattern).number(most);
+    }
+
+    public static ScriptCall recordRun(Command.RecordRun command) {
+        return new ScriptCall(Operation.RECORD_RUN)
+                .name(command.resource())
+                .number(Math.min(command.token(), TokenBlock.MAX_TOKEN))
+                .bytes(command.run().getBytes(StandardCharsets.UTF_8));
+    }
+
+    public static ScriptCall listRuns(Command.ListRuns command) {
+        return new ScriptCall(Operation.LIST_RUNS).name(command.resource());
     }
 
     public static ScriptCall annotate(Command.Annotate command) {

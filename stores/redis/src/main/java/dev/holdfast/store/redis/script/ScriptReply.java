@@ -16,6 +16,7 @@ import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Refusals;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -132,6 +133,7 @@ public final class ScriptReply {
             case 'O' -> new Reply.SessionOpened(new SessionId(text(1)), Micros.duration(number(2)));
             case 'V' -> new Reply.Advanced(new TokenBlock(number(1), number(2)), number(3) != 0);
             case 'T' -> new Reply.Extended(Long.parseLong(text(1)), Micros.duration(number(2)));
+            case 'H' -> new Reply.Runs(part(1).runs());
             case 'N' -> new Reply.Count(Long.parseLong(text(1)), Long.parseLong(text(2)));
             default -> state();
         };
@@ -238,6 +240,15 @@ public final class ScriptReply {
     /** Whether a resource was skipped, because the call had already reported its maximum. */
     public boolean isLeftOut() {
         return letter() == 'L';
+    }
+
+    private List<Reply.Runs.Run> runs() {
+        List<Reply.Runs.Run> runs = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i += 2) {
+            runs.add(new Reply.Runs.Run(Long.parseLong(text(i)), utf8(i + 1)));
+        }
+        runs.sort(Comparator.comparingLong(Reply.Runs.Run::token).reversed());
+        return runs;
     }
 
     private List<Party> parties(ResourceName name) {

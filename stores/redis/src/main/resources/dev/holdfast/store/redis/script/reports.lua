@@ -140,6 +140,52 @@ local function listwaited(cursor, pattern, most)
   return answer
 end
 
+-- The runs of a scheduled task, by token, in a separate key in the slot of the bucket, which expires a year after the last one.
+local RUNS, YEAR = 10, 366 * 86400000
+local function history(name)
+  return sub(state, 1, -2) .. 't:' .. name
+end
+
+local function runs(name)
+  local texts, cursor = {}, '0'
+  repeat
+    local part = call('HSCAN', history(name), cursor)
+    cursor = part[1]
+    for i = 1, #part[2], 2 do
+      texts[part[2][i]] = part[2][i + 1]
+    end
+  until cursor == '0'
+  return texts
+end
+
+local function listruns(name)
+  local answer = {}
+  for token, text in pairs(runs(name)) do
+    if tonumber(token) then
+      answer[#answer + 1] = token
+      answer[#answer + 1] = text
+    end
+  end
+  return { 'H', answer }
+end
+
+-- Sets the time first without effect, as 'annotate' does.
+local function recordrun(name, token, text)
+  local key, tokens = history(name), {}
+  add()
+  put('PEXPIRE', key, YEAR)
+  put('HSET', key, token, text)
+  put('PEXPIRE', key, YEAR)
+  for known in pairs(runs(name)) do
+    tokens[#tokens + 1] = tonumber(known)
+  end
+  table.sort(tokens)
+  for i = 1, #tokens - RUNS do
+    put('HDEL', key, format('%.0f', tokens[i]))
+  end
+  return 'D'
+end
+
 -- Fails with the name of a key that has another type, and leaves it as it is: no command of the script overwrites it.
 local function check()
   for i, kind in ipairs({ 'hash', 'zset', 'zset' }) do

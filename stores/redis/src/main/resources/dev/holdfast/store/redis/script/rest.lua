@@ -2,7 +2,7 @@
 local SHRINK, EXTEND, FORCE, SET_COUNT, COUNT_DOWN, RESIZE = 'H', 'T', 'F', 'N', 'D', 'Z'
 local OPEN, KEEP_ALIVE, RETIRE, CLOSE, AUDIT = 'O', 'K', 'X', 'C', 'U'
 local INSPECT, INSPECT_ONE, LIST_WAITED, PROBE, SWEEP = 'I', 'L', 'Q', '?', '.'
-local ANNOTATE = 'E'
+local ANNOTATE, RECORD_RUN, LIST_RUNS = 'E', 'J', 'G'
 
 -- By operation: what serves it, and how many arguments it has.
 local single = {
@@ -10,7 +10,7 @@ local single = {
   [SET_COUNT] = { setcount, 5 }, [COUNT_DOWN] = { countdown, 4 }, [RESIZE] = { resize, 4 },
   [OPEN] = { open, 4 }, [KEEP_ALIVE] = { keepalive, 2 }, [RETIRE] = { retire, 1 }, [CLOSE] = { close, 1 },
   [AUDIT] = { audit, 3 }, [INSPECT_ONE] = { inspectone, 3 }, [LIST_WAITED] = { listwaited, 3 }, [PROBE] = { probe, 1 },
-  [ANNOTATE] = { annotate, 5 },
+  [ANNOTATE] = { annotate, 5 }, [RECORD_RUN] = { recordrun, 3 }, [LIST_RUNS] = { listruns, 1 },
   [SWEEP] = { function() return 'D' end, 0 }, -- the sweep comes before every command
 }
 

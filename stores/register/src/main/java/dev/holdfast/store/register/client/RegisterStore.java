@@ -95,7 +95,8 @@ public final class RegisterStore implements LockStore {
                         Feature.ADVANCE,
                         Feature.DETACHED_GRANTS,
                         Feature.KNOWN_WAITERS,
-                        Feature.ANNOTATIONS)
+                        Feature.ANNOTATIONS,
+                        Feature.RUNS)
                 .withIf(server.orderedListing(), Feature.ORDERED_INSPECTION)
                 .withIf(server.portableSessions(), Feature.PORTABLE_SESSIONS)
                 .withIf(server.callerRuns(), Feature.CALLER_RUNS)
@@ -263,6 +264,16 @@ public final class RegisterStore implements LockStore {
                     .thenApply(all -> new Reply.Polled(states.stream()
                             .map(state -> (Reply.ClaimReply) state.join())
                             .toList()));
+        }
+
+        @Override
+        public CompletionStage<Reply> recordRun(Command.RecordRun command) {
+            return new Histories(context.adapter()).record(command);
+        }
+
+        @Override
+        public CompletionStage<Reply> listRuns(Command.ListRuns command) {
+            return new Histories(context.adapter()).list(command);
         }
 
         @Override

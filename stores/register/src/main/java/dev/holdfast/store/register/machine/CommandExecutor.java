@@ -291,7 +291,8 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
         return Answers.ABSENT;
     }
 
-    // Commands on a session or on the whole store are not steps on a resource; annotations are kept apart from it.
+    // Commands on a session or on the whole store are not steps on a resource; annotations and runs are kept apart from
+    // it.
 
     @Override
     public Answer poll(Command.Poll command) {
@@ -325,6 +326,16 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
 
     @Override
     public Answer annotate(Command.Annotate command) {
+        throw notOnResource(command);
+    }
+
+    @Override
+    public Answer recordRun(Command.RecordRun command) {
+        throw notOnResource(command);
+    }
+
+    @Override
+    public Answer listRuns(Command.ListRuns command) {
         throw notOnResource(command);
     }
 

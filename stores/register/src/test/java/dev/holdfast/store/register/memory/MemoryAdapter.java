@@ -7,6 +7,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.History;
 import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RecordVersion;
@@ -179,6 +180,16 @@ public final class MemoryAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
         return answer(() -> server.annotations(claims));
+    }
+
+    @Override
+    public CompletionStage<History> history(ResourceName resource) {
+        return answer(() -> server.history(resource));
+    }
+
+    @Override
+    public CompletionStage<Boolean> replaceHistory(ResourceName resource, History expected, byte[] content) {
+        return answer(() -> server.replaceHistory(resource, expected, content));
     }
 
     @Override

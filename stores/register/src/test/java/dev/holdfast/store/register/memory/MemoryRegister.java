@@ -6,6 +6,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.History;
 import dev.holdfast.store.register.IndexChange;
 import dev.holdfast.store.register.IndexChange.State;
 import dev.holdfast.store.register.IndexEntry;
@@ -53,6 +54,7 @@ public final class MemoryRegister {
     private long revision;
     private long nextTurn;
     private int turns;
+    private final Map<ResourceName, History> histories = new LinkedHashMap<>();
     private String turnsCursor = "";
     private long floor;
 
@@ -354,6 +356,18 @@ public final class MemoryRegister {
                     }
                 }));
         return texts;
+    }
+
+    synchronized History history(ResourceName name) {
+        return histories.getOrDefault(name, new History(Optional.empty(), 0));
+    }
+
+    synchronized boolean replaceHistory(ResourceName name, History expected, byte[] content) {
+        boolean isSame = history(name).version() == expected.version();
+        if (isSame) {
+            histories.put(name, new History(Optional.of(content), expected.version() + 1));
+        }
+        return isSame;
     }
 
     synchronized void endTurn(String cursor) {

@@ -36,6 +36,7 @@ import java.util.regex.Pattern;
  *       name, so that one request lists them
  *   <li>{@code n/<shard>/<session>~<claim>~<name>}: ephemeral, the annotation of a grant. Its parents are created when
  *       they are first needed, because an earlier version of the program did not
+ *   <li>{@code t/<shard>/<name>}: the history of a scheduled task; its parents are made like those
  *   <li>{@code turn}: where the next turn to clean up begins; written when one begins and ends
  *   <li>{@code clock}: written to read the time of the leader
  * </ul>
@@ -171,6 +172,18 @@ final class NodeLayout {
                 + Long.toHexString(claim.claim())
                 + PART_END
                 + encoded(claim.resource());
+    }
+
+    String histories() {
+        return root + "/t";
+    }
+
+    String histories(ResourceName name) {
+        return histories() + '/' + HEX.toHexDigits((byte) shardOf(name));
+    }
+
+    String history(ResourceName name) {
+        return histories(name) + '/' + encoded(name);
     }
 
     String turn() {

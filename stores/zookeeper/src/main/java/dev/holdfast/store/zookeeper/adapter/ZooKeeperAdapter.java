@@ -11,6 +11,7 @@ import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
 import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.History;
 import dev.holdfast.store.register.IndexPage;
 import dev.holdfast.store.register.OpenedSession;
 import dev.holdfast.store.register.RecordVersion;
@@ -82,6 +83,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final Records records;
     private final ArrivalNodes arrivals;
     private final AnnotationNodes annotations;
+    private final HistoryNodes histories;
     private final int maxRecord;
     private final PacketLimit limit;
     private final Duration requestTimeout;
@@ -129,6 +131,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         this.records = new Records(layout, requests, clock);
         this.arrivals = new ArrivalNodes(layout, requests, sessions, records);
         this.annotations = new AnnotationNodes(layout, requests);
+        this.histories = new HistoryNodes(layout, requests);
         this.maxRecord = options.maxRecord();
         this.requestTimeout = options.requestTimeout();
         this.ticks = ticks;
@@ -441,6 +444,16 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
         CompletableFuture<Boolean> synced = requests.sync(layout.root());
         return answered(each(claims, annotations::read).thenCombine(synced, (found, done) -> found));
+    }
+
+    @Override
+    public CompletionStage<History> history(ResourceName resource) {
+        return answered(histories.read(resource));
+    }
+
+    @Override
+    public CompletionStage<Boolean> replaceHistory(ResourceName resource, History expected, byte[] content) {
+        return answered(histories.replace(resource, expected, content));
     }
 
     @Override
