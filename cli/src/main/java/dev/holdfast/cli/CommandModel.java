@@ -51,6 +51,7 @@ final class CommandModel {
         root.addSubcommand("run", run());
         root.addSubcommand("ls", ls());
         root.addSubcommand("show", show());
+        root.addSubcommand("runs", runs());
         root.addSubcommand("release", release());
         root.addSubcommand("watch", changes());
         root.addSubcommand("top", command("Shows locks on the terminal as they change.", HelpText.TOP, store()));
@@ -141,6 +142,11 @@ final class CommandModel {
     private static CommandSpec show() {
         return command("Shows the holders and waiters of a lock.", HelpText.SHOW, store(), json())
                 .addPositional(positional(NAME, "The lock's name."));
+    }
+
+    private static CommandSpec runs() {
+        return command("Shows the last runs of a scheduled task.", HelpText.RUNS, store(), json())
+                .addPositional(positional(NAME, "The task's name."));
     }
 
     private static CommandSpec changes() {

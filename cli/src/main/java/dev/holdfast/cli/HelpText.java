@@ -101,6 +101,15 @@ final class HelpText {
     static final List<String> SHOW =
             List.of("", "Examples:", "  holdfast show nightly-report", "  holdfast show nightly-report --json");
 
+    static final List<String> RUNS = List.of(
+            "",
+            "A program's scheduled tasks (holdfast.task, @ScheduledLock) record when each run began and ended, how,",
+            "and where. The last ten of each task are kept. 'holdfast run' records nothing.",
+            "",
+            "Examples:",
+            "  holdfast runs nightly-report",
+            "  holdfast runs nightly-report --json");
+
     static final List<String> RELEASE = List.of(
             "",
             "The holder is notified, but may be in the middle of its work, and the next holder starts at once:",

@@ -152,6 +152,11 @@ public final class Main {
                         .show(RunOptions.checkedName(CommandModel.name(parsed)), isJson(parsed));
                 yield ExitCode.OK;
             }
+            case "runs" -> {
+                new TaskRuns(location(parsed, environment), console)
+                        .print(RunOptions.checkedName(CommandModel.name(parsed)), isJson(parsed));
+                yield ExitCode.OK;
+            }
             case "release" -> release(parsed, environment, console);
             case "watch" ->
                 new Changes(location(parsed, environment), console)

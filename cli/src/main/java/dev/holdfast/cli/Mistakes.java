@@ -30,6 +30,7 @@ final class Mistakes {
             List.of("list", "locks"), "type 'holdfast ls'",
             List.of("status", "info"), "type 'holdfast ls' for all locks, or 'holdfast show NAME' for one",
             List.of("get", "inspect", "describe"), "type 'holdfast show NAME'",
+            List.of("history", "tasks"), "type 'holdfast runs NAME'",
             List.of("unlock", "free", "remove", "delete", "rm"), UNLOCK,
             List.of("lock", "hold", "acquire", "exec", "flock", "with"), "type '" + RUN + "'"));
 
@@ -112,7 +113,7 @@ final class Mistakes {
     private static String oneTooMany(String command, String word, List<String> args, List<String> front) {
         String quoted = Printable.quote(word);
         if (!command.equals("run")) {
-            boolean takesOne = List.of("show", "release", "completion").contains(command);
+            boolean takesOne = List.of("show", "runs", "release", "completion").contains(command);
             return command.equals("ls")
                     ? "ls takes no name: 'holdfast show NAME' shows one lock, and 'holdfast ls "
                             + "--prefix P' lists all whose names begin with P"

@@ -47,7 +47,7 @@ _holdfast_options() {
             _holdfast_words $'--store\n--wait\n--nonblock\n--shared\n--exclusive\n--permits\n--lease\n--on-lost\n--grace\n--leftovers\n--conflict-exit-code\n--message\n--command\n--no-stdin\n--verbose\n--help'
             ;;
         ls) _holdfast_words $'--store\n--prefix\n--json\n--help' ;;
-        show) _holdfast_words $'--store\n--json\n--help' ;;
+        show | runs) _holdfast_words $'--store\n--json\n--help' ;;
         release) _holdfast_words $'--store\n--force\n--token\n--help' ;;
         watch) _holdfast_words $'--store\n--prefix\n--interval\n--help' ;;
         top) _holdfast_words $'--store\n--help' ;;
@@ -73,7 +73,7 @@ _holdfast() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} subcommand=${COMP_WORDS[1]-} i name=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _holdfast_words $'run\nls\nshow\nrelease\nwatch\ntop\nconsole\nmembers\nconfig\ncompletion\n--help\n--version'
+        _holdfast_words $'run\nls\nshow\nruns\nrelease\nwatch\ntop\nconsole\nmembers\nconfig\ncompletion\n--help\n--version'
         return
     fi
     if [[ $subcommand == run ]]; then
@@ -104,7 +104,7 @@ _holdfast() {
                 _holdfast_names
             fi
             ;;
-        show | release) [[ -n $name ]] || _holdfast_names ;;
+        show | runs | release) [[ -n $name ]] || _holdfast_names ;;
         completion) [[ -n $name ]] || _holdfast_words $'bash\nzsh\nfish' ;;
     esac
 }

@@ -25,21 +25,21 @@ function __holdfast_command
 end
 
 complete -c holdfast -f
-complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -a 'run ls show release watch top console members config completion'
+complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -a 'run ls show runs release watch top console members config completion'
 complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -s h -l help
 complete -c holdfast -n 'test (count (commandline -opc)) -eq 1' -s V -l version
 complete -c holdfast -n 'contains -- -- (commandline -opc)' -a '(__holdfast_command)'
 
-for command in run ls show release watch top console members config
+for command in run ls show runs release watch top console members config
     complete -c holdfast -n "__holdfast_after $command" -l store -xa 'sqlite: memory:'
 end
-for command in run ls show release watch top console members config completion
+for command in run ls show runs release watch top console members config completion
     complete -c holdfast -n "__holdfast_after $command" -s h -l help
 end
-for command in ls show members config
+for command in ls show runs members config
     complete -c holdfast -n "__holdfast_after $command" -l json
 end
-for command in run show release
+for command in run show runs release
     complete -c holdfast -n "__holdfast_after $command" -a '(__holdfast_names)'
 end
 for command in ls watch

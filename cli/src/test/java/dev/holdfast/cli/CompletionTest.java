@@ -25,7 +25,8 @@ class CompletionTest {
     private static final String COMMAND =
             "holdfast() { printf '%s\\n' \"'nightly-report': held\" \"'with space': held\" \"'orders/42': held\"; }\n";
     private static final String ASK = COMMAND
-            + "COMP_WORDS=(\"$@\"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _holdfast; printf '%s\\n' \"${COMPREPLY[@]}\"\n";
+            + "COMP_WORDS=(\"$@\"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _holdfast; printf '%s\\n"
+            + "' \"${COMPREPLY[@]}\"\n";
 
     @TempDir
     Path directory;
@@ -46,6 +47,7 @@ class CompletionTest {
                         "run",
                         "ls",
                         "show",
+                        "runs",
                         "release",
                         "watch",
                         "top",
@@ -55,7 +57,7 @@ class CompletionTest {
                         "completion",
                         "--help",
                         "--version");
-        assertThat(offered("holdfast", "r")).containsExactly("run", "release");
+        assertThat(offered("holdfast", "r")).containsExactly("run", "runs", "release");
         assertThat(offered("holdfast", "run", "--w")).containsExactly("--wait");
         assertThat(offered("holdfast", "run", "")).containsExactly("nightly-report", "orders/42");
         assertThat(offered("holdfast", "run", "--wait", "10s", "n")).containsExactly("nightly-report");

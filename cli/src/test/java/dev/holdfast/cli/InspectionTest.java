@@ -1,6 +1,7 @@
 package dev.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.AcquireOptions;
@@ -10,6 +11,7 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.admin.LockInfo;
 import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.store.Holders;
+import dev.holdfast.task.TaskOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -69,9 +71,8 @@ class InspectionTest {
             assertThat(run("ls")).isZero();
             assertThat(out().lines())
                     .hasSize(3)
-                    .allMatch(
-                            line -> line.matches(
-                                    "'[a-z/0-9]+': held by ann@web1 pid 12 'report\\.sh' since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ, lease \\d+s left"));
+                    .allMatch(line -> line.matches("'[a-z/0-9]+': held by ann@web1 pid 12 'report\\.sh' since"
+                            + " \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ, lease \\d+s left"));
             assertThat(run("ls", "--prefix", "orders/")).isZero();
             assertThat(out().lines()).hasSize(2).allMatch(line -> line.startsWith("'orders/"));
             assertThat(run("ls", "--prefix", "no")).isZero();
@@ -99,7 +100,8 @@ class InspectionTest {
             run("show", "x", "--json");
             assertThat(out())
                     .startsWith(
-                            "{\"name\":\"x\",\"state\":\"held\",\"kind\":\"mutex\",\"order\":\"fair\",\"capacity\":1,\"holding\":1,\"holders\":[{\"owner\":\"ann@web1 pid 12 'report.sh'\"")
+                            "{\"name\":\"x\",\"state\":\"held\",\"kind\":\"mutex\",\"order\":\"fair\",\"capacity\":1,\"holding\":1,\"holders\":[{\"owner\":\"ann@web1"
+                                + " pid 12 'report.sh'\"")
                     .contains(
                             "\"token\":\"" + hold.fencingToken() + "\"",
                             "\"waiting\":1,\"waiters\":[{\"owner\":\"bob@web2 pid 7\"",
@@ -109,6 +111,37 @@ class InspectionTest {
             assertThat(out()).endsWith(", 1 waiting\n");
             assertThat(waiting.cancel(true)).isTrue();
         }
+    }
+
+    @Test
+    void showsTheRunsOfATask() {
+        assertThat(run("runs", "report")).isZero();
+        assertThat(out()).isEqualTo("'report': no runs are recorded\n");
+        run("runs", "report", "--json");
+        assertThat(out()).isEqualTo("{\"name\":\"report\",\"runs\":[]}\n");
+        TaskOptions options = TaskOptions.atMost(Duration.ofMinutes(1));
+        client.task("report").runIfDue(options, hold -> {});
+        assertThatThrownBy(() -> client.task("report").runIfDue(options, hold -> {
+                    throw new IllegalStateException("no");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        CliProcess.until("both are recorded", () -> run("runs", "report") == 0 && out().contains("2 runs"));
+        run("runs", "report");
+        String line = " \\d{4}-\\S+Z took \\S+ by ann@web1 pid 12 'report\\.sh', token \\d+";
+        List<String> lines = out().lines().toList();
+        assertThat(lines.get(0)).isEqualTo("'report': 2 runs");
+        assertThat(lines.get(1)).matches("  failed   " + line + ": java\\.lang\\.IllegalStateException");
+        assertThat(lines.get(2)).matches("  succeeded" + line);
+        run("runs", "report", "--json");
+        assertThat(out())
+                .startsWith("{\"name\":\"report\",\"runs\":[{\"outcome\":\"failed\",\"token\":\"")
+                .contains(
+                        "\"started\":\"",
+                        "\"ended\":\"",
+                        "\"tookMillis\":",
+                        "\"owner\":\"ann@web1 pid 12 'report.sh'\"")
+                .contains("\"failure\":\"java.lang.IllegalStateException\"},{\"outcome\":\"succeeded\"");
+        assertThat(run("runs")).isEqualTo(64);
     }
 
     @Test
