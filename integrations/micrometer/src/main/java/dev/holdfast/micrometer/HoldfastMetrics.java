@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.AcquisitionListener;
 import dev.holdfast.Deadlock;
 import dev.holdfast.HoldfastListener;
+import dev.holdfast.admin.RecordedRun;
 import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Collection;
@@ -11,7 +12,7 @@ import java.util.Set;
 
 /**
  * The meters of one client: waits and holds by outcome, losses by cause, deadlocks, renewals, round trips to the store
- * by command, and gauges of what is held, waited for and alive.
+ * by command, runs of scheduled tasks, and gauges of what is held, waited for and alive.
  *
  * <pre>{@code
  * Holdfast holdfast = Holdfast.builder("postgresql://db/orders")
@@ -20,7 +21,8 @@ import java.util.Set;
  * }</pre>
  *
  * <p>All names begin with {@code holdfast.}; {@code docs/observing.md} lists them. Names of locks are data of the
- * program, so no meter is tagged with one unless it is {@linkplain Builder#lockNames listed}.
+ * program, so no meter is tagged with one unless it is {@linkplain Builder#lockNames listed}. Meters of scheduled tasks
+ * are tagged with the names of the first hundred that the client runs; all others share the value {@code other}.
  *
  * <p>Clients that share a registry are distinguished by the tag {@code client}: each has its own listener, with its own
  * {@linkplain Builder#client name}.
@@ -32,12 +34,14 @@ public final class HoldfastMetrics implements HoldfastListener {
     private final Clock clock;
     private final MeterCatalog catalog;
     private final ClientGauges gauges;
+    private final TaskMeters tasks;
 
     private HoldfastMetrics(Builder builder) {
         MeterRegistry registry = builder.registry;
         clock = registry.config().clock();
         catalog = new MeterCatalog(registry, builder.client, builder.lockNames);
         gauges = new ClientGauges(registry, builder.client, clock, catalog);
+        tasks = new TaskMeters(registry, builder.client, Builder.MAX_TASKS);
     }
 
     /** The meters of the only client that has them in a registry. */
@@ -67,6 +71,11 @@ public final class HoldfastMetrics implements HoldfastListener {
     }
 
     @Override
+    public void onTaskRun(String task, RecordedRun run) {
+        tasks.ended(task, run);
+    }
+
+    @Override
     public void onStoreCall(StoreCall call) {
         catalog.of(call).record(call.duration());
     }
@@ -80,6 +89,9 @@ public final class HoldfastMetrics implements HoldfastListener {
 
         /** A bound, since each name is a dozen time series for each kind of lock. */
         private static final int MAX_NAMES = 1_000;
+
+        /** The most scheduled tasks with a tag of their own. */
+        private static final int MAX_TASKS = 100;
 
         private final MeterRegistry registry;
         private String client = "holdfast";

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.task.TaskOptions;
 import dev.holdfast.test.TestStore;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -58,6 +59,9 @@ class DashboardTest {
             Hold lost = store.client().lock("ledger").acquire();
             store.loseLock("ledger");
             lost.releaseAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
+            TaskOptions options = TaskOptions.atMost(Duration.ofMinutes(1));
+            store.client().task("report").runIfDue(options, hold -> {});
+            store.client().task("report").tryBegin(options).orElseThrow().close();
             store.advance(Duration.ofSeconds(25));
             SAMPLE.matcher(registry.scrape()).results().forEach(DashboardTest::note);
         }

@@ -13,6 +13,8 @@ import dev.holdfast.HoldfastListener.SessionEvent;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Permits;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.admin.RecordedRun;
+import dev.holdfast.task.TaskOptions;
 import dev.holdfast.test.TestStore;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MockClock;
@@ -21,12 +23,14 @@ import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -196,6 +200,54 @@ class HoldfastMetricsTest {
         metrics.onDeadlock(new Deadlock(List.of(member, member)));
         metrics.onDeadlock(new Deadlock(List.of(member, member)));
         assertThat(own.get("holdfast.deadlocks").counter().count()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("time the runs of tasks, and gauge when each last began and ended, for a bounded number of names")
+    void tasks() {
+        SimpleMeterRegistry own = new SimpleMeterRegistry();
+        TaskMeters meters = new TaskMeters(own, "orders", 2);
+        Instant start = Instant.ofEpochSecond(1_000);
+        meters.ended("a", run(RecordedRun.Outcome.SUCCEEDED, start, start.plusSeconds(5)));
+        meters.ended("a", run(RecordedRun.Outcome.FAILED, start.plusSeconds(10), start.plusSeconds(12)));
+        meters.ended("b", run(RecordedRun.Outcome.LOST, start, start.minusSeconds(1)));
+        meters.ended("c", run(RecordedRun.Outcome.SUCCEEDED, start, start.plusSeconds(5)));
+        meters.ended("d", run(RecordedRun.Outcome.SUCCEEDED, null, null));
+        assertThat(own.get("holdfast.task.runs")
+                        .tags("task", "a", "outcome", "succeeded")
+                        .timer()
+                        .totalTime(TimeUnit.SECONDS))
+                .isEqualTo(5);
+        assertThat(own.get("holdfast.task.runs").tags("task", "other").timer().count())
+                .isEqualTo(2);
+        assertThat(own.get("holdfast.task.last.start")
+                        .tags("task", "a", "client", "orders")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isEqualTo(1_010);
+        assertThat(own.get("holdfast.task.last.end")
+                        .tags("task", "a", "outcome", "succeeded")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isEqualTo(1_005);
+        assertThat(own.get("holdfast.task.last.end")
+                        .tags("task", "a", "outcome", "failed")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isEqualTo(1_012);
+        assertThat(own.find("holdfast.task.last.end").tags("task", "other").timeGauge())
+                .isNull();
+
+        store.client().task("report").runIfDue(TaskOptions.atMost(Duration.ofMinutes(1)), hold -> {});
+        assertThat(registry.get("holdfast.task.runs")
+                        .tags("task", "report")
+                        .timer()
+                        .count())
+                .isEqualTo(1);
+    }
+
+    private static RecordedRun run(RecordedRun.Outcome outcome, @Nullable Instant start, @Nullable Instant end) {
+        return new RecordedRun(1, outcome, start, end, "ann", "");
     }
 
     private double sessionEvents(String event) {
