@@ -107,6 +107,12 @@ public final class HoldfastBuilderConfigurer {
                     || properties.healthTimeout().isZero()) {
                 throw new IllegalArgumentException("healthTimeout must be positive");
             }
+            properties.healthTasks().forEach((task, limit) -> {
+                if (limit.isNegative() || limit.isZero()) {
+                    throw new IllegalArgumentException(
+                            "healthTasks must be positive, but that of '" + task + "' is not");
+                }
+            });
         } catch (IllegalArgumentException e) {
             throw HoldfastConfigurationException.outOfRange(e);
         }

@@ -3,6 +3,7 @@ package dev.holdfast.spring.boot;
 import dev.holdfast.OnDeadlock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -33,6 +34,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param shutdownPhase Phase in which clients close: web servers, schedulers and listeners in higher phases stop
  *     earlier, connections in lower phases later.
  * @param healthTimeout How long a health check may take.
+ * @param healthTasks Scheduled tasks of which the health shows that they run: for each, the longest time since its last
+ *     success.
  * @param metrics Meters of the client.
  * @param ssl TLS of a store with a URI.
  * @param jdbc Store on a database.
@@ -62,6 +65,7 @@ record HoldfastProperties(
         @DefaultValue("report") OnDeadlock onDeadlock,
         @DefaultValue("" + HoldfastLifecycle.DEFAULT_PHASE) int shutdownPhase,
         @AnnotationDuration @DefaultValue("2s") Duration healthTimeout,
+        @DefaultValue Map<String, Duration> healthTasks,
         @DefaultValue Metrics metrics,
         @DefaultValue Ssl ssl,
         @DefaultValue Jdbc jdbc,

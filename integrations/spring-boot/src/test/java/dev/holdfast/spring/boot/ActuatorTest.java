@@ -2,10 +2,12 @@ package dev.holdfast.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.admin.ClientState;
+import dev.holdfast.admin.RecordedRun;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -13,6 +15,15 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.ForwardingStore;
+import dev.holdfast.task.ScheduledTaskLock;
+import dev.holdfast.task.TaskOptions;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -252,6 +263,71 @@ class ActuatorTest {
                     .containsEntry("holds", 1)
                     .containsKeys("roundTrip", "sessionLeft");
         });
+    }
+
+    @Test
+    @DisplayName("a task that a property names is out of service if it has not succeeded for too long, in any process")
+    void tasks() {
+        exposed.run(context -> assertThat(context).doesNotHaveBean(HoldfastTasksHealthIndicator.class));
+        exposed.withPropertyValues("holdfast.name-prefix=ours/", "holdfast.health-tasks.report=25h")
+                .run(context -> {
+                    assertThat(tasks(context, Duration.ZERO).getStatus())
+                            .as("no client yet")
+                            .isEqualTo(Status.UNKNOWN);
+                    ScheduledTaskLock task = context.getBean(Holdfast.class).task("report");
+                    assertThat(tasks(context, Duration.ofHours(24)).getStatus())
+                            .as("never run")
+                            .isEqualTo(Status.UP);
+                    assertThat(tasks(context, Duration.ofHours(26)).getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+                    TaskOptions options = TaskOptions.atMost(Duration.ofMinutes(1));
+                    task.runIfDue(options, hold -> {});
+                    assertThatThrownBy(() -> task.runIfDue(options, hold -> {
+                                throw new IllegalStateException("no");
+                            }))
+                            .isInstanceOf(IllegalStateException.class);
+                    await().until(() ->
+                            context.getBean(Holdfast.class).runs("ours/report").size() == 2);
+                    Health late = tasks(context, Duration.ofHours(26));
+                    assertThat(late.getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+                    assertThat(late.getDetails())
+                            .extractingByKey("report", InstanceOfAssertFactories.MAP)
+                            .containsEntry("lastOutcome", RecordedRun.Outcome.FAILED)
+                            .containsKeys("succeeded", "problem");
+                    assertThat(context.getBean(HoldfastTasksHealthIndicator.class)
+                                    .health()
+                                    .getStatus())
+                            .isEqualTo(Status.UP);
+                });
+    }
+
+    /** The health of the tasks of an application that was started now, at a later time. */
+    private static Health tasks(AssertableApplicationContext context, Duration later) {
+        Iterator<Clock> clocks = List.of(Clock.systemUTC(), Clock.offset(Clock.systemUTC(), later))
+                .iterator();
+        Clock clock = new Clock() {
+            @Override
+            public ZoneId getZone() {
+                return ZoneOffset.UTC;
+            }
+
+            @Override
+            public Clock withZone(ZoneId zone) {
+                return this;
+            }
+
+            /** Now at first, and later then. */
+            @Override
+            public Instant instant() {
+                return clocks.next().instant();
+            }
+        };
+        HoldfastProperties properties = context.getBean(HoldfastProperties.class);
+        return new HoldfastTasksHealthIndicator(
+                        context.getBean(HoldfastClients.class),
+                        properties.healthTasks(),
+                        properties.healthTimeout(),
+                        clock)
+                .health();
     }
 
     @Test

@@ -211,6 +211,7 @@ class HoldfastAutoConfigurationTest {
             "holdfast.store-timeout=0s",
             "holdfast.cohort-budget=-1ms",
             "holdfast.health-timeout=0s",
+            "holdfast.health-tasks.report=0s",
             "holdfast.max-wait=-1s",
             "holdfast.at-most=1ms"
         }) {
