@@ -31,6 +31,14 @@ class DocumentedCommandsTest {
     private static final Path GETTING_STARTED = Path.of("..", "docs", "getting-started.md");
     private static final String GIVEN = "<!-- given: ";
 
+    /** What a page may give: {@code held [OPTION…] NAME} keeps a lock until the file {@code done} exists. */
+    private static final String HELD = """
+            held() {
+              holdfast run "$@" -- sh -c 'while [ ! -e done ]; do sleep 0.05; done' &
+              until holdfast show "${!#}" | grep -q 'held by'; do :; done
+            }
+            """;
+
     @TempDir
     Path directory;
 
@@ -110,8 +118,9 @@ class DocumentedCommandsTest {
         String command = self.append(" \"$@\"\n").toString();
         place.script("bin/holdfast", command);
         place.script("holdfast", command); // as in a checkout
-        StringBuilder script =
-                new StringBuilder("PATH=$PWD/bin:$PATH\n").append(block.given()).append('\n');
+        StringBuilder script = new StringBuilder("PATH=$PWD/bin:$PATH\n" + HELD)
+                .append(block.given())
+                .append('\n');
         for (int i = 0; i < block.steps().size(); i++) {
             // The first is not to disturb the status that the second asks for.
             script.append("{ code=$?; echo '@@' ").append(i).append("; (exit $code); }\n");

@@ -19,10 +19,9 @@ import org.junit.jupiter.api.Test;
 /** The page of the guarantees and the kit name the same rules. */
 class GuaranteesPageTest {
 
-    /** A rule of the page; the client's own, which the kit does not test, name the tests that do. */
-    private static final Pattern ROW = Pattern.compile("^\\| ([A-Z]\\d+) \\| .*\\| ([^|]*) \\|$", Pattern.MULTILINE);
-
-    private static final Pattern CLIENTS = Pattern.compile("simulation|`\\w+Test`");
+    /** A rule of the page; only the rules of a store have a third column, which says how the kit tests them. */
+    private static final Pattern ROW =
+            Pattern.compile("^\\| ([A-Z]\\d+) \\| [^|]* \\|( [^|]* \\|)?$", Pattern.MULTILINE);
 
     @Test
     void everyGuaranteeOfAStoreHasATestAndNoOtherIsTested() throws IOException {
@@ -53,7 +52,7 @@ class GuaranteesPageTest {
         Matcher row = ROW.matcher(Files.readString(page));
         List<String> numbers = new ArrayList<>();
         while (row.find()) {
-            if (withClients || !CLIENTS.matcher(row.group(2)).find()) {
+            if (withClients || row.group(2) != null) {
                 numbers.add(row.group(1));
             }
         }

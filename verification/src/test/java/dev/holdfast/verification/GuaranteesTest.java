@@ -1,5 +1,7 @@
 package dev.holdfast.verification;
 
+import static java.util.stream.Collectors.toCollection;
+import static java.util.stream.Collectors.toMap;
 import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,8 +10,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,51 +24,53 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-@DisplayName("The page of the guarantees says where each one is tested")
+@DisplayName("Each guarantee of the page is tested, and a list says where")
 class GuaranteesTest {
 
     private static final Path ROOT = Path.of("..");
-    private static final Pattern ROW = Pattern.compile("^\\| ([A-Z]\\d+) \\| .*\\| ([^|]*) \\|$");
-    private static final Pattern CLASS = Pattern.compile("`(\\w+Test)`");
+    private static final Path LIST = Path.of("src/test/resources/tests-of-guarantees.txt");
+    private static final String SIMULATION = "simulation";
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| ([A-Z]\\d+) \\| .*\\|$");
     private static final Pattern TAG = Pattern.compile("@Tag\\(\"([A-Z]\\d+)\"\\)");
     private static final Pattern RULE_OF_THE_KIT = Pattern.compile("@DisplayName\\(\\s*\"([A-Z]\\d+): ");
 
     @TestFactory
-    Stream<DynamicTest> everyGuaranteeIsTestedWhereThePageSays() throws IOException {
+    Stream<DynamicTest> everyGuaranteeIsTestedWhereTheListSays() throws IOException {
         Map<String, Set<String>> tagged = tagsOfTests();
-        Set<String> kit = rulesOfTheKit();
         Set<String> simulated = Arrays.stream(Rule.values()).map(Rule::number).collect(toSet());
-        List<String[]> rows = rows();
-        assertThat(rows).hasSizeGreaterThan(60);
-        List<String> numbers = rows.stream().map(row -> row[0]).toList();
-        assertThat(numbers).doesNotHaveDuplicates().containsAll(tagged.keySet());
-        return rows.stream()
-                .map(row -> DynamicTest.dynamicTest(row[0], () -> {
-                    if (!kit.contains(row[0])) {
-                        assertThat(row[1])
-                                .as("where %s is tested, which is no rule of the kit", row[0])
-                                .matches(where -> where.startsWith("simulation")
-                                        || !named(where).isEmpty());
-                        assertThat(named(row[1]))
-                                .as("the test classes with the tag %s, and those on the page", row[0])
-                                .isEqualTo(tagged.getOrDefault(row[0], Set.of()));
-                        assertThat(row[1].startsWith("simulation"))
-                                .as("an oracle of the simulation looks after %s", row[0])
-                                .isEqualTo(simulated.contains(row[0]));
-                    }
+        List<String> ofClients = guarantees();
+        assertThat(ofClients).hasSizeGreaterThan(60).doesNotHaveDuplicates().containsAll(tagged.keySet());
+        ofClients.removeAll(rulesOfTheKit());
+        Map<String, Set<String>> listed = listed();
+        assertThat(listed.keySet())
+                .as("the guarantees that %s lists, and those of the page that the kit does not test", LIST)
+                .containsExactlyInAnyOrderElementsOf(ofClients);
+        return ofClients.stream()
+                .map(number -> DynamicTest.dynamicTest(number, () -> {
+                    Set<String> where = new HashSet<>(listed.getOrDefault(number, Set.of()));
+                    assertThat(where).as("where %s is tested", number).isNotEmpty();
+                    assertThat(where.remove(SIMULATION))
+                            .as("an oracle of the simulation looks after %s", number)
+                            .isEqualTo(simulated.contains(number));
+                    assertThat(where)
+                            .as("the test classes that %s lists for %s, and those with its tag", LIST, number)
+                            .isEqualTo(tagged.getOrDefault(number, Set.of()));
                 }));
     }
 
-    private static List<String[]> rows() throws IOException {
-        return Files.readAllLines(ROOT.resolve("docs/guarantees.md")).stream()
-                .map(ROW::matcher)
-                .filter(java.util.regex.Matcher::matches)
-                .map(row -> new String[] {row.group(1), row.group(2)})
-                .toList();
+    private static List<String> guarantees() {
+        return ROW.matcher(text(ROOT.resolve("docs/guarantees.md")))
+                .results()
+                .map(row -> row.group(1))
+                .collect(toCollection(ArrayList::new));
     }
 
-    private static Set<String> named(String tested) {
-        return CLASS.matcher(tested).results().map(name -> name.group(1)).collect(toSet());
+    private static Map<String, Set<String>> listed() {
+        return text(LIST)
+                .lines()
+                .filter(line -> !line.startsWith("#"))
+                .map(line -> List.of(line.split(" ")))
+                .collect(toMap(line -> line.get(0), line -> Set.copyOf(line.subList(1, line.size()))));
     }
 
     /** The names of the test classes with each tag. */
