@@ -101,7 +101,7 @@ class InspectionTest {
             assertThat(out())
                     .startsWith(
                             "{\"name\":\"x\",\"state\":\"held\",\"kind\":\"mutex\",\"order\":\"fair\",\"capacity\":1,\"holding\":1,\"holders\":[{\"owner\":\"ann@web1"
-                                + " pid 12 'report.sh'\"")
+                                    + " pid 12 'report.sh'\"")
                     .contains(
                             "\"token\":\"" + hold.fencingToken() + "\"",
                             "\"waiting\":1,\"waiters\":[{\"owner\":\"bob@web2 pid 7\"",

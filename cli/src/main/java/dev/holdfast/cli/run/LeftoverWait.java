@@ -3,6 +3,7 @@ package dev.holdfast.cli.run;
 import dev.holdfast.cli.console.Console;
 import dev.holdfast.cli.console.ExitCode;
 import dev.holdfast.cli.run.RunOptions.Leftovers;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -78,11 +79,17 @@ final class LeftoverWait {
     }
 
     private void report(int code) {
-        if (!isReported && System.nanoTime() - sinceNanos > QUIET_NANOS) {
-            isReported = true;
-            console.say("the command has ended with " + code
-                    + ", but the lock is kept until its descendants have ended: " + ProcessText.list(tree.alive()));
+        if (isReported || System.nanoTime() - sinceNanos <= QUIET_NANOS) {
+            return;
         }
+        List<ProcessHandle> alive = tree.alive();
+        if (alive.isEmpty() && tree.isGone()) {
+            return; // the last one has ended since the caller asked
+        }
+        isReported = true;
+        console.say("the command has ended with " + code
+                + ", but the lock is kept until its descendants have ended: "
+                + (alive.isEmpty() ? "some that can't be examined" : ProcessText.list(alive)));
     }
 
     /** Whether, according to its exit code, HUP, INT or TERM ended the command. */
