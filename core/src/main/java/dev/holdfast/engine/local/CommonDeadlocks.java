@@ -13,7 +13,7 @@ import dev.holdfast.engine.deadlock.WaitLine.Blocking;
 import dev.holdfast.engine.deadlock.WaitNode;
 import dev.holdfast.engine.deadlock.Walk;
 import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.engine.local.LocalSynchronizer.WaitState;
+import dev.holdfast.engine.local.WaitView.WaitState;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.wire.ResourceInspection;
@@ -346,7 +346,7 @@ final class CommonDeadlocks {
 
         /** Reads one wait; null if it has ended meanwhile, or nothing is held. */
         private @Nullable OwnWait read(NestedWait wait) {
-            WaitState state = wait.resource.stateOf(wait.request);
+            WaitState state = wait.state();
             if (state == null || !(state.isHead() || rules.isStatedBehindOthers())) {
                 return null;
             }

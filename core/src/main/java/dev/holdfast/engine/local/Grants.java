@@ -2,6 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.local.KindPolicy.HandOver;
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.spi.ClaimRef;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,6 +77,17 @@ final class Grants {
     @Nullable
     Grant firstCandidate() {
         return candidate(first);
+    }
+
+    /** The grant that serves a request without queueing it; null if there is none. */
+    @Nullable
+    Grant servingAtOnce(Request request, boolean isFirst) {
+        for (Grant grant = firstCandidate(); grant != null; grant = candidateAfter(grant)) {
+            if (grant.canServe(request) && (isFirst || (!request.isTry() && grant.isSliceOf(request)))) {
+                return grant;
+            }
+        }
+        return null;
     }
 
     @Nullable
@@ -218,8 +230,8 @@ final class Grants {
     }
 
     /** A hold was released. */
-    void leave(Grant grant, LocalHold hold) {
-        removeHold(grant, hold);
+    void leave(Grant grant, LocalHold hold, DeferredActions deferred) {
+        removeHold(grant, hold, deferred);
         grant.released();
         if (grant.isIdle() && has(grant)) {
             moveToFront(grant);
@@ -227,10 +239,33 @@ final class Grants {
     }
 
     /** A hold has ended; its grant may have been removed before. */
-    void removeHold(Grant grant, LocalHold hold) {
+    void removeHold(Grant grant, LocalHold hold, DeferredActions deferred) {
         grant.remove(hold);
         if (exclusiveHold == hold) {
             exclusiveHold = null;
+        }
+        GrantNote note = grant.noteOrNull();
+        if (note != null) {
+            note.left(hold, deferred);
+        }
+    }
+
+    /** Sends annotations again that the store may not have, or may soon drop. */
+    void refreshNotes(DeferredActions deferred) {
+        for (Grant grant = first; grant != null; grant = grant.next) {
+            GrantNote note = grant.noteOrNull();
+            if (note != null) {
+                note.refresh(deferred);
+            }
+        }
+    }
+
+    /** Adds to a list the grants with their own leases that are in use. */
+    void addFixedLeases(List<Claim> found) {
+        for (Grant grant = first; grant != null; grant = grant.next) {
+            if (grant.claim.fixedLease != null && !grant.isIdle()) {
+                found.add(grant.claim);
+            }
         }
     }
 
@@ -256,8 +291,18 @@ final class Grants {
         }
     }
 
-    boolean isSliceOver(long now) {
-        return now - sliceEnd >= 0;
+    /** Checks the slices of the idle grants for the head of the queue; whether it takes one of them now. */
+    boolean checkIdle(long now) {
+        boolean isToBeTaken = false;
+        for (Grant grant = first; grant != null && grant.isIdle(); grant = grant.next) {
+            isToBeTaken |= grant.checkSlice(now);
+        }
+        return isToBeTaken;
+    }
+
+    /** Whether all are in use and no slice is left: the next release hands over, and the head need not stay awake. */
+    boolean isNextReleaseHandedOver(long now) {
+        return first != null && !first.isIdle() && now - sliceEnd >= 0;
     }
 
     // ---- Cohorts

@@ -30,10 +30,10 @@ public final class LocalResources implements SessionUser {
     public final HolderLookup lookup;
     final NestedWaits waits;
     private final Partitions partitions;
-    private final ResourceRegistry.Guards guards = new ResourceRegistry.Guards();
+    private final Resource.Guards guards = new Resource.Guards();
 
     /** By the number of the partition; null for a partition that was never used. */
-    private final AtomicReferenceArray<ResourceRegistry<LocalSynchronizer>> registries;
+    private final AtomicReferenceArray<Resource.Registry<LocalSynchronizer>> registries;
 
     public LocalResources(Partitions partitions) {
         this.context = partitions.context;
@@ -62,7 +62,7 @@ public final class LocalResources implements SessionUser {
      */
     LocalSynchronizer enter(ResourceName name, ResourceSpec spec, Request request) {
         Partition partition = partitions.of(name);
-        ResourceRegistry<LocalSynchronizer> registry = registryOf(partition.number);
+        Resource.Registry<LocalSynchronizer> registry = registryOf(partition.number);
         while (true) {
             LocalSynchronizer resource = registry.resources.get(name);
             if (resource == null) {
@@ -79,11 +79,11 @@ public final class LocalResources implements SessionUser {
         }
     }
 
-    private ResourceRegistry<LocalSynchronizer> registryOf(int number) {
-        ResourceRegistry<LocalSynchronizer> present = registries.get(number);
+    private Resource.Registry<LocalSynchronizer> registryOf(int number) {
+        Resource.Registry<LocalSynchronizer> present = registries.get(number);
         if (present == null) {
-            present = new ResourceRegistry<>(guards);
-            ResourceRegistry<LocalSynchronizer> other = registries.compareAndExchange(number, null, present);
+            present = new Resource.Registry<>(guards);
+            Resource.Registry<LocalSynchronizer> other = registries.compareAndExchange(number, null, present);
             present = other == null ? present : other;
         }
         return present;
@@ -91,7 +91,7 @@ public final class LocalResources implements SessionUser {
 
     @Nullable
     public LocalSynchronizer resource(ResourceName name) {
-        ResourceRegistry<LocalSynchronizer> registry = registries.get(partitions.numberOf(name));
+        Resource.Registry<LocalSynchronizer> registry = registries.get(partitions.numberOf(name));
         return registry == null ? null : registry.resources.get(name);
     }
 
@@ -105,7 +105,7 @@ public final class LocalResources implements SessionUser {
     }
 
     private Collection<LocalSynchronizer> resourcesAt(int number) {
-        ResourceRegistry<LocalSynchronizer> present = registries.get(number);
+        Resource.Registry<LocalSynchronizer> present = registries.get(number);
         return present == null ? List.of() : present.resources.values();
     }
 
@@ -147,7 +147,7 @@ public final class LocalResources implements SessionUser {
      */
     public String ownHoldHint(ResourceName name) {
         LocalSynchronizer resource = resource(name);
-        LocalHold hold = resource == null ? null : resource.unownedHoldFor(Thread.currentThread());
+        LocalHold hold = resource == null ? null : resource.query(view -> view.unownedHoldFor(Thread.currentThread()));
         return hold == null ? "" : hold.unownedHint();
     }
 

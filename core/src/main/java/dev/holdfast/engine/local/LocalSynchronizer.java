@@ -1,22 +1,18 @@
 package dev.holdfast.engine.local;
 
-import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.session.Claim;
-import dev.holdfast.engine.session.ClaimListener;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
-import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,44 +22,14 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/*
- * The local tier of one resource. Local requests queue here, first in, first out. While there are any, the resource
- * keeps one claim in the store's queue. When that is granted, the grant is handed from request to request in memory,
- * each with the next token of its block. It is released when no request wants it, yielded for a new place at the tail
- * when its budget is spent and others wait at the store, or lost.
- *
- * With strict order, the requests that waited here when a claim was sent are its batch: its grant serves them, and then
- * goes back if others wait at the store. A request that comes later is served in memory only while no one waits there.
- *
- * A mutex or read-write lock has one grant at a time, and readers of this process share it. A semaphore may have many,
- * each for one request at a time; while a request waits one more is claimed, and a grant that does not suit it goes
- * back to the store first. A pass grant of a latch serves all requests that were queued here while its claim was queued
- * at the store.
- *
- * Hand-over is neither purely first in, first out, which costs two context switches each time, nor free for all, which
- * starves. The owner has a slice of time from the moment at which it was handed the lock: if it releases and asks again
- * in it, it is served at once. Meanwhile the head of the queue is awake and polls. It takes a free lock that no one
- * acquired between two polls; otherwise the first release after the slice hands it over. So a hot lock runs at memory
- * speed, and each of n waiting threads has its slice after n slices. Readers that share a grant have a slice together:
- * they pass a writer at the head until it is over.
- *
- * All of this is one state machine under one lock. Three objects own its state: RequestQueue (who waits),
- * ResourceClaims (what was asked of the store) and Grants (what the store granted). This class matches them, and takes
- * the decisions that need more than one of them. It has more than 500 lines because these decisions depend on each
- * other: each event ends in proceed(), and a part of it elsewhere would need all three objects as well.
- *
- * The lock of a resource is held together neither with that of another resource nor with that of the session keeper.
- * Nothing outside the engine is called under it: commands, wake-ups and listeners go to deferred actions, which run
- * when the lock is free.
+/**
+ * One resource in this process: its requests, which {@link RequestDispatcher} serves, and here what changes its grants.
+ * Owners release their holds, the store answers, sessions begin and end, and audits find differences. Each of these
+ * changes what the claims and grants are, and then serves the requests that can be served now. Thread-safe.
  */
-
-/** Matches requests and grants of one resource in this process. Thread-safe. */
-public final class LocalSynchronizer extends Resource implements ClaimListener, HoldIssuer {
+public final class LocalSynchronizer extends RequestDispatcher {
 
     private static final long RETRY_RELEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-
-    /** How long an idle grant is kept for readers, and a claim that no request needs. */
-    private static final long KEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /**
      * How often the last owner of a slice lets other threads run before it releases a grant that was handed over a
@@ -72,27 +38,9 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
      */
     private static final int YIELDS = 3;
 
-    private final Grants grants;
-
-    // Guarded by this lock.
-
-    /** Null while nothing is asked of the store and no request waits, as for most held locks. */
-    private @Nullable ResourceClaims claims;
-
-    private RequestQueue queue = RequestQueue.NONE;
-    private boolean isRemoved;
-
-    /** An idle grant is kept until a timer fires. */
-    private boolean isKeepingGrant;
-
-    /** A timer is set that drops the main claim if no request needs it. */
-    private boolean isDropScheduled;
-
     /** Makes the resource of a name, which leaves {@code registry} when it is no longer used. */
-    LocalSynchronizer(
-            Partition partition, ResourceRegistry<LocalSynchronizer> registry, ResourceName name, ResourceSpec spec) {
+    LocalSynchronizer(Partition partition, Registry<LocalSynchronizer> registry, ResourceName name, ResourceSpec spec) {
         super(partition, registry, name, spec);
-        this.grants = new Grants(this);
     }
 
     @Override
@@ -108,353 +56,6 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     @Override
     public Resource resource() {
         return this;
-    }
-
-    private ResourceClaims claims() {
-        ResourceClaims present = claims;
-        if (present == null) {
-            present = new ResourceClaims(this, grants);
-            claims = present;
-        }
-        return present;
-    }
-
-    // ---- Requests
-
-    /**
-     * Serves a request or queues it.
-     *
-     * @return false if this resource has left the registry: try the next one
-     */
-    boolean enter(Request request) {
-        return decide(deferred -> {
-            if (!isRemoved) {
-                admit(request, deferred);
-                return true;
-            }
-            return false;
-        });
-    }
-
-    private void admit(Request request, DeferredActions deferred) {
-        LocalHold lostHold = lostHoldOf(request.owner());
-        if (lostHold != null) {
-            request.fail(() -> new LockLostException(lossOf(lostHold)), deferred);
-        } else if (context().isClosing()) {
-            request.fail(context().failures()::closed, deferred);
-        } else if (serveAtOnce(request, deferred)) {
-            return;
-        } else if (request.isTry() && !mayTry(request, deferred)) {
-            request.refuse("this client ('" + context().options().label() + "') holds or requests it", deferred);
-        } else {
-            request.noteQueuedAt(claims().answers(), partition.keeper.attempts());
-            if (queue.isEmpty()) {
-                grants.beginSharedSlice();
-            }
-            queue = queue.orNew();
-            queue.append(request);
-            serveQueue(deferred);
-            request.setAskedFor(request == queue.head() && claims().isAsking());
-        }
-        tidy();
-    }
-
-    private @Nullable LocalHold lostHoldOf(@Nullable Thread owner) {
-        return claims == null ? null : claims.lostHoldOf(owner);
-    }
-
-    private static Loss lossOf(LocalHold hold) {
-        Loss loss = hold.loss();
-        if (loss == null) {
-            throw new IllegalStateException("a hold in the list of lost holds has no loss");
-        }
-        return loss;
-    }
-
-    /** Serves a request that need not queue, if there is a grant for it. */
-    private boolean serveAtOnce(Request request, DeferredActions deferred) {
-        boolean isFirst = queue.isEmpty() || (request.isTry() && spec.order() == Order.BARGING);
-        for (Grant grant = grants.firstCandidate(); grant != null; grant = grants.candidateAfter(grant)) {
-            if (grant.canServe(request) && (isFirst || (!request.isTry() && grant.isSliceOf(request)))) {
-                return serve(grant, request, deferred);
-            }
-        }
-        return false;
-    }
-
-    /**
-     * Whether a try may ask the store. A grant that is kept idle does not prevent that. Of a semaphore it may also ask
-     * behind requests without an answer, which perhaps need not wait.
-     */
-    private boolean mayTry(Request request, DeferredActions deferred) {
-        if (policy.grantsPasses()) {
-            // The latch may have opened, and this process may not know.
-            return true;
-        }
-        if (!queue.isEmpty()) {
-            return spec.capacity() > 1 && (claims().isAsking() || isBarging());
-        }
-        Grant grant = grants.first();
-        if (isKeepingGrant && grant != null && grant.isIdle() && !grant.suits(request) && grant.claim.isHeld()) {
-            claims().giveBack(grant, deferred);
-        }
-        return claims().mayAsk(request) || grants.hasIdleFor(request);
-    }
-
-    private boolean isBarging() {
-        return policy.isBarging(spec.order());
-    }
-
-    /**
-     * Ends a request whose caller gives it up.
-     *
-     * @return false if it had ended before
-     */
-    boolean cancel(Request request) {
-        return decide(deferred -> {
-            if (request.isDone()) {
-                return false;
-            }
-            request.abandon();
-            queue.remove(request);
-            proceed(deferred);
-            return true;
-        });
-    }
-
-    /**
-     * Ends a request with an exception.
-     *
-     * @return false if it had ended before
-     */
-    boolean fail(Request request, Supplier<RuntimeException> why) {
-        return decide(deferred -> {
-            if (request.isDone()) {
-                return false;
-            }
-            queue.remove(request);
-            request.fail(why, deferred);
-            proceed(deferred);
-            return true;
-        });
-    }
-
-    /** Whether the store has not answered what this process asked for a request. */
-    boolean isUnanswered(Request request) {
-        return decide(deferred -> claims().isUnansweredSince(request.answersBefore()));
-    }
-
-    /**
-     * Lets a request whose wait is over end with the next answer of the store, if none has come since it was queued.
-     * The caller bounds the time until then.
-     *
-     * @return whether such an answer is outstanding; if not, nothing has changed
-     */
-    boolean awaitAnswer(Request request, Duration waited) {
-        return decide(deferred -> {
-            if (request.isDone() || !claims().isUnansweredSince(request.answersBefore())) {
-                return false;
-            }
-            queue.noteOverdue(request, waited);
-            return true;
-        });
-    }
-
-    /** The head of the queue polls whether the slice before it is over. */
-    void poll(Request request) {
-        step(deferred -> {
-            if (request.isDone() || request != queue.head() || grants.isEmpty()) {
-                request.setWatching(false);
-                return;
-            }
-            long now = now();
-            boolean isFree = false;
-            boolean isToBeTaken = false;
-            for (Grant grant = grants.first(); grant != null && grant.isIdle(); grant = grant.next) {
-                isFree = true;
-                isToBeTaken |= grant.checkSlice(now);
-            }
-            if (isToBeTaken) {
-                request.setWatching(false);
-                serveQueue(deferred);
-            } else if (!isFree && grants.isSliceOver(now)) {
-                // The next release hands over: no need to stay awake.
-                request.setWatching(false);
-            }
-        });
-    }
-
-    // ---- Serving
-
-    /** Does what the present state requires, after anything has changed. */
-    @Override
-    public void proceed(DeferredActions deferred) {
-        serveQueue(deferred);
-        queue.endOverdue(request -> claims().isUnansweredSince(request.answersBefore()), deferred);
-        if (claims().dropUnwanted(queue, deferred)) {
-            serveQueue(deferred);
-        }
-        tidy();
-    }
-
-    /** Hands grants over, and makes sure that the head of the queue is on its way to a hold. */
-    private void serveQueue(DeferredActions deferred) {
-        if (context().isClosing()) {
-            return;
-        }
-        Grant grant = grants.first();
-        while (grant != null && (grant.isIdle() || !policy.hasSeveralGrants())) {
-            Grant next = grant.next;
-            if (grant.claim.isHeld() && context().rules().mayPartWith(!grant.isIdle() && !policy.isShared())) {
-                handOver(grant, deferred);
-            }
-            grant = next;
-        }
-        Request first = queue.head();
-        if (first == null) {
-            return;
-        }
-        if (!claims().mayAsk(first)) {
-            askForOthers(deferred);
-            return;
-        }
-        Session session = partition.session();
-        if (session == null) {
-            deferred.add(() -> partition.needSession(CallerMode.ASYNC));
-        } else {
-            claims().ask(session, first, queue, deferred);
-        }
-    }
-
-    /** The head of the queue waits: claims for requests behind it are made, and tries that have to wait end. */
-    private void askForOthers(DeferredActions deferred) {
-        if (isBarging() && claims().isWaiting()) {
-            claims().bargeNewcomers(queue, deferred);
-        }
-        if (queue.hasIdleTries() && !claims().isAsking()) {
-            // The store has answered that the requests before them have to wait.
-            refuseAll(
-                    request -> request.isTry()
-                            && request.bargingClaim() == null
-                            && !grants.hasIdleFor(request)
-                            && (!policy.grantsPasses() || claims().mustWait(request)),
-                    null,
-                    deferred);
-        }
-        if (policy.grantsPasses()) {
-            claims().cover(queue, deferred);
-        }
-    }
-
-    /**
-     * Hands a grant to the first requests that it suits, as far as there is room. If no local hold uses it, yields or
-     * releases it.
-     */
-    private void handOver(Grant grant, DeferredActions deferred) {
-        boolean wasServed = true;
-        while (wasServed && grant.claim.isHeld()) {
-            Request first = queue.head();
-            if (first == null) {
-                if (grant.isIdle() && !isKeepingGrant) {
-                    claims().giveBack(grant, deferred);
-                }
-                return;
-            }
-            boolean isInUse = policy.isShared() && !grant.isIdle();
-            if (isInUse && !(grant.suits(first) && grant.hasRoomFor(first) && !grant.isSpent())) {
-                return;
-            }
-            wasServed = handOver(grant, first, deferred) && policy.isShared();
-        }
-    }
-
-    /** Hands a grant to the head of the queue, or to a request that passes it; whether it did. */
-    private boolean handOver(Grant grant, Request first, DeferredActions deferred) {
-        if (!partition.validity.mayOutlastHold(grant.claim)) {
-            deferred.add(() -> partition.validity.expireIfDue(grant.claim));
-        } else if (!partition.validity.mayHandOn(grant.claim)) {
-            deferred.add(() -> partition.validity.resolveDoubt(grant.claim));
-        } else if (policy.grantsPasses() && !grant.suits(first)) {
-            if (!grant.claim.isCovering()) {
-                claims().giveBack(grant, deferred);
-            }
-        } else if (grant.mustYieldFor(first)) {
-            // Holds may share it whose budget has been spent since that was checked: they keep it to their end.
-            if (grant.isIdle()) {
-                claims().yieldGrant(grant, first, queue, deferred);
-            }
-        } else if (grant.mustAskFirst(first)) {
-            grants.ask(grant, deferred);
-        } else if (serve(grant, first, deferred)) {
-            return true;
-        } else {
-            grants.advance(grant, queue, deferred);
-        }
-        return false;
-    }
-
-    /** Makes a hold for a request, which leaves the queue; false if there is no token for it yet. */
-    private boolean serve(Grant grant, Request request, DeferredActions deferred) {
-        boolean needsToken = grant.needsTokenFor(request);
-        long token = grant.tokenFor(request);
-        if (token == 0) {
-            return false;
-        }
-        LocalHold hold = request.mode.holds().make(this, grant, request, token);
-        grants.enter(grant, hold, request);
-        String message = request.terms.message();
-        if (message != null || grant.noteOrNull() != null) {
-            grant.note().entered(hold, message, deferred);
-        }
-        request.grant(hold, deferred);
-        queue.remove(request);
-        if (request.isShare() && policy.exceedsShares(grant.claim.weight())) {
-            leaveRoomLater(grant, deferred);
-        }
-        if (policy.claimsMayBecomeUnwanted() && !claims().isWanted(queue)) {
-            dropClaimLater(deferred);
-        }
-        // Two threads that take turns leave the queue empty at each hand-over.
-        if (!policy.grantsPasses() && (!queue.isEmpty() || !needsToken || grant.served() > 1)) {
-            grants.prepareHandOver(grant, request, queue, deferred);
-        }
-        return true;
-    }
-
-    /** Whether the head of the queue must leave a grant to those whose slice it is, while they may ask again. */
-    private boolean mustWatch(Grant grant, Request first, DeferredActions deferred) {
-        if (first.waiter == null || !grant.isSliceOfOthers(first.waiter)) {
-            return false;
-        }
-        if (!first.isWatching() && grant.canServe(first) && !grant.mustYieldFor(first)) {
-            first.setWatching(true);
-            grant.beginWatch();
-            deferred.add(first::wake);
-        }
-        return first.isWatching();
-    }
-
-    /** Ends the requests that match: others have or want the resource. */
-    private void refuseAll(Predicate<Request> condition, @Nullable String whoHasIt, DeferredActions deferred) {
-        queue.end(condition, request -> request.refuse(whoHasIt, deferred));
-    }
-
-    /**
-     * Keeps only what is needed: no empty queue, unless its numbers continue, no claims that are none, and no resource
-     * that is not used.
-     */
-    private void tidy() {
-        if (queue != RequestQueue.NONE && queue.isDisposable() && !policy.grantsPasses()) {
-            queue = RequestQueue.NONE;
-            claims().endBatches();
-        }
-        if (claims != null && claims.isNone() && queue.isEmpty()) {
-            claims = null;
-        }
-        if (queue.isEmpty() && claims == null && grants.isEmpty() && !isRemoved) {
-            isRemoved = true;
-            leaveRegistry();
-        }
     }
 
     // ---- Holds
@@ -496,102 +97,13 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         return grants.exclusiveHold() != null;
     }
 
-    /**
-     * A hold for which a request waits.
-     *
-     * @param isBehindWriter whether the request is a reader behind a writer, which waits for the hold
-     */
-    record Blocker(LocalHold hold, boolean isBehindWriter) {}
-
-    /**
-     * What a process knows of a request that waits.
-     *
-     * @param isBehindWriter whether a writer's request is before it in the queue of this process
-     * @param queued the claim of this process in the store's queue; null if there is none
-     * @param isDraining whether this process has a grant that serves no further request, since others wait for it
-     */
-    record WaitState(
-            boolean isReader,
-            boolean isBehindWriter,
-            boolean isHead,
-            @Nullable ClaimRef queued,
-            boolean isDraining) {}
-
-    /**
-     * The holds of threads of this process for which a request waits, and which last until they are released; empty if
-     * it no longer waits. A reader waits for readers only behind a writer of this process.
-     */
-    List<Blocker> blockersOf(Request request) {
-        List<Blocker> blockers = new ArrayList<>();
-        lock();
-        try {
-            if (request.isQueued() && !request.isDone()) {
-                boolean isExclusive = !request.isShare() || queue.hasBefore(request, before -> !before.isShare());
-                for (Grant grant = grants.first(); grant != null; grant = grant.next) {
-                    for (LocalHold hold : grant.holds()) {
-                        if (isExclusive || !hold.isShare()) {
-                            blockers.add(new Blocker(hold, request.isShare() && hold.isShare()));
-                        }
-                    }
-                }
-            }
-        } finally {
-            unlock();
-        }
-        // Not under the lock: this ends a hold that is found to have expired.
-        blockers.removeIf(blocker -> !blocker.hold().isLastingAndOwned());
-        return blockers;
-    }
-
     /** Does something with each hold of a thread of this process. */
     void eachOwnedHold(Consumer<LocalHold> action) {
         LocalHold exclusive = grants.exclusiveHold();
         if (exclusive != null) {
             action.accept(exclusive);
         } else if (policy.hasReaders()) {
-            decide(deferred -> grants.all()).forEach(grant -> holdsOf(grant).forEach(action));
-        }
-    }
-
-    private List<LocalHold> holdsOf(Grant grant) {
-        return decide(deferred -> grant.holds());
-    }
-
-    /** What this process knows of a request that waits; null if it does not wait. */
-    @Nullable
-    WaitState stateOf(Request request) {
-        lock();
-        try {
-            if (!request.isQueued() || request.isDone()) {
-                return null;
-            }
-            Grant grant = grants.first();
-            return new WaitState(
-                    request.isShare(),
-                    queue.hasBefore(request, before -> !before.isShare()),
-                    request == queue.head(),
-                    claims == null ? null : claims.queuedRef(),
-                    grant != null && grant.claim.isHeld() && grant.isSpent());
-        } finally {
-            unlock();
-        }
-    }
-
-    /** A hold that owns itself and that a thread requested; null if there is none. */
-    @Nullable
-    LocalHold unownedHoldFor(Thread thread) {
-        lock();
-        try {
-            for (Grant grant = grants.first(); grant != null; grant = grant.next) {
-                for (LocalHold hold : grant.holds()) {
-                    if (hold.isUnownedFor(thread)) {
-                        return hold;
-                    }
-                }
-            }
-            return null;
-        } finally {
-            unlock();
+            query(WaitView::holds).forEach(action);
         }
     }
 
@@ -638,11 +150,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             serveQueue(deferred);
         } else {
             hold.end();
-            grants.leave(grant, hold);
-            GrantNote note = grant.noteOrNull();
-            if (note != null) {
-                note.left(hold, deferred);
-            }
+            grants.leave(grant, hold, deferred);
             afterRelease(grant, hold, stage, caller, deferred);
         }
         tidy();
@@ -651,7 +159,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     /** Whether a grant is being handed over, and no request waits for it any more. */
     private boolean isNextOwnerLate(Grant grant) {
-        return queue.isEmpty() && grant.wasHandedOver() && grant.hasSlice();
+        return queue().isEmpty() && grant.wasHandedOver() && grant.hasSlice();
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // a hint: only speed depends on it
@@ -671,7 +179,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             CompletableFuture<ReleaseOutcome> stage,
             CallerMode caller,
             DeferredActions deferred) {
-        Request first = queue.head();
+        Request first = queue().head();
         // In doubt only the store knows whether the hold was good to its end.
         boolean inDoubt = !partition.validity.mayHandOn(grant.claim);
         if (!grant.isIdle()) {
@@ -711,7 +219,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             }
             hold.shrink();
             grants.share(grant, hold);
-            if (queue.isEmpty()) {
+            if (queue().isEmpty()) {
                 claims().shrink(grant, 1, deferred);
             } else {
                 leaveRoomLater(grant, deferred);
@@ -721,79 +229,12 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         });
     }
 
-    // ---- Timers
-
-    /** Whether an idle grant is kept: otherwise readers that come and go would ask the store each time. */
-    private boolean isKeptIdle(Grant grant) {
-        return grant.wasShared() && policy.hasReaders() && context().cohortBudgetNanos() > 0 && !grant.isSpent();
-    }
-
-    private void keep(Grant grant, DeferredActions deferred) {
-        if (!isKeepingGrant) {
-            isKeepingGrant = true;
-            int servedBefore = grant.served();
-            stepLater(KEEP_NANOS, then -> endKeeping(servedBefore, then), deferred);
-        }
-    }
-
-    private void endKeeping(int servedBefore, DeferredActions deferred) {
-        isKeepingGrant = false;
-        Grant grant = grants.first();
-        if (grant != null && grant.claim.isHeld() && grant.isIdle() && queue.isEmpty()) {
-            if (grant.served() != servedBefore
-                    && isKeptIdle(grant)
-                    && !context().isClosing()) {
-                keep(grant, deferred);
-            } else {
-                claims().giveBack(grant, deferred);
-            }
-        }
-        tidy();
-    }
-
-    /**
-     * A writer that leaves its grant to readers of this process would keep other readers out for as long as they read.
-     * While they come and go that does not matter: the grant serves the next writer too, and its budget is bounded.
-     */
-    private void leaveRoomLater(Grant grant, DeferredActions deferred) {
-        if (grant.scheduleShrink()) {
-            int servedBefore = grant.served();
-            stepLater(context().cohortBudgetNanos(), then -> leaveRoom(grant, servedBefore, then), deferred);
-        }
-    }
-
-    private void leaveRoom(Grant grant, int servedBefore, DeferredActions deferred) {
-        grant.endShrinkSchedule();
-        if (grant.claim.isHeld() && grant.claim.weight() > 1 && grant.soleHold() == null && !grant.isIdle()) {
-            if (grant.served() == servedBefore) {
-                claims().shrink(grant, 1, deferred);
-            } else {
-                leaveRoomLater(grant, deferred);
-            }
-        }
-        tidy();
-    }
-
-    /** Withdraws the main claim later, if no request needs it then. */
-    private void dropClaimLater(DeferredActions deferred) {
-        if (!isDropScheduled) {
-            isDropScheduled = true;
-            stepLater(
-                    KEEP_NANOS,
-                    then -> {
-                        isDropScheduled = false;
-                        proceed(then);
-                    },
-                    deferred);
-        }
-    }
-
     // ---- Answers of the store
 
     @Override
     public void granted(Claim claim, Reply.Granted reply, long sentAt, DeferredActions deferred) {
         Request outOfOrder = claims().servedOutOfOrder(claim);
-        Grant grant = claims().granted(claim, reply, sentAt, queue, deferred);
+        Grant grant = claims().granted(claim, reply, sentAt, queue(), deferred);
         if (grant != null && grant.claim.isHeld() && outOfOrder != null && outOfOrder.isQueued()) {
             handOver(grant, outOfOrder, deferred);
         }
@@ -803,7 +244,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     @Override
     public void queued(Claim claim, DeferredActions deferred) {
         claims().queued(claim, deferred);
-        Request first = queue.head();
+        Request first = queue().head();
         if (first != null) {
             first.setAskedFor(false);
         }
@@ -819,7 +260,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             DeferredActions deferred) {
         if (denial == Claim.Denial.UNREACHABLE) {
             if (!claim.isDead()) {
-                end(request -> true, detail, why, deferred);
+                queue().end(request -> true, detail, why, deferred);
             }
         } else {
             ResourceClaims.Pending pending = claims().refused(claim, deferred);
@@ -841,8 +282,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         if (denial == Claim.Denial.TAKEN && only != null) {
             // It suits no other request, and thousands may try at the same time.
             if (only.isQueued() && (only.isTry() || !pending.isBarging())) {
-                queue.remove(only);
-                end(only, detail, why, deferred);
+                queue().end(only, detail, why, deferred);
             }
             return;
         }
@@ -852,27 +292,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             case TOO_HEAVY -> request -> request.weight() >= claim.weight();
             case REFUSED, UNREACHABLE -> request -> true;
         };
-        end(condition, detail, why, deferred);
-    }
-
-    private void end(
-            Predicate<Request> condition,
-            @Nullable String whoHasIt,
-            @Nullable Supplier<RuntimeException> why,
-            DeferredActions deferred) {
-        queue.end(condition, request -> end(request, whoHasIt, why, deferred));
-    }
-
-    private static void end(
-            Request request,
-            @Nullable String whoHasIt,
-            @Nullable Supplier<RuntimeException> why,
-            DeferredActions deferred) {
-        if (why == null) {
-            request.refuse(whoHasIt, deferred);
-        } else {
-            request.fail(why, deferred);
-        }
+        queue().end(condition, detail, why, deferred);
     }
 
     @Override
@@ -919,7 +339,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     void sessionOver(Session session, Loss.Cause cause) {
         step(deferred -> {
             claims().sessionOver(session, cause, deferred);
-            queue.renewNewcomers();
+            queue().renewNewcomers();
             proceed(deferred);
         });
     }
@@ -938,7 +358,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
     // each within the answer to the one before.
     private void fail(Predicate<Request> condition, Supplier<RuntimeException> why) {
         step(deferred -> {
-            end(condition, null, why, deferred);
+            queue().end(condition, null, why, deferred);
             proceed(deferred);
         });
     }
@@ -952,11 +372,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
         List<Claim> fixedLeases = new ArrayList<>();
         step(deferred -> {
             proceed(deferred);
-            for (Grant grant : grants.all()) {
-                if (grant.claim.fixedLease != null && !grant.isIdle()) {
-                    fixedLeases.add(grant.claim);
-                }
-            }
+            grants.addFixedLeases(fixedLeases);
         });
         fixedLeases.forEach(partition.validity::resolveDoubt);
     }
@@ -974,8 +390,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
                 proceed(deferred);
             });
         }
-        ResourceClaims present = claims;
-        if (present != null && present.hasLostHolds()) {
+        if (mayHaveLostHolds()) {
             step(deferred -> {
                 claims().closeAbandoned(deferred);
                 serveQueue(deferred);
@@ -990,12 +405,7 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
             if (claims().audit(audit, deferred)) {
                 serveQueue(deferred);
             }
-            for (Grant grant = grants.first(); grant != null; grant = grant.next) {
-                GrantNote note = grant.noteOrNull();
-                if (note != null) {
-                    note.refresh(deferred);
-                }
-            }
+            grants.refreshNotes(deferred);
             tidy();
         });
     }
@@ -1037,6 +447,6 @@ public final class LocalSynchronizer extends Resource implements ClaimListener, 
 
     /** The number of requests in the queue. */
     public int waiting() {
-        return decide(deferred -> queue.size());
+        return decide(deferred -> queue().size());
     }
 }

@@ -1,7 +1,10 @@
 package dev.holdfast.engine.local;
 
+import dev.holdfast.engine.local.WaitView.Blocker;
+import dev.holdfast.engine.local.WaitView.WaitState;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A thread that has waited for a second for a resource, and may hold others. Used by one search at a time. */
 final class NestedWait {
@@ -29,6 +32,20 @@ final class NestedWait {
 
     List<LocalHold> holds() {
         return holds;
+    }
+
+    /** The holds for which it waits, and which last until a thread releases them; empty if it no longer waits. */
+    List<Blocker> blockers() {
+        List<Blocker> blockers = resource.query(view -> view.blockersOf(request));
+        // Not under the lock: this ends a hold that is found to have expired.
+        blockers.removeIf(blocker -> !blocker.hold().isLastingAndOwned());
+        return blockers;
+    }
+
+    /** What this process knows of its wait; null if it has ended. */
+    @Nullable
+    WaitState state() {
+        return resource.query(view -> view.stateOf(request));
     }
 
     /** Whether its thread still waits and has not released all that it held; never becomes true again. */

@@ -8,7 +8,7 @@ import dev.holdfast.OnDeadlock;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.deadlock.CycleSearch;
 import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.engine.local.LocalSynchronizer.Blocker;
+import dev.holdfast.engine.local.WaitView.Blocker;
 import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -228,7 +228,7 @@ public final class NestedWaits {
         Map<NestedWait, Map<NestedWait, Blocker>> blockers = new HashMap<>();
         for (NestedWait wait : nested) {
             Map<NestedWait, Blocker> ofWait = new LinkedHashMap<>();
-            for (Blocker blocker : wait.resource.blockersOf(wait.request)) {
+            for (Blocker blocker : wait.blockers()) {
                 NestedWait owner = blocker.hold().owner == null ? null : byThread.get(blocker.hold().owner);
                 if (owner != null) {
                     ofWait.put(owner, blocker);
@@ -247,7 +247,7 @@ public final class NestedWaits {
     private static boolean isStillThere(List<NestedWait> cycle, Map<NestedWait, Map<NestedWait, Blocker>> blockers) {
         for (int i = 0; i < cycle.size(); i++) {
             NestedWait wait = cycle.get(i);
-            if (!wait.resource.blockersOf(wait.request).contains(blocker(cycle, i, blockers))) {
+            if (!wait.blockers().contains(blocker(cycle, i, blockers))) {
                 return false;
             }
         }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The local requests that wait for a resource, first in, first out. Guarded by the lock of the resource. */
@@ -150,13 +151,35 @@ final class RequestQueue {
         return false;
     }
 
-    /** Ends the requests that match. */
-    void end(Predicate<Request> condition, Consumer<Request> end) {
+    /**
+     * Ends the requests that match.
+     *
+     * @param whoHasIt who has or wants the resource, if that is known
+     * @param why why they fail; null if they end because others have or want the resource
+     */
+    void end(
+            Predicate<Request> condition,
+            @Nullable String whoHasIt,
+            @Nullable Supplier<RuntimeException> why,
+            DeferredActions deferred) {
         for (Place place = head; place != null; place = place.next) {
             if (condition.test(place.request)) {
-                remove(place.request);
-                end.accept(place.request);
+                end(place.request, whoHasIt, why, deferred);
             }
+        }
+    }
+
+    /** Ends one request in the same way. */
+    void end(
+            Request request,
+            @Nullable String whoHasIt,
+            @Nullable Supplier<RuntimeException> why,
+            DeferredActions deferred) {
+        remove(request);
+        if (why == null) {
+            request.refuse(whoHasIt, deferred);
+        } else {
+            request.fail(why, deferred);
         }
     }
 
@@ -231,8 +254,7 @@ final class RequestQueue {
             if (isUnanswered.test(first)) {
                 return;
             }
-            remove(first);
-            first.refuse(null, deferred);
+            end(first, null, null, deferred);
         }
     }
 }

@@ -470,8 +470,7 @@ final class ResourceClaims {
             return only.isQueued();
         }
         // Where weights differ, a claim that does not suit the head would keep it from asking for what it needs. One
-        // for
-        // the whole capacity may also wait longer than a reader has to.
+        // for the whole capacity may also wait longer than a reader has to.
         return resource().spec.capacity() > 1
                 ? waiting.weight() == first.weight() && suits(waiting, pending, first)
                 : queue.has(request -> suits(waiting, pending, request));
@@ -620,11 +619,7 @@ final class ResourceClaims {
     }
 
     private void lose(LocalHold hold, Loss.Cause cause, DeferredActions deferred) {
-        grants.removeHold(hold.grant(), hold);
-        GrantNote note = hold.grant().noteOrNull();
-        if (note != null) {
-            note.left(hold, deferred);
-        }
+        grants.removeHold(hold.grant(), hold, deferred);
         Loss loss = new Loss(resource().name.value(), resource().context().product(), hold.rawToken(), cause);
         hold.lose(loss, deferred);
         deferred.add(() -> resource().context().noteLoss(loss));

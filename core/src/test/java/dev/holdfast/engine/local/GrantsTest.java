@@ -51,7 +51,7 @@ class GrantsTest {
     void visitsIdleOnes() {
         ResourceSpec spec = new ResourceSpec(Kind.SEMAPHORE, 30_000, Order.FAIR);
         LocalSynchronizer resource =
-                new LocalSynchronizer(null, new ResourceRegistry<>(new ResourceRegistry.Guards()), NAME, spec);
+                new LocalSynchronizer(null, new Resource.Registry<>(new Resource.Guards()), NAME, spec);
         Grants grants = new Grants(resource);
         List<Grant> idle = new ArrayList<>();
         for (int i = 0; i < 20_000; i++) {
@@ -72,7 +72,7 @@ class GrantsTest {
     void visitsSharedOnes() {
         ResourceSpec spec = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
         LocalSynchronizer resource =
-                new LocalSynchronizer(null, new ResourceRegistry<>(new ResourceRegistry.Guards()), NAME, spec);
+                new LocalSynchronizer(null, new Resource.Registry<>(new Resource.Guards()), NAME, spec);
         Grants grants = new Grants(resource);
         Grant grant = grant(resource, grants);
         grant.add(new LocalHold(resource, grant, request(spec, 0), claims));

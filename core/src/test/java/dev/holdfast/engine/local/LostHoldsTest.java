@@ -32,7 +32,7 @@ class LostHoldsTest {
     private static final ResourceSpec SPEC = new ResourceSpec(Kind.SEMAPHORE, MANY, Order.FAIR);
 
     private final LocalSynchronizer resource =
-            new LocalSynchronizer(null, new ResourceRegistry<>(new ResourceRegistry.Guards()), NAME, SPEC);
+            new LocalSynchronizer(null, new Resource.Registry<>(new Resource.Guards()), NAME, SPEC);
     private final Session session = new Session(new SessionId("s"), 1, 0, 0, 0);
     private long claims;
 

@@ -2,7 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.Hold;
 import dev.holdfast.engine.execution.Audience;
-import dev.holdfast.engine.local.LocalSynchronizer.WaitState;
+import dev.holdfast.engine.local.WaitView.WaitState;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
@@ -129,7 +129,7 @@ public final class SimulatedThread {
     private @Nullable WaitState state() {
         Request waiting = request;
         LocalSynchronizer at = resource;
-        return waiting == null || at == null ? null : at.stateOf(waiting);
+        return waiting == null || at == null ? null : at.query(view -> view.stateOf(waiting));
     }
 
     /** Releases a hold, on behalf of its owner. */
