@@ -4,6 +4,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.time.ElapsedClock;
+import java.util.function.Consumer;
 
 /*
  * A grant is good until the deadline of its lease, while its session is alive and nothing puts it in doubt. A step of
@@ -15,13 +16,20 @@ public final class GrantValidity {
     private final ClientContext context;
     private final ElapsedClock clock;
     private final SafetyRules rules;
-    private final Partition partition;
+    private final SessionKeeper keeper;
+    private final Consumer<Claim> poll;
 
-    GrantValidity(Partition partition) {
-        this.partition = partition;
-        this.context = partition.context;
+    /**
+     * Makes the decisions for the sessions of a keeper.
+     *
+     * @param poll asks the store about the state of a grant
+     */
+    GrantValidity(ClientContext context, SessionKeeper keeper, Consumer<Claim> poll) {
+        this.context = context;
         this.clock = context.clock();
         this.rules = context.rules();
+        this.keeper = keeper;
+        this.poll = poll;
     }
 
     /** Whether a hold under this grant is good now; ends it if its deadline has passed. Called without any lock. */
@@ -61,14 +69,14 @@ public final class GrantValidity {
     }
 
     private boolean inDoubt(Claim grant) {
-        return (!grant.isDetached() && partition.keeper.inDoubt(grant.session))
+        return (!grant.isDetached() && keeper.inDoubt(grant.session))
                 || grant.isRevocationPending()
                 || (grant.fixedLease != null && rules.stepsRaiseDoubt() && grant.fixedLease.inDoubt(clock.steps()));
     }
 
     /** Ends a grant whose deadline has passed. Called without any lock. */
     public void expireIfDue(Claim grant) {
-        partition.keeper.check(grant.session);
+        keeper.check(grant.session);
         FixedLeaseState fixedLease = grant.fixedLease;
         if (fixedLease != null && grant.isHeld() && !rules.isGood(clock.now(), fixedLease.deadline())) {
             grant.expire(Loss.Cause.LEASE_ENDED);
@@ -101,18 +109,18 @@ public final class GrantValidity {
         if (grant.isDetached()
                 && fixedLease.beginPoll(
                         clock.now(), context.options().sessionTtl().toNanos())) {
-            partition.driver.poll(grant);
+            poll.accept(grant);
         }
     }
 
     /** Asks the store about a grant in doubt. Called without any lock. */
     public void resolveDoubt(Claim grant) {
-        if (partition.keeper.inDoubt(grant.session)) {
-            partition.keeper.askInDoubt(grant.session);
+        if (keeper.inDoubt(grant.session)) {
+            keeper.askInDoubt(grant.session);
         }
         FixedLeaseState fixedLease = grant.fixedLease;
         if (fixedLease != null && fixedLease.askOnce(clock.steps())) {
-            partition.driver.poll(grant);
+            poll.accept(grant);
         }
     }
 }

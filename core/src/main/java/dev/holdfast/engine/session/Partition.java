@@ -73,9 +73,9 @@ public final class Partition {
                 context.options().storeTimeout().dividedBy(2),
                 KeepAliveTimers.responseTimeout(context.options().sessionTtl()));
         retrier = new ReleaseRetrier(wire, context.environment(), context.clock());
-        keeper = new SessionKeeper(this);
+        keeper = new SessionKeeper(context, number, wire, retrier, new Keeping());
         driver = new ClaimDriver(this);
-        validity = new GrantValidity(this);
+        validity = new GrantValidity(context, keeper, driver::poll);
         poller = new Poller(this);
         auditor = new Auditor(this);
     }
@@ -118,38 +118,6 @@ public final class Partition {
             present.add(wait);
         }
         present.forEach(wait -> Failsafe.run("an action that waited for a session", how.apply(wait)));
-    }
-
-    /**
-     * Whether the session is to be ended because nothing needs it. Only where there are many partitions: each session
-     * costs the store keep-alives.
-     */
-    boolean mayRest() {
-        boolean wasWanted = isWanted;
-        isWanted = false;
-        return isOneOfSeveral && !wasWanted && isUnused();
-    }
-
-    /** Whether nothing of this partition is held, waited for, or to be ended. */
-    boolean isUnused() {
-        return !isWanted
-                && waiting.isEmpty()
-                && wire.isIdle()
-                && retrier.isIdle()
-                && users.get().stream().noneMatch(user -> user.isUsing(this))
-                && !context.isClosing();
-    }
-
-    /**
-     * Shortens a delay by up to a quarter of the interval, so that partitions that are due at about the same time are
-     * renewed together.
-     */
-    long alignedDelay(long delay) {
-        long grain = context.options().keepAliveEvery().toNanos() / 4;
-        if (!isOneOfSeveral || delay <= grain) {
-            return delay;
-        }
-        return delay - Math.floorMod(context.clock().now() + delay, grain);
     }
 
     /** Whether its newest commands were answered, and holds of its session are not in doubt. */
@@ -204,50 +172,79 @@ public final class Partition {
         users.get().forEach(user -> Failsafe.run("notifying a user of a session", () -> news.accept(user)));
     }
 
-    /** Reports an event of the session to listeners. */
-    void observe(SessionEvent.Type what) {
-        context.observers().session(what, number);
-    }
+    /** What follows from the events of the session. */
+    private final class Keeping implements SessionEvents {
 
-    // ---- Notifications of the keeper, without any lock
-
-    /** A session was opened: its waiters resume. */
-    void opened() {
-        notifyUsers(user -> user.opened(this));
-        resumeWaiters(Wait::ready);
-    }
-
-    /** All holds of a session are lost. */
-    void over(Session session, Loss.Cause cause) {
-        if (session.state() == Session.State.ABANDONED) {
-            retrier.settle(
-                    new Command.Retire(session.id), session, CallerMode.ASYNC, (reply, sending) -> session.retired());
-        } else {
-            session.retired();
+        @Override
+        public boolean mayRest() {
+            boolean wasWanted = isWanted;
+            isWanted = false;
+            return isOneOfSeveral && !wasWanted && isUnused();
         }
-        notifyUsers(user -> user.over(this, session, cause));
-        context.doubts().signalNews();
-    }
 
-    /**
-     * A session could not be opened.
-     *
-     * @param attempt the number of this attempt
-     */
-    void notOpened(StoreException failure, long attempt) {
-        if (failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT) {
-            notifyUsers(user -> user.refused(this, failure, attempt));
+        @Override
+        public boolean isUnused() {
+            return !isWanted
+                    && waiting.isEmpty()
+                    && wire.isIdle()
+                    && retrier.isIdle()
+                    && users.get().stream().noneMatch(user -> user.isUsing(Partition.this))
+                    && !context.isClosing();
         }
-        resumeWaiters(Wait::failed);
-        troubled(failure);
-    }
 
-    /** A keep-alive was acknowledged. */
-    void renewed(Session session) {
-        context.doubts().signalNews();
-        notifyUsers(user -> user.renewed(this));
-        auditor.runIfDue(session);
-        observe(SessionEvent.Type.RENEWED);
+        @Override
+        public long alignedDelay(long delay) {
+            long grain = context.options().keepAliveEvery().toNanos() / 4;
+            if (!isOneOfSeveral || delay <= grain) {
+                return delay;
+            }
+            return delay - Math.floorMod(context.clock().now() + delay, grain);
+        }
+
+        @Override
+        public void opened() {
+            notifyUsers(user -> user.opened(Partition.this));
+            resumeWaiters(Wait::ready);
+        }
+
+        @Override
+        public void notOpened(StoreException failure, long attempt) {
+            if (failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT) {
+                notifyUsers(user -> user.refused(Partition.this, failure, attempt));
+            }
+            resumeWaiters(Wait::failed);
+            troubled(failure);
+        }
+
+        @Override
+        public void renewed(Session session) {
+            context.doubts().signalNews();
+            notifyUsers(user -> user.renewed(Partition.this));
+            auditor.runIfDue(session);
+            observe(SessionEvent.Type.RENEWED);
+        }
+
+        @Override
+        public void notRenewed(StoreException failure) {
+            troubled(failure);
+        }
+
+        @Override
+        public void over(Session session, Loss.Cause cause) {
+            if (session.state() == Session.State.ABANDONED) {
+                Command retire = new Command.Retire(session.id);
+                retrier.settle(retire, session, CallerMode.ASYNC, (reply, sending) -> session.retired());
+            } else {
+                session.retired();
+            }
+            notifyUsers(user -> user.over(Partition.this, session, cause));
+            context.doubts().signalNews();
+        }
+
+        @Override
+        public void observe(SessionEvent.Type what) {
+            context.observers().session(what, number);
+        }
     }
 
     // ---- The end
@@ -263,7 +260,7 @@ public final class Partition {
         notifyUsers(user -> user.shut(this));
         resumeWaiters(Wait::failed);
         if (session != null && session.isAlive()) {
-            observe(SessionEvent.Type.CLOSED);
+            context.observers().session(SessionEvent.Type.CLOSED, number);
         }
         return session == null || session.state() == Session.State.ENDED ? null : session;
     }

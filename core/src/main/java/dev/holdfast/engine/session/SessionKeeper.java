@@ -1,10 +1,9 @@
 package dev.holdfast.engine.session;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.holdfast.Environment;
 import dev.holdfast.HoldfastListener.SessionEvent;
 import dev.holdfast.Loss;
-import dev.holdfast.engine.client.ClientOptions;
+import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.ElapsedClock;
@@ -29,12 +28,13 @@ public final class SessionKeeper {
 
     private static final Logger log = LoggerFactory.getLogger(SessionKeeper.class);
 
-    private final Partition partition;
+    private final SessionEvents events;
+    private final int partition; // its number
     private final CommandSender sender;
-    private final Environment environment;
+    private final ReleaseRetrier retrier;
+    private final ClientContext context;
     private final ElapsedClock clock;
     private final SafetyRules rules;
-    private final ClientOptions options;
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Guarded by lock, but for the intervals, which never change. */
@@ -56,14 +56,16 @@ public final class SessionKeeper {
      */
     private volatile boolean resting;
 
-    SessionKeeper(Partition partition) {
+    SessionKeeper(
+            ClientContext context, int partition, CommandSender sender, ReleaseRetrier retrier, SessionEvents events) {
+        this.events = events;
         this.partition = partition;
-        this.sender = partition.wire;
-        this.environment = partition.context.environment();
-        this.clock = partition.context.clock();
-        this.rules = partition.context.rules();
-        this.options = partition.context.options();
-        this.timers = new KeepAliveTimers(environment, options);
+        this.sender = sender;
+        this.retrier = retrier;
+        this.context = context;
+        this.clock = context.clock();
+        this.rules = context.rules();
+        this.timers = new KeepAliveTimers(context.environment(), context.options());
     }
 
     /** The session that is alive, or null while there is none. */
@@ -95,7 +97,8 @@ public final class SessionKeeper {
         }
         long steps = clock.steps();
         sender.send(
-                new Command.OpenSession(options.sessionTtl(), options.label(), partition.number),
+                new Command.OpenSession(
+                        context.options().sessionTtl(), context.options().label(), partition),
                 caller,
                 new CommandSender.Answer() {
                     @Override
@@ -116,7 +119,7 @@ public final class SessionKeeper {
                     public void late(Reply reply, long sentAt) {
                         if (reply instanceof Reply.SessionOpened opened) {
                             // No caller waits for it; without this it would stay at the store for one ttl.
-                            partition.retrier.closeOrphan(opened.session());
+                            retrier.closeOrphan(opened.session());
                         }
                     }
                 });
@@ -142,14 +145,14 @@ public final class SessionKeeper {
             lock.unlock();
         }
         if (late) {
-            partition.retrier.closeOrphan(opened.session());
+            retrier.closeOrphan(opened.session());
             schedule(retryDelay(), () -> open(CallerMode.ASYNC));
             return;
         }
         scheduleRenewal(fresh, sentAt + timers.keepAliveNanos(ttl) - now);
         scheduleCheck(fresh, deadline - now);
-        partition.observe(SessionEvent.Type.OPENED);
-        partition.opened();
+        events.observe(SessionEvent.Type.OPENED);
+        events.opened();
     }
 
     private void openFailed(StoreException failure, long attempt) {
@@ -160,7 +163,7 @@ public final class SessionKeeper {
         } finally {
             lock.unlock();
         }
-        partition.notOpened(failure, attempt);
+        events.notOpened(failure, attempt);
         schedule(retryDelay(), () -> open(CallerMode.ASYNC));
     }
 
@@ -176,7 +179,7 @@ public final class SessionKeeper {
                 return false;
             }
             resting = true;
-            isUnused = partition.isUnused();
+            isUnused = events.isUnused();
             if (isUnused) {
                 session.end(Session.State.ENDED);
                 timers.cancel();
@@ -187,18 +190,18 @@ public final class SessionKeeper {
         }
         if (!isUnused) {
             // Callers that came meanwhile found no session.
-            partition.opened();
+            events.opened();
             return false;
         }
-        partition.retrier.closeOrphan(session.id);
-        partition.over(session, Loss.Cause.SESSION_ENDED);
-        partition.observe(SessionEvent.Type.CLOSED);
+        retrier.closeOrphan(session.id);
+        events.over(session, Loss.Cause.SESSION_ENDED);
+        events.observe(SessionEvent.Type.CLOSED);
         return true;
     }
 
     /** Sends a keep-alive now: the regular one, one that raises the epoch, or one that ends a doubt. */
     private void renew(Session session) {
-        if (partition.mayRest() && rest(session)) {
+        if (events.mayRest() && rest(session)) {
             return;
         }
         long epoch;
@@ -273,9 +276,9 @@ public final class SessionKeeper {
             return;
         }
         raised.run();
-        partition.renewed(session);
+        events.renewed(session);
         if (isSettled) {
-            partition.observe(SessionEvent.Type.SETTLED);
+            events.observe(SessionEvent.Type.SETTLED);
         }
     }
 
@@ -291,7 +294,7 @@ public final class SessionKeeper {
             log.debug("session={} a keep-alive failed; it is retried until the deadline", session.id, failure);
             scheduleRenewal(session, retryDelay());
         }
-        partition.troubled(failure);
+        events.notRenewed(failure);
     }
 
     /**
@@ -301,7 +304,8 @@ public final class SessionKeeper {
      * @param failures how often in a row the command failed before this time
      */
     public void afterRaise(Session session, long above, int failures, Runnable again) {
-        afterRaise(session, above, failures == 0 ? again : () -> Backoff.RESEND.retry(environment, failures, again));
+        Runnable next = failures == 0 ? again : () -> Backoff.RESEND.retry(context.environment(), failures, again);
+        afterRaise(session, above, next);
     }
 
     /**
@@ -370,7 +374,7 @@ public final class SessionKeeper {
             lock.unlock();
         }
         if (isNew) {
-            partition.observe(SessionEvent.Type.IN_DOUBT);
+            events.observe(SessionEvent.Type.IN_DOUBT);
         }
     }
 
@@ -408,8 +412,8 @@ public final class SessionKeeper {
             return;
         }
         log.warn("session={} ended: {}", session.id, cause.words());
-        partition.over(session, cause);
-        partition.context.observers().sessionLost(partition.number, cause);
+        events.over(session, cause);
+        context.observers().sessionLost(partition, cause);
         raised.run();
         if (pause == 0) {
             open(CallerMode.ASYNC);
@@ -419,12 +423,7 @@ public final class SessionKeeper {
     }
 
     private void endPause() {
-        lock.lock();
-        try {
-            timers.endPause();
-        } finally {
-            lock.unlock();
-        }
+        unlessClosed(timers::endPause);
         open(CallerMode.ASYNC);
     }
 
@@ -459,32 +458,30 @@ public final class SessionKeeper {
     }
 
     private void scheduleRenewal(Session session, long delay) {
-        lock.lock();
-        try {
-            if (!closed && session.isAlive()) {
-                timers.renewIn(partition.alignedDelay(delay), () -> renew(session));
+        unlessClosed(() -> {
+            if (session.isAlive()) {
+                timers.renewIn(events.alignedDelay(delay), () -> renew(session));
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void scheduleCheck(Session session, long left) {
-        lock.lock();
-        try {
-            if (!closed && session.isAlive()) {
+        unlessClosed(() -> {
+            if (session.isAlive()) {
                 timers.checkIn(left, () -> checkRegularly(session));
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void schedule(long delay, Runnable task) {
+        unlessClosed(() -> context.environment().schedule(delay, task));
+    }
+
+    private void unlessClosed(Runnable change) {
         lock.lock();
         try {
             if (!closed) {
-                environment.schedule(delay, task);
+                change.run();
             }
         } finally {
             lock.unlock();
