@@ -2,6 +2,7 @@ package dev.holdfast.store.register.client;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.store.register.Arrival;
 import dev.holdfast.store.register.Arrivals;
@@ -41,7 +42,8 @@ final class Announcements {
     private static final int MOST_READS = 4;
 
     private final Context context;
-    private final Lane lane;
+    private final ResourceName resource;
+    private final Contention contention;
     private final List<LaneCall> calls;
     private final List<Arrival> made = new ArrayList<>(0);
 
@@ -66,9 +68,10 @@ final class Announcements {
         LEFT
     }
 
-    Announcements(Context context, Lane lane, List<LaneCall> calls) {
+    Announcements(Context context, ResourceName resource, Contention contention, List<LaneCall> calls) {
         this.context = context;
-        this.lane = lane;
+        this.resource = resource;
+        this.contention = contention;
         this.calls = calls;
     }
 
@@ -102,7 +105,7 @@ final class Announcements {
     CompletionStage<Void> make(Step step, Facts facts) {
         List<Acquire> claims = newClaims(step);
         List<SessionId> writers =
-                lane.toNotify().stream().filter(id -> !facts.isGone(id)).toList();
+                contention.toNotify().stream().filter(id -> !facts.isGone(id)).toList();
         return CompletableFuture.allOf(claims.stream()
                 .map(command -> announce(command, oldest(claims, command.claim().session()), facts, writers))
                 .toArray(CompletableFuture<?>[]::new));
@@ -174,9 +177,9 @@ final class Announcements {
 
     /** Reads them and drops the notices of claims that no longer wait. */
     private CompletionStage<Arrivals> readArrivals() {
-        List<Arrival> noticed = lane.notices().present(context.now());
-        return context.adapter().arrivals(lane.resource()).thenApply(arrivals -> {
-            lane.notices().drop(notIn(arrivals.waiting(), noticed));
+        List<Arrival> noticed = contention.notices().present(context.now());
+        return context.adapter().arrivals(resource).thenApply(arrivals -> {
+            contention.notices().drop(notIn(arrivals.waiting(), noticed));
             return arrivals;
         });
     }
@@ -235,15 +238,16 @@ final class Announcements {
 
     /** The noticed claims that are not in the record yet. */
     private List<Arrival> noticed(Step step) {
-        List<Arrival> present = lane.notices().present(context.now());
+        List<Arrival> present = contention.notices().present(context.now());
         if (present.isEmpty()) {
             return present;
         }
-        lane.notices()
+        contention
+                .notices()
                 .drop(present.stream()
                         .filter(arrival -> step.containsSince(arrival.claim()))
                         .toList());
-        return lane.notices().present(context.now());
+        return contention.notices().present(context.now());
     }
 
     private boolean isOwn(Arrival arrival) {

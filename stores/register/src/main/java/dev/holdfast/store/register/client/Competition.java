@@ -16,6 +16,12 @@ final class Competition {
     /** A claim is announced after this many lost writes: its client is too slow or too far away to compete. */
     private static final int MOST_LOST_WRITES = 2;
 
+    /** The longest pause after a conflict is the time of a write, doubled this many times. */
+    private static final int MOST_DOUBLINGS = 8;
+
+    /** The same for a round with announced claims, which other clients are about to add. */
+    private static final int MOST_ANNOUNCED_DOUBLINGS = 3;
+
     private final Environment environment;
     private final long startedAt;
     private int conflicts;
@@ -59,6 +65,11 @@ final class Competition {
 
     int conflicts() {
         return conflicts;
+    }
+
+    /** The longest pause after the newest conflict is the time of a write, doubled this many times. */
+    int doublings(boolean isAnnounced) {
+        return Math.min(conflicts + 1, isAnnounced ? MOST_ANNOUNCED_DOUBLINGS : MOST_DOUBLINGS);
     }
 
     /** Whether a write for which others wait is repeated without back-off. */

@@ -23,18 +23,12 @@ record Context(
         Sessions sessions,
         Watches watches,
         Listeners listeners,
-        Lanes lanes,
+        LaneDirectory lanes,
         GuessHistory guesses) {
 
-    static Context of(RegisterAdapter adapter, Environment environment) {
+    static Context of(RegisterAdapter adapter, Environment environment, LaneDirectory lanes) {
         return new Context(
-                adapter,
-                environment,
-                new Sessions(),
-                new Watches(adapter),
-                new Listeners(),
-                new Lanes(),
-                new GuessHistory());
+                adapter, environment, new Sessions(), new Watches(adapter), new Listeners(), lanes, new GuessHistory());
     }
 
     long now() {

@@ -71,20 +71,20 @@ final class IntakeWait {
 
     /** Whether all pauses have passed. */
     boolean isExhausted() {
-        return reads >= (lane.isCrowded() ? MOST_CROWDED_READS : MOST_READS);
+        return reads >= (lane.contention().isCrowded() ? MOST_CROWDED_READS : MOST_READS);
     }
 
     /** Continues after a pause, or as soon as mail about the resource comes. */
     void pause(Runnable next) {
         reads++;
-        long longest = Math.min(lane.intakeNanos() << reads, longest());
+        long longest = Math.min(lane.contention().intakeNanos() << reads, longest());
         lane.pauseUntilMail(longest / 2 + context.upTo(longest / 2), next);
     }
 
     private long longest() {
-        return lane.isCrowded()
-                ? lane.writeNanos() << MOST_CROWDED_DOUBLINGS
-                : Math.max(LONGEST_NANOS, MOST_WRITES * lane.writeNanos());
+        return lane.contention().isCrowded()
+                ? lane.contention().writeNanos() << MOST_CROWDED_DOUBLINGS
+                : Math.max(LONGEST_NANOS, MOST_WRITES * lane.contention().writeNanos());
     }
 
     /** Reads the record without its arrivals, or returns the one that mail has brought. */
@@ -107,12 +107,12 @@ final class IntakeWait {
 
     /** Notes that all claims were found in the record. */
     void succeeded() {
-        lane.intakeTook(context.now() - announcedAt);
+        lane.contention().intakeTook(context.now() - announcedAt);
     }
 
     /** Notes that the record has not changed in that time: its holder keeps the resource for longer. */
     void failed() {
         long waited = context.now() - announcedAt;
-        lane.keptWaiting(waited, waited >= longest());
+        lane.contention().keptWaiting(waited, waited >= longest());
     }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The lanes of the resources that this client uses, and of some that it used recently, whose records it remembers.
  * Thread-safe.
  */
-final class Lanes {
+final class Lanes implements LaneDirectory {
 
     /** The most memory of idle lanes: about 18,000 with short names. Other records are guessed or read again. */
     private static final int MOST_IDLE_BYTES = 8 << 20;
@@ -64,7 +64,8 @@ final class Lanes {
         }
     }
 
-    void submit(Context context, ResourceName resource, LaneCall call) {
+    @Override
+    public void submit(Context context, ResourceName resource, LaneCall call) {
         Lane lane;
         synchronized (this) {
             lane = used.get(resource);
@@ -82,9 +83,11 @@ final class Lanes {
         lane.run(call);
     }
 
-    /** Lets a lane rest that has no calls, and in which this client neither waits nor watches others. */
-    synchronized void rest(Lane lane) {
-        if (lane.isQuiet() && used.remove(lane.resource(), lane)) {
+    @Override
+    public synchronized void rest(ResourceName resource) {
+        Lane lane = used.get(resource);
+        if (lane != null && lane.isQuiet()) {
+            used.remove(resource);
             (lane.isUnused() ? idle : holding).add(lane);
         }
     }
@@ -119,7 +122,7 @@ final class Lanes {
             lane = find(resource);
         }
         if (lane != null) {
-            lane.notices().add(arrival, oldest, now);
+            lane.contention().notices().add(arrival, oldest, now);
         }
     }
 
@@ -134,7 +137,8 @@ final class Lanes {
         }
     }
 
-    void gone(SessionId id, boolean wasOwn) {
+    @Override
+    public void gone(SessionId id, boolean wasOwn) {
         List<Lane> touched = new ArrayList<>();
         synchronized (this) {
             touched.addAll(used.values());

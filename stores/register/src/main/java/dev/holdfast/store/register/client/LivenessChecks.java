@@ -21,15 +21,17 @@ final class LivenessChecks {
     private static final int MOST_IN_TURN = 64;
 
     private final Context context;
-    private final Lane lane;
     private final List<LaneCall> calls;
     private final FactQueries queries;
 
-    LivenessChecks(Context context, Lane lane, List<LaneCall> calls, FactQueries queries) {
+    /** How many rounds of the lane have checked the liveness of some of the holders. */
+    private final int checks;
+
+    LivenessChecks(Context context, List<LaneCall> calls, FactQueries queries, int checks) {
         this.context = context;
-        this.lane = lane;
         this.calls = calls;
         this.queries = queries;
+        this.checks = checks;
     }
 
     /**
@@ -51,7 +53,7 @@ final class LivenessChecks {
         Set<SessionId> ids = new HashSet<>(step.decisive(MOST_DECISIVE));
         ids.addAll(step.writers().keySet());
         calls.forEach(call -> call.session().ifPresent(ids::add));
-        ids.addAll(step.holdersInTurn(MOST_IN_TURN, lane.checks()));
+        ids.addAll(step.holdersInTurn(MOST_IN_TURN, checks));
         ids.removeIf(queries::isSettled);
         return ids;
     }

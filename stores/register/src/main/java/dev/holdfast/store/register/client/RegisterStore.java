@@ -65,11 +65,12 @@ public final class RegisterStore implements LockStore {
     private RegisterStore(RegisterAdapter adapter, Environment environment, @Nullable SystemTime time) {
         this.adapter = adapter;
         this.time = time;
-        this.context = Context.of(adapter, environment);
+        Lanes lanes = new Lanes();
+        this.context = Context.of(adapter, environment, lanes);
         this.sweeper = new Sweeper(context, RETENTION);
         this.traits = traits(adapter.traits());
         this.router = new Router(context, sweeper);
-        adapter.listen(new PushListener(context));
+        adapter.listen(new PushListener(context, lanes));
     }
 
     /**
@@ -283,21 +284,21 @@ public final class RegisterStore implements LockStore {
     }
 
     /** Receives what the server pushes. */
-    private record PushListener(Context context) implements RegisterListener {
+    private record PushListener(Context context, Lanes lanes) implements RegisterListener {
 
         @Override
         public void delivered(SessionId session, byte[] mail, RecordVersion record) {
             try {
                 MailCodec.Mail news = MailCodec.decode(session, mail);
                 if (news.arrival().isPresent()) {
-                    context.lanes().announced(news.arrival().get(), news.oldest(), context.now());
+                    lanes.announced(news.arrival().get(), news.oldest(), context.now());
                     return;
                 }
                 // First, because the receivers of the signals use it.
-                context.lanes().written(news.resource(), record, news.state());
+                lanes.written(news.resource(), record, news.state());
                 long base = Step.base(context.adapter().traits(), record);
                 news.signals(base).forEach(context.listeners());
-                context.lanes().mailed(news.resource());
+                lanes.mailed(news.resource());
             } catch (RuntimeException e) {
                 // The claim is polled later anyway.
                 LOG.warn("mail of session {} was discarded", session, e);

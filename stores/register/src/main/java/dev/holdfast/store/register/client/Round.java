@@ -41,21 +41,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Round {
 
-    /** The longest pause after a conflict is the time of a write, doubled this many times. */
-    private static final int MOST_DOUBLINGS = 8;
-
-    /** The same for a round with announced claims, which other clients are about to add. */
-    private static final int MOST_ANNOUNCED_DOUBLINGS = 3;
-
     /** After an announcement, the longest pause before a read is the time of a write, doubled this many times. */
     private static final int ANNOUNCED_DOUBLINGS = 1;
-
-    /** With this many parties, claims and releases collide so often that announcing the claims is cheaper. */
-    private static final int MANY_PARTIES = 4;
 
     private final Context context;
     private final RegisterAdapter adapter;
     private final Lane lane;
+    private final Contention contention;
     private final List<LaneCall> calls;
     private final Facts facts;
     private final FactQueries queries;
@@ -64,6 +56,7 @@ final class Round {
     private final IntakeWait intake;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private final Competition competition;
+    private final BlockingCaller caller;
 
     /** Whether it makes claims that may wait, and nothing else that writes. */
     private final boolean isQueuing;
@@ -89,32 +82,23 @@ final class Round {
     /** Whether it has announced its new claims. */
     private boolean hasAnnounced;
 
-    /** The thread that may block for a write, while it runs the round; null if there is none. */
-    private volatile @Nullable Thread caller;
-
-    /** Until when it may block. */
-    private long blockUntil;
-
     Round(Context context, Lane lane, List<LaneCall> calls) {
         this.context = context;
         this.adapter = context.adapter();
         this.lane = lane;
+        this.contention = lane.contention();
         this.calls = calls;
         this.facts = new Facts(context.sessions());
         this.queries = new FactQueries(context, facts);
-        this.liveness = new LivenessChecks(context, lane, calls, queries);
-        this.announcements = new Announcements(context, lane, calls);
+        this.liveness = new LivenessChecks(context, calls, queries, lane.checks());
+        this.announcements = new Announcements(context, lane.resource(), contention, calls);
         this.intake = new IntakeWait(context, lane);
         this.competition = new Competition(context.environment());
-        boolean isUrgent = false;
-        boolean hasClaim = false;
-        for (LaneCall call : calls) {
-            isUrgent |= call.isUrgent();
-            hasClaim |= call.queuing().isPresent();
-        }
-        this.isWriting = isUrgent;
-        this.isQueuing = hasClaim && !isUrgent;
-        this.wasContended = lane.isContended();
+        this.caller = new BlockingCaller(adapter);
+        this.isWriting = calls.stream().anyMatch(LaneCall::isUrgent);
+        this.isQueuing =
+                !isWriting && calls.stream().anyMatch(call -> call.queuing().isPresent());
+        this.wasContended = contention.isLikely();
     }
 
     /**
@@ -124,18 +108,16 @@ final class Round {
      *     zero if it must not block
      */
     CompletableFuture<Void> run(Duration mayBlockFor) {
-        this.blockUntil = context.now() + mayBlockFor.toNanos();
-        this.caller = mayBlockFor.isZero() ? null : Thread.currentThread();
+        caller.begin(context.now(), mayBlockFor);
         attempt();
-        // What is left runs on threads of the store, perhaps already.
-        this.caller = null;
+        caller.end();
         return done;
     }
 
     private void attempt() {
         try {
             boolean isNews = lane.takeNews();
-            if (lane.isCrowded() && isWriting && !isFresh) {
+            if (contention.isCrowded() && isWriting && !isFresh) {
                 announcements.addAll();
                 read();
             } else if (lane.known != null) {
@@ -197,7 +179,7 @@ final class Round {
         if (intake.isExhausted()) {
             if (intake.hasRecordChanged()) {
                 // Others write without adding the claims: a write of its own would lose to theirs again.
-                lane.competed(true);
+                contention.competed(true);
             } else {
                 intake.failed();
             }
@@ -299,10 +281,7 @@ final class Round {
     private void write(RegisterRecord record, Step step, List<Answer> answers) {
         ConditionalWrite write = step.write(NoticeDelivery.mail(context, facts, step));
         long sentAt = context.now();
-        long time = blockUntil - sentAt;
-        boolean mayBlock = time > 0 && Thread.currentThread().equals(caller);
-        CompletionStage<WriteResult> sent =
-                mayBlock ? adapter.write(write, Duration.ofNanos(time)) : adapter.write(write);
+        CompletionStage<WriteResult> sent = caller.write(write, sentAt);
         CompletionStage<?> left = queries.remaining();
         var unused = sent.whenComplete((result, failure) -> {
             if (failure != null) {
@@ -310,7 +289,7 @@ final class Round {
                 fail(RegisterFailures.of(failure));
                 return;
             }
-            lane.wrote(context.now() - sentAt);
+            contention.wrote(context.now() - sentAt);
             try {
                 written(record, step, answers, write, result, left);
             } catch (RuntimeException e) {
@@ -331,7 +310,7 @@ final class Round {
             lane.known = present;
             noteGuess(record);
             hasWritten = true;
-            lane.notices().drop(write.arrivals());
+            contention.notices().drop(write.arrivals());
             // The remaining times are only hints, so a failure to read them is ignored.
             var unused = left.whenComplete((all, failure) -> resume(() -> answer(present, step, answers)));
         } else if (result instanceof WriteResult.Refused refused) {
@@ -375,11 +354,11 @@ final class Round {
 
     private void conflicted(Step step) {
         competition.conflicted(lane.resource());
-        lane.learnWriters(step.view());
-        lane.learnWriters(presentStep().view());
+        contention.learnWriters(step.view());
+        contention.learnWriters(presentStep().view());
         if (isWriting && competition.allowsRetry()) {
             // Others wait for this write.
-            if (lane.isCrowded()) {
+            if (contention.isCrowded()) {
                 announcements.addAll();
                 read();
             } else {
@@ -396,8 +375,7 @@ final class Round {
             });
         } else {
             // The record changes again during the pause, and a read costs less than a failed write.
-            int most = announcements.areMade() ? MOST_ANNOUNCED_DOUBLINGS : MOST_DOUBLINGS;
-            pause(Math.min(competition.conflicts() + 1, most), () -> verify(unverified(step, true), false));
+            pause(competition.doublings(announcements.areMade()), () -> verify(unverified(step, true), false));
         }
     }
 
@@ -406,7 +384,8 @@ final class Round {
      * they write again before this client can. An announcement that notifies no one would only delay it.
      */
     private boolean isOutpaced() {
-        return competition.hasLost() && (lane.isCrowded() || !lane.toNotify().isEmpty());
+        return competition.hasLost()
+                && (contention.isCrowded() || !contention.toNotify().isEmpty());
     }
 
     /** Whether the conflict was with a new party, not with one that released or continued. */
@@ -422,7 +401,7 @@ final class Round {
     /** Announces the claims that a step would have queued, and notifies the clients that write next. */
     private void announce(Step step, Step present, Runnable next) {
         hasAnnounced = true;
-        lane.learnWriters(present.view());
+        contention.learnWriters(present.view());
         then(announcements.make(step, facts), all -> {
             intake.begin();
             next.run();
@@ -431,7 +410,7 @@ final class Round {
 
     /** Continues after a random time, up to that of a write doubled some times. */
     private void pause(int doublings, Runnable next) {
-        long pause = context.upTo(lane.writeNanos() << doublings);
+        long pause = context.upTo(contention.writeNanos() << doublings);
         if (pause == 0) {
             next.run();
         } else {
@@ -463,10 +442,10 @@ final class Round {
         lane.learn(step.view(), step.parties(LivenessChecks.MOST_DECISIVE));
         boolean metOthers = competition.conflicts() > 0 || announcements.areMade() || announcements.sawOthers();
         if (isWriting || isQueuing) {
-            lane.met(metOthers && step.partiesBefore() >= MANY_PARTIES);
+            contention.met(metOthers, step.partiesBefore());
         }
         if (isQueuing && !wasContended) {
-            lane.competed(competition.hasLost());
+            contention.competed(competition.hasLost());
         }
         List<Reply> replies = new ArrayList<>(answers.size());
         for (Answer answer : answers) {
