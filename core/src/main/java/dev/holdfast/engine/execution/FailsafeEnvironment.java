@@ -14,15 +14,13 @@ import java.util.concurrent.Executor;
  */
 
 /** An environment on which the engine can rely: setting a timer and running a callback never fail. Thread-safe. */
-public final class FailsafeEnvironment implements Environment {
-
-    private final Environment real;
+public final class FailsafeEnvironment extends ForwardingEnvironment {
 
     /** Timers that could not be set. */
     private final Queue<Task> unset = new ConcurrentLinkedQueue<>();
 
     public FailsafeEnvironment(Environment real) {
-        this.real = real;
+        super(real);
     }
 
     /** The wrapped environment. */
@@ -31,33 +29,8 @@ public final class FailsafeEnvironment implements Environment {
     }
 
     @Override
-    public long monotonicNanos() {
-        return real.monotonicNanos();
-    }
-
-    @Override
-    public long bootNanos() {
-        return real.bootNanos();
-    }
-
-    @Override
-    public long wallMillis() {
-        return real.wallMillis();
-    }
-
-    @Override
-    public void parkUntil(Object blocker, long deadline) {
-        real.parkUntil(blocker, deadline);
-    }
-
-    @Override
     public long maxSpinNanos() {
         return real.maxSpinNanos();
-    }
-
-    @Override
-    public long randomLong() {
-        return real.randomLong();
     }
 
     @Override

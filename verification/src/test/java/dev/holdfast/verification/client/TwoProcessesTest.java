@@ -59,6 +59,35 @@ class TwoProcessesTest {
         }
     }
 
+    /** Threads that ask for a lock one after another. */
+    private List<QueuedThread> queue(int count, DistributedLock lock) {
+        List<QueuedThread> queue = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            queue.add(new QueuedThread("here-" + i, lock));
+        }
+        return queue;
+    }
+
+    private static void release(List<QueuedThread> threads) throws Exception {
+        for (QueuedThread thread : threads) {
+            thread.release();
+        }
+    }
+
+    /** Lets threads have the lock one after another, with rising tokens. The last one keeps it. */
+    private static void passOn(List<QueuedThread> queue) throws Exception {
+        long token = 0;
+        for (int i = 0; i < queue.size(); i++) {
+            Hold hold = queue.get(i).awaitGrant();
+            assertThat(hold.fencingToken()).isGreaterThan(token);
+            token = hold.fencingToken();
+            if (i < queue.size() - 1) {
+                assertThat(queue.get(i + 1).isWaiting()).isTrue();
+                queue.get(i).release();
+            }
+        }
+    }
+
     @Test
     @DisplayName("a fair lock is granted in the order in which they asked")
     void firstInFirstOut() throws Exception {
@@ -105,17 +134,12 @@ class TwoProcessesTest {
     @DisplayName("at most one claim of each waits at the store, however many threads ask")
     void oneClaimPerProcess() throws Exception {
         Hold first = atAlice.acquire();
-        List<QueuedThread> queue = new ArrayList<>();
-        for (int i = 0; i < 10; i++) {
-            queue.add(new QueuedThread("asker-" + i, atBob));
-        }
+        List<QueuedThread> queue = queue(10, atBob);
 
         assertThat(world.waitersOf("ledger")).isEqualTo(1);
 
         first.close();
-        for (QueuedThread queued : queue) {
-            queued.release();
-        }
+        release(queue);
     }
 
     @Test
@@ -124,25 +148,13 @@ class TwoProcessesTest {
     @Tag("C4")
     void handOverWithoutTheStore() throws Exception {
         Hold first = atAlice.acquire();
-        List<QueuedThread> queue = new ArrayList<>();
-        for (int i = 0; i < 20; i++) {
-            queue.add(new QueuedThread("asker-" + i, atAlice));
-        }
+        List<QueuedThread> queue = queue(20, atAlice);
         first.close();
         // The first cohort begins with a block of one token, and asks for more once.
         queue.get(0).awaitGrant();
         aliceLink.forget();
 
-        long token = queue.get(0).awaitGrant().fencingToken();
-        queue.get(0).release();
-        for (int i = 1; i < 20; i++) {
-            Hold hold = queue.get(i).awaitGrant();
-            assertThat(hold.fencingToken()).isGreaterThan(token);
-            token = hold.fencingToken();
-            if (i < 19) {
-                queue.get(i).release();
-            }
-        }
+        passOn(queue);
         assertThat(aliceLink.sent()).allMatch(command -> command instanceof Command.Advance);
         assertThat(aliceLink.sent().size()).isLessThanOrEqualTo(2);
         queue.get(19).release();
@@ -155,10 +167,7 @@ class TwoProcessesTest {
     @Tag("C8")
     void cohortBudget() throws Exception {
         Hold first = atAlice.acquire();
-        List<QueuedThread> here = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            here.add(new QueuedThread("here-" + i, atAlice));
-        }
+        List<QueuedThread> here = queue(4, atAlice);
         QueuedThread there = new QueuedThread("there", atBob);
 
         first.close();
@@ -192,10 +201,7 @@ class TwoProcessesTest {
     @Tag("C23")
     void budgetBeginsWithRelease() throws Exception {
         Hold first = world.client("carol").lock("ledger").acquire();
-        List<QueuedThread> here = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            here.add(new QueuedThread("here-" + i, atAlice));
-        }
+        List<QueuedThread> here = queue(4, atAlice);
         QueuedThread there = new QueuedThread("there", atBob);
         first.close();
         here.get(0).awaitGrant();
@@ -220,10 +226,7 @@ class TwoProcessesTest {
     @Tag("C23")
     void tokensAfterShortTurn() throws Exception {
         Hold first = atAlice.acquire();
-        List<QueuedThread> here = new ArrayList<>();
-        for (int i = 0; i < 66; i++) {
-            here.add(new QueuedThread("here-" + i, atAlice));
-        }
+        List<QueuedThread> here = queue(66, atAlice);
         first.close();
         int next = 0;
         while (next < 60) {
@@ -253,9 +256,7 @@ class TwoProcessesTest {
         assertThat(yields).hasSize(1);
         assertThat(yields.get(0).next().tokens()).isGreaterThan(60);
         elsewhere.release();
-        while (next < here.size()) {
-            here.get(next++).release();
-        }
+        release(here.subList(next, here.size()));
     }
 
     @Test
@@ -264,10 +265,7 @@ class TwoProcessesTest {
     @Tag("C8")
     void unexpectedReply() throws Exception {
         Hold first = atAlice.acquire();
-        List<QueuedThread> here = new ArrayList<>();
-        for (int i = 0; i < 6; i++) {
-            here.add(new QueuedThread("here-" + i, atAlice));
-        }
+        List<QueuedThread> here = queue(6, atAlice);
         first.close();
         here.get(0).release();
         here.get(1).awaitGrant();
@@ -286,9 +284,7 @@ class TwoProcessesTest {
 
         assertThat(aliceLink.sent(Command.Poll.class)).hasSizeGreaterThan(1);
         there.release();
-        for (QueuedThread queued : here.subList(served, here.size())) {
-            queued.release();
-        }
+        release(here.subList(served, here.size()));
     }
 
     @Test
@@ -345,9 +341,7 @@ class TwoProcessesTest {
             assertThat(here.get(5).isWaiting()).isTrue();
             thread.release();
         }
-        for (QueuedThread thread : here.subList(5, 10)) {
-            thread.release();
-        }
+        release(here.subList(5, 10));
     }
 
     @Test
@@ -357,7 +351,7 @@ class TwoProcessesTest {
     void strictBatchEndsWithQueue() throws Exception {
         Strict strict = new Strict();
         QueuedThread there = new QueuedThread("there", strict.there);
-        List<QueuedThread> here = strict.queueHere(2);
+        List<QueuedThread> here = queue(2, strict.here);
         strict.first.close();
         QueuedThread thereAgain = new QueuedThread("there again", strict.there);
         there.release();
@@ -386,14 +380,6 @@ class TwoProcessesTest {
         Strict() throws InterruptedException {
             first = here.acquire();
         }
-
-        private List<QueuedThread> queueHere(int count) {
-            List<QueuedThread> queue = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                queue.add(new QueuedThread("here-" + i, here));
-            }
-            return queue;
-        }
     }
 
     @Test
@@ -402,21 +388,12 @@ class TwoProcessesTest {
     @Tag("C4")
     void strictHandOverInMemory() throws Exception {
         Strict strict = new Strict();
-        List<QueuedThread> queue = strict.queueHere(20);
+        List<QueuedThread> queue = queue(20, strict.here);
         strict.link.forget();
 
         strict.first.close();
 
-        long token = 0;
-        for (int i = 0; i < 20; i++) {
-            Hold hold = queue.get(i).awaitGrant();
-            assertThat(hold.fencingToken()).isGreaterThan(token);
-            token = hold.fencingToken();
-            if (i < 19) {
-                assertThat(queue.get(i + 1).isWaiting()).isTrue();
-                queue.get(i).release();
-            }
-        }
+        passOn(queue);
         assertThat(strict.link.sent(Command.Yield.class)).isEmpty();
         assertThat(strict.link.sent(Command.Poll.class)).hasSize(1);
         queue.get(19).release();
@@ -429,7 +406,7 @@ class TwoProcessesTest {
     @Tag("C22")
     void strictWindow() throws Exception {
         Strict strict = new Strict();
-        List<QueuedThread> here = strict.queueHere(4);
+        List<QueuedThread> here = queue(4, strict.here);
         strict.first.close();
         here.get(0).awaitGrant();
         world.advance(Duration.ofMillis(1));
@@ -463,20 +440,18 @@ class TwoProcessesTest {
     @Tag("C22")
     void strictWindowOfEarlierGrant() throws Exception {
         Strict strict = new Strict();
-        List<QueuedThread> before = strict.queueHere(2);
+        List<QueuedThread> before = queue(2, strict.here);
         strict.first.close();
-        before.get(0).release();
-        before.get(1).release();
+        release(before);
 
         Hold again = strict.here.acquire();
-        List<QueuedThread> here = strict.queueHere(2);
+        List<QueuedThread> here = queue(2, strict.here);
         QueuedThread there = new QueuedThread("there", strict.there);
         again.close();
 
         assertThat(world.holderOf("strict")).contains("there");
         there.release();
-        here.get(0).release();
-        here.get(1).release();
+        release(here);
     }
 
     @Test
@@ -484,7 +459,7 @@ class TwoProcessesTest {
     @Tag("C15")
     void strictQuestionLost() throws Exception {
         Strict strict = new Strict();
-        List<QueuedThread> here = strict.queueHere(2);
+        List<QueuedThread> here = queue(2, strict.here);
         strict.link.failNext(Command.Poll.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.UNKNOWN);
         strict.link.answerNext(Command.Poll.class, new Reply.Done());
 
@@ -492,8 +467,7 @@ class TwoProcessesTest {
 
         assertThat(here.get(0).isWaiting()).isTrue();
         world.advanceUntil("the store has answered", () -> !here.get(0).isWaiting());
-        here.get(0).release();
-        here.get(1).release();
+        release(here);
         assertThat(strict.link.sent(Command.Yield.class)).isEmpty();
     }
 

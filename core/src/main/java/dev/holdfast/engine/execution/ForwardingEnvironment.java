@@ -1,11 +1,15 @@
-package dev.holdfast.verification.world;
+package dev.holdfast.engine.execution;
 
 import dev.holdfast.Environment;
 import java.util.concurrent.Executor;
 
-/** Passes everything on to another environment, the timers of renewals as other timers. */
+/**
+ * Stands before another environment and passes everything on. Timers of renewals are set like others, listeners of
+ * losses run as callbacks, and no thread spins, unless a subclass passes that on too.
+ */
 public abstract class ForwardingEnvironment implements Environment {
 
+    /** The other environment. */
     protected final Environment real;
 
     protected ForwardingEnvironment(Environment real) {
