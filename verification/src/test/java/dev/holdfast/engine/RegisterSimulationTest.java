@@ -39,12 +39,14 @@ class RegisterSimulationTest {
         long grants = 0;
         long takenIn = 0;
         int mostPassed = 0;
+        long unlucky = 0;
         for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
             RegisterRun.Result result = run(seed, clock);
             events += result.events();
             grants += result.grants();
             takenIn += result.takenIn();
             mostPassed = Math.max(mostPassed, result.mostPassed());
+            unlucky += result.isUnlucky() ? 1 : 0;
             if (seed % 50 == 0) {
                 assertThat(run(seed, clock).hash())
                         .as("seed %d is one run", seed)
@@ -56,6 +58,9 @@ class RegisterSimulationTest {
                 clock, SEEDS, events, grants, takenIn, mostPassed);
         assertThat(grants).isGreaterThan(SEEDS);
         assertThat(takenIn).as("arrivals that were taken in").isPositive();
+        assertThat(unlucky)
+                .as("runs in which a client lost more often than twice, of %d", SEEDS)
+                .isLessThanOrEqualTo(SEEDS / 100);
     }
 
     private static RegisterRun.Result run(long seed, Clock clock) {
