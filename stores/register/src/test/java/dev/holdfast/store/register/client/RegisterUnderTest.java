@@ -1,6 +1,5 @@
 package dev.holdfast.store.register.client;
 
-import dev.holdfast.Environment;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.support.SystemTime;
@@ -8,7 +7,6 @@ import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.memory.MemoryRegister;
 import dev.holdfast.testkit.StoreUnderTest;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Two stores on one register in memory, on a clock that the kit moves. */
@@ -22,8 +20,8 @@ final class RegisterUnderTest implements StoreUnderTest {
 
     RegisterUnderTest(RegisterTraits.Clock kind) {
         server = new MemoryRegister(kind, micros::get);
-        first = RegisterStore.over(server.connect(), new ManualTime());
-        second = RegisterStore.over(server.connect(), new ManualTime());
+        first = RegisterStore.over(server.connect(), new ManualTime(micros, timers));
+        second = RegisterStore.over(server.connect(), new ManualTime(micros, timers));
     }
 
     @Override
@@ -64,38 +62,5 @@ final class RegisterUnderTest implements StoreUnderTest {
         first.close();
         second.close();
         timers.close();
-    }
-
-    /** The clock that the kit moves, and timers that don't wait for it. */
-    private final class ManualTime implements Environment {
-        @Override
-        public long monotonicNanos() {
-            return micros.get() * 1_000;
-        }
-
-        @Override
-        public long bootNanos() {
-            return monotonicNanos();
-        }
-
-        @Override
-        public long wallMillis() {
-            return micros.get() / 1_000;
-        }
-
-        @Override
-        public Timer schedule(long delayNanos, Runnable task) {
-            return timers.schedule(delayNanos, task);
-        }
-
-        @Override
-        public Executor callbacks() {
-            return timers.callbacks();
-        }
-
-        @Override
-        public long randomLong() {
-            return timers.randomLong();
-        }
     }
 }

@@ -5,7 +5,6 @@ import static dev.holdfast.store.register.Commands.mutex;
 import static dev.holdfast.store.register.Commands.open;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.Environment;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Waiting;
@@ -23,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,35 +126,14 @@ class SweeperTest {
     }
 
     /** A clock that the test moves, without timers. */
-    private final class StillTime implements Environment {
-        @Override
-        public long monotonicNanos() {
-            return micros.get() * 1_000;
-        }
-
-        @Override
-        public long bootNanos() {
-            return monotonicNanos();
-        }
-
-        @Override
-        public long wallMillis() {
-            return micros.get() / 1_000;
+    private final class StillTime extends ManualTime {
+        StillTime() {
+            super(micros, system);
         }
 
         @Override
         public Timer schedule(long delayNanos, Runnable task) {
             return system.schedule(Long.MAX_VALUE / 4, task);
-        }
-
-        @Override
-        public Executor callbacks() {
-            return system.callbacks();
-        }
-
-        @Override
-        public long randomLong() {
-            return system.randomLong();
         }
     }
 }
