@@ -158,7 +158,7 @@ class InspectionTest {
         }
         // Another program's text may contain anything.
         LockInfo.Holder foreign = new LockInfo.Holder(
-                "bob", "s1", 1, 1, 7, 7, null, Duration.ZERO, Duration.ZERO, "a\u001b[2Jb\u202e\"\t");
+                "bob", "s1", 1, 1, 7, 7, null, Duration.ZERO, Duration.ZERO, "a\u001b[2Jb\u202e\"\t", List.of());
         assertThat(Holders.message(foreign)).isEqualTo(": \"a\\u001b[2Jb\\u202e\"\\t\"");
     }
 

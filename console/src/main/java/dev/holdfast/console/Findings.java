@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What needs attention, worst first, each as a sentence. */
@@ -15,6 +16,7 @@ final class Findings {
 
     /** The kinds, in the order in which they are listed. */
     enum Kind {
+        DEADLOCK("Deadlock", true),
         DAMAGED("Damaged", true),
         HELD_LONG("Held long", true),
         SILENT("Silent", true),
@@ -50,6 +52,7 @@ final class Findings {
     private static final Duration LONG_LEAST = Duration.ofMinutes(1);
     private static final Duration RECENT = Duration.ofMinutes(15);
     private static final int MAX_OF_A_KIND = 3;
+    private static final int MAX_NAMES = 4;
 
     private final List<Finding> all = new ArrayList<>();
     private final Instant now;
@@ -61,11 +64,25 @@ final class Findings {
     /** The findings at a time; more than three of a kind are folded into one line. */
     static List<Finding> of(SeenStore seen, BlockingForest forest, Instant now) {
         Findings findings = new Findings(now);
+        forest.cycles().forEach(findings::addDeadlock);
         seen.damaged().forEach(findings::addDamaged);
         forest.roots().forEach(findings::addLong);
         SeenSessions.of(seen.locks(), now).forEach(findings::addSilent);
         seen.losses().forEach(findings::addLoss);
         return findings.folded();
+    }
+
+    private void addDeadlock(BlockingForest.Cycle cycle) {
+        int size = cycle.actors().size();
+        List<String> parts = new ArrayList<>();
+        for (BlockingForest.Actor actor : cycle.actors().subList(0, Math.min(size, MAX_NAMES))) {
+            parts.add(parts.isEmpty() ? size + " threads wait for each other: " : " → ");
+            parts.add(Objects.requireNonNull(actor.awaits));
+        }
+        long behind = cycle.countBehind();
+        parts.add((size > MAX_NAMES ? " → …" : "")
+                + (behind == 0 ? "" : ". " + Words.count(behind, "more waits", "more wait") + " behind them"));
+        all.add(new Finding(Kind.DEADLOCK, cycle.youngest().since, null, parts));
     }
 
     private void addDamaged(DamagedLock damaged) {
@@ -76,20 +93,23 @@ final class Findings {
                 List.of("The record of ", damaged.name(), " can't be read: " + damaged.reason())));
     }
 
-    private void addLong(BlockingForest.Root root) {
-        SeenLock lock = root.lock();
-        long times = timesUsual(lock, now);
-        if (times >= LONG_FACTOR) {
-            all.add(new Finding(
-                    Kind.HELD_LONG,
-                    lock.since(root.holder()),
-                    lock.name(),
-                    List.of(
-                            "",
-                            lock.name(),
-                            " is held by " + Words.label(root.holder().label()) + ", " + times
-                                    + " times as long as usual. "
-                                    + Words.count(lock.waiting(), "claim waits", "claims wait") + " behind it")));
+    /** A holder that waits itself is a symptom, and no root. */
+    private void addLong(BlockingForest.Actor root) {
+        for (BlockingForest.Held hold : root.holds) {
+            SeenLock lock = hold.lock();
+            long times = timesUsual(lock, now);
+            if (times >= LONG_FACTOR) {
+                all.add(new Finding(
+                        Kind.HELD_LONG,
+                        lock.since(hold.holder()),
+                        lock.name(),
+                        List.of(
+                                "",
+                                lock.name(),
+                                " is held by " + Words.label(root.label) + ", " + times + " times as long as usual. "
+                                        + Words.count(root.countBehind(), "claim waits", "claims wait")
+                                        + " behind it")));
+            }
         }
     }
 

@@ -30,10 +30,17 @@ final class SeenLock {
     private Instant readAt;
     private final Map<ClaimKey, Open> holds = new LinkedHashMap<>();
     private final Map<ClaimKey, Instant> waits = new LinkedHashMap<>();
+
+    /** Since when threads with a hold wait for another name, by the id of the wait. */
+    private Map<Long, Instant> stated = Map.of();
+
     private final Deque<SeenHold> ended = new ArrayDeque<>();
     private final long[] heatMillis = new long[HEAT_MINUTES];
     private long heatMinute;
     private @Nullable ClaimKey forced;
+
+    /** Clients state how long they have waited; a longer wait is not believed. */
+    private static final Duration MAX_STATED = Duration.ofDays(365);
 
     /** A hold that lasts. */
     private static final class Open {
@@ -116,7 +123,12 @@ final class SeenLock {
     }
 
     private void readClaims(LockInfo next, Instant now) {
+        Map<Long, Instant> nowStated = new LinkedHashMap<>();
         for (LockInfo.Holder holder : next.holders()) {
+            for (LockInfo.Wait wait : holder.waits()) {
+                Duration waited = wait.waited().compareTo(MAX_STATED) < 0 ? wait.waited() : MAX_STATED;
+                nowStated.put(wait.id(), stated.getOrDefault(wait.id(), now.minus(waited)));
+            }
             ClaimKey key = ClaimKey.of(holder);
             Open open = holds.get(key);
             if (open == null) {
@@ -132,6 +144,7 @@ final class SeenLock {
             }
             open.lease.read(holder.leaseLeft(), holder.sessionTtl(), now);
         }
+        stated = nowStated;
         Map<ClaimKey, Instant> before = Map.copyOf(waits);
         waits.clear();
         for (LockInfo.Waiter waiter : next.waiters()) {
@@ -213,6 +226,11 @@ final class SeenLock {
     /** Since when a claim waits; where the store does not know, as far as this console has seen it. */
     Instant since(LockInfo.Waiter waiter) {
         return waits.getOrDefault(ClaimKey.of(waiter), readAt);
+    }
+
+    /** Since when a thread that holds this waits for another name. */
+    Instant since(LockInfo.Wait wait) {
+        return stated.getOrDefault(wait.id(), readAt);
     }
 
     /** Since when the lock is held by one of its present holders. */

@@ -249,12 +249,45 @@ final class StorePoller {
                         info.kind(),
                         info.order(),
                         info.capacity(),
-                        info.holders(),
+                        info.holders().stream().map(this::withoutPrefix).toList(),
                         info.holding(),
                         info.usedCapacity(),
                         info.waiters(),
                         info.waiting(),
                         info.newestToken());
+    }
+
+    /** A wait for a name that is not shown is not shown either. */
+    private LockInfo.Holder withoutPrefix(LockInfo.Holder holder) {
+        return holder.waits().isEmpty()
+                ? holder
+                : new LockInfo.Holder(
+                        holder.label(),
+                        holder.session(),
+                        holder.claim(),
+                        holder.weight(),
+                        holder.token(),
+                        holder.lastToken(),
+                        holder.heldSince(),
+                        holder.leaseLeft(),
+                        holder.sessionTtl(),
+                        holder.message(),
+                        holder.waits().stream()
+                                .filter(wait -> wait.awaits().startsWith(prefix))
+                                .map(this::withoutPrefix)
+                                .toList());
+    }
+
+    private LockInfo.Wait withoutPrefix(LockInfo.Wait wait) {
+        return new LockInfo.Wait(
+                wait.id(),
+                wait.awaits().substring(prefix.length()),
+                wait.isBlockedByReaders(),
+                wait.isWriteHold(),
+                wait.token(),
+                wait.thread(),
+                wait.waited(),
+                wait.acknowledged());
     }
 
     /** A name on a screen and one whose queue has ended, in turns: many of one kind do not keep the other waiting. */

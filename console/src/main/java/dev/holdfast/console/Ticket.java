@@ -10,9 +10,11 @@ import java.util.stream.Collectors;
 /** The answer to "why am I waiting?", to be copied into a ticket. */
 final class Ticket {
 
+    private static final int MAX_HOPS = 8;
+
     private Ticket() {}
 
-    static String text(SeenLock lock, Instant now) {
+    static String text(SeenLock lock, BlockingForest forest, Instant now) {
         LockInfo info = lock.info();
         List<String> sentences = new ArrayList<>();
         if (info.holders().isEmpty()) {
@@ -25,6 +27,7 @@ final class Ticket {
         }
         if (!info.holders().isEmpty()) {
             LockInfo.Holder first = info.holders().get(0);
+            sentences.add(chain(first, forest));
             sentences.add(lease(lock.lease(first), info.holders().size() > 1, now));
         }
         sentences.removeIf(String::isEmpty);
@@ -57,6 +60,27 @@ final class Ticket {
         return Words.count(info.waiting(), "claim waits", "claims wait") + ", the first, "
                 + Words.label(first.label()) + ", for "
                 + Words.duration(Duration.between(lock.since(first), now)) + ".";
+    }
+
+    /** What the holder waits for itself, and so on; empty if nothing is known. */
+    private static String chain(LockInfo.Holder holder, BlockingForest forest) {
+        BlockingForest.Actor first = forest.waitingOwner(holder);
+        BlockingForest.Actor actor = first;
+        List<String> hops = new ArrayList<>();
+        String end = ".";
+        while (actor != null && actor.awaits != null) {
+            BlockingForest.Actor next = forest.next(actor);
+            hops.add(actor.awaits + (next == null ? "" : ", held by " + Words.label(next.label)));
+            actor = next;
+            if (next == first) {
+                end = ": they wait for each other.";
+                break;
+            } else if (hops.size() == MAX_HOPS) {
+                end = ", and so on.";
+                break;
+            }
+        }
+        return hops.isEmpty() ? "" : "The holder itself waits for " + String.join(", which waits for ", hops) + end;
     }
 
     private static String lease(SeenLease lease, boolean isOneOfMany, Instant now) {

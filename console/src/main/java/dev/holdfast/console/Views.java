@@ -27,7 +27,7 @@ final class Views {
     Views(SeenStore seen, Instant now) {
         this.seen = seen;
         this.now = seen.shownAt(now);
-        forest = BlockingForest.of(seen.locks());
+        forest = new BlockingForest(seen.locks());
     }
 
     /** The figures and what needs attention, without what is fixed for a console. */
@@ -54,6 +54,7 @@ final class Views {
                 .put(
                         "silentSessions",
                         sessions.stream().filter(SeenSessions.Session::isSilent).count())
+                .put("deadlocks", forest.cycles().size())
                 .put("lostLastHour", lost.size());
         if (!lost.isEmpty()) {
             counts.put("lastLoss", lost.get(lost.size() - 1).hold().to());
@@ -138,7 +139,13 @@ final class Views {
 
     private String mark(SeenLock lock) {
         long times = Findings.timesUsual(lock, now);
-        return times > 0 ? times + "x usual" : "";
+        return forest.isInCycle(lock)
+                ? "deadlock"
+                : waitsItself(lock) ? "holder waits" : times > 0 ? times + "x usual" : "";
+    }
+
+    private boolean waitsItself(SeenLock lock) {
+        return lock.info().holders().stream().anyMatch(holder -> forest.waitingOwner(holder) != null);
     }
 
     private Optional<JsonObject> oldestWait(Collection<SeenLock> locks) {
@@ -173,7 +180,11 @@ final class Views {
         LockInfo info = lock.info();
         List<JsonObject> flags = new ArrayList<>();
         long times = Findings.timesUsual(lock, now);
-        if (times > 0) {
+        if (forest.isInCycle(lock)) {
+            flags.add(new JsonObject().put("kind", "deadlock"));
+        } else if (waitsItself(lock)) {
+            flags.add(new JsonObject().put("kind", "holder-waits"));
+        } else if (times > 0) {
             flags.add(new JsonObject().put("kind", "long").put("times", times));
         }
         return new JsonObject()
@@ -203,6 +214,7 @@ final class Views {
 
     private JsonObject holder(SeenLock lock, LockInfo.Holder holder) {
         SeenLease lease = lock.lease(holder);
+        BlockingForest.Actor owner = forest.waitingOwner(holder);
         return new JsonObject()
                 .put("label", holder.label())
                 .put("message", holder.message().isEmpty() ? null : holder.message())
@@ -213,7 +225,8 @@ final class Views {
                 .put("since", lock.since(holder))
                 .put("lease", lease.state().word())
                 .put("leaseLeftMillis", lease.left(now))
-                .put("leaseMillis", lease.length());
+                .put("leaseMillis", lease.length())
+                .put("waitsFor", owner == null ? null : owner.awaits);
     }
 
     /**
@@ -246,16 +259,24 @@ final class Views {
                 .put("holds", lock.ended().stream().map(Views::hold).toList())
                 .put("seenSince", seen.startedAt())
                 .put("usualMillis", lock.usual())
-                .put("why", Ticket.text(lock, now));
+                .put("why", Ticket.text(lock, forest, now));
     }
 
     private JsonObject waiter(SeenLock lock, LockInfo.Waiter waiter) {
+        BlockingForest.Actor actor = forest.waiter(waiter);
+        boolean holds = actor != null && !actor.holds.isEmpty();
         return new JsonObject()
                 .put("label", waiter.label())
                 .put("session", waiter.session())
                 .put("claim", Long.toString(waiter.claim()))
                 .put("weight", waiter.weight())
-                .put("since", lock.since(waiter));
+                .put("since", lock.since(waiter))
+                .put("holds", actor != null && holds ? names(actor) : null)
+                .put("behind", actor != null && holds ? actor.countBehind() : null);
+    }
+
+    private static List<String> names(BlockingForest.Actor actor) {
+        return chips(actor.holds.stream().map(hold -> hold.lock().name()).toList());
     }
 
     private static JsonObject hold(SeenHold hold) {
@@ -270,48 +291,84 @@ final class Views {
     }
 
     JsonObject blocking(ViewQuery query) {
-        Duration least = Duration.ofSeconds(query.number("least", 5, 0, 86_400));
-        List<JsonObject> trees = new ArrayList<>();
-        int drawn = 0;
-        long cut = 0;
-        for (BlockingForest.Root root : forest.roots()) {
-            if (root.longestWait(now).compareTo(least) >= 0) {
-                List<LockInfo.Waiter> waiters = root.lock().info().waiters();
-                List<JsonObject> behind = waiters.stream()
-                        .limit(Math.max(0, MAX_NODES - drawn))
-                        .map(waiter -> blocked(root.lock(), waiter))
-                        .toList();
-                drawn += 1 + behind.size();
-                cut += root.lock().waiting() - behind.size();
-                trees.add(blocker(root).put("children", behind));
-            }
-        }
+        Instant latest = now.minusSeconds(query.number("least", 5, 0, 86_400));
+        Nodes nodes = new Nodes();
+        List<JsonObject> deadlocks = forest.cycles().stream()
+                .map(nodes::cycle)
+                .flatMap(Optional::stream)
+                .toList();
+        List<BlockingForest.Actor> roots = forest.roots();
+        List<JsonObject> trees = roots.stream()
+                .filter(root -> !root.oldestWait().isAfter(latest))
+                .map(nodes::node)
+                .flatMap(Optional::stream)
+                .toList();
         return new JsonObject()
                 .put("at", now)
                 .put(
                         "waiting",
                         seen.locks().stream().mapToLong(SeenLock::waiting).sum())
-                .put("hidden", forest.roots().size() - trees.size())
+                .put(
+                        "hidden",
+                        roots.stream()
+                                .filter(root -> root.oldestWait().isAfter(latest))
+                                .count())
+                .put("deadlocks", deadlocks)
                 .put("roots", trees)
-                .put("cut", cut == 0 ? null : cut);
+                .put("cut", nodes.cut == 0 ? null : nodes.cut);
     }
 
-    private static JsonObject blocker(BlockingForest.Root root) {
-        return new JsonObject()
-                .put("label", root.holder().label())
-                .put("holds", List.of(root.lock().name()))
-                .put("heldSince", root.lock().since(root.holder()))
-                .put("behind", root.lock().waiting());
-    }
+    /** Writes actors and those behind them, up to a number. */
+    private static final class Nodes {
+        private int written;
+        private long cut;
 
-    private static JsonObject blocked(SeenLock lock, LockInfo.Waiter waiter) {
-        return new JsonObject()
-                .put("label", waiter.label())
-                .put("holds", List.of())
-                .put("waits", lock.name())
-                .put("waitsSince", lock.since(waiter))
-                .put("behind", 0)
-                .put("children", List.of());
+        Optional<JsonObject> cycle(BlockingForest.Cycle cycle) {
+            if (written >= MAX_NODES) {
+                cut += cycle.actors().size() + cycle.countBehind();
+                return Optional.empty();
+            }
+            return Optional.of(new JsonObject()
+                    .put("since", cycle.youngest().since)
+                    .put("behind", cycle.countBehind())
+                    .put("youngest", cycle.actors().indexOf(cycle.youngest()))
+                    .put(
+                            "actors",
+                            cycle.actors().stream()
+                                    .map(actor -> written(actor).put("held", nameOf(cycle.hold(actor))))
+                                    .toList()));
+        }
+
+        private static @Nullable String nameOf(BlockingForest.@Nullable Held hold) {
+            return hold == null ? null : hold.lock().name();
+        }
+
+        Optional<JsonObject> node(BlockingForest.Actor actor) {
+            if (written >= MAX_NODES) {
+                cut += 1 + actor.countBehind();
+                return Optional.empty();
+            }
+            return Optional.of(written(actor));
+        }
+
+        private JsonObject written(BlockingForest.Actor actor) {
+            written++;
+            BlockingForest.Held first = actor.holds.isEmpty() ? null : actor.holds.get(0);
+            List<JsonObject> children = actor.behind.stream()
+                    .map(this::node)
+                    .flatMap(Optional::stream)
+                    .toList();
+            cut += actor.unlisted();
+            return new JsonObject()
+                    .put("label", actor.label)
+                    .put("thread", actor.thread().isEmpty() ? null : actor.thread())
+                    .put("holds", names(actor))
+                    .put("heldSince", first == null ? null : first.lock().since(first.holder()))
+                    .put("waits", actor.awaits)
+                    .put("waitsSince", actor.awaits == null ? null : actor.since)
+                    .put("behind", actor.countBehind())
+                    .put("children", children);
+        }
     }
 
     JsonObject sessions(ViewQuery query) {

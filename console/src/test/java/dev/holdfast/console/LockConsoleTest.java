@@ -414,11 +414,12 @@ class LockConsoleTest {
     @Test
     @DisplayName("shows the names of one client without its prefix, and releases with it")
     void prefix() {
-        store.put(mutex("app:a", List.of(holder("p", 5, TTL)), List.of()));
+        LockInfo.Holder holder = Records.blocked("p", 5, Records.wait(1, "app:c"), Records.wait(2, "other:secret"));
+        store.put(mutex("app:a", List.of(holder), List.of()));
         store.put(mutex("other:b", List.of(holder("p", 6, TTL)), List.of()));
         try (LockConsole prefixed = console("app:")) {
             assertThat(prefixed.get("api/locks", Map.of()).text())
-                    .contains("\"name\":\"a\"", "\"total\":1")
+                    .contains("\"name\":\"a\"", "\"total\":1", "\"waitsFor\":\"c\"")
                     .doesNotContain("other", "app:");
             assertThat(prefixed.get("api/lock", Map.of("name", "a")).status()).isEqualTo(200);
             assertThat(prefixed.release("tester", RELEASE).status()).isEqualTo(200);

@@ -6,6 +6,7 @@ import dev.holdfast.spi.Order;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 
 /** Records of a store, as tests need them. */
 final class Records {
@@ -29,7 +30,19 @@ final class Records {
     }
 
     static LockInfo.Holder holder(String label, long token, Duration left, Instant since) {
-        return new LockInfo.Holder(label, "s-" + label, token, 1, token, token, since, left, Duration.ZERO, "");
+        return new LockInfo.Holder(
+                label, "s-" + label, token, 1, token, token, since, left, Duration.ZERO, "", List.of());
+    }
+
+    /** A hold of the threads that wait. */
+    static LockInfo.Holder blocked(String label, long token, LockInfo.Wait... waits) {
+        return new LockInfo.Holder(label, "s-" + label, token, 1, token, token, START, TTL, TTL, "", List.of(waits));
+    }
+
+    /** A thread that has waited for 10 s and holds the lock alone. */
+    static LockInfo.Wait wait(long id, String awaits, Long... acknowledged) {
+        return new LockInfo.Wait(
+                id, awaits, true, true, id, "thread-" + id, Duration.ofSeconds(10), Set.of(acknowledged));
     }
 
     static LockInfo.Waiter waiter(String label, long claim) {

@@ -95,9 +95,16 @@ class SeenLockTest {
     @DisplayName("has the hand-overs inside of a process, as one hold")
     void handOvers() {
         SeenLock lock = new SeenLock(
-                mutex("a", List.of(new LockInfo.Holder("p", "s", 1, 1, 5, 9, START, TTL, TTL, "")), List.of()), at(0));
+                mutex(
+                        "a",
+                        List.of(new LockInfo.Holder("p", "s", 1, 1, 5, 9, START, TTL, TTL, "", List.of())),
+                        List.of()),
+                at(0));
         lock.update(
-                mutex("a", List.of(new LockInfo.Holder("p", "s", 1, 1, 10, 14, START, TTL, TTL, "")), List.of()),
+                mutex(
+                        "a",
+                        List.of(new LockInfo.Holder("p", "s", 1, 1, 10, 14, START, TTL, TTL, "", List.of())),
+                        List.of()),
                 at(1));
         assertThat(lock.ended()).isEmpty();
         assertThat(lock.update(FREE, at(2)).get(0).handOvers()).isEqualTo(1);

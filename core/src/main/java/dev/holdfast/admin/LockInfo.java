@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +68,8 @@ public record LockInfo(
      * @param sessionTtl how long its client's session lives without renewal in all; zero if the store does not know it
      * @param message what its client {@linkplain dev.holdfast.AcquireOptions#withMessage says} it is for; empty if
      *     nothing. Text of another program, which may contain anything
+     * @param waits the threads of its client that hold a part of this and wait for another name, as far as the store
+     *     and the client support the {@linkplain dev.holdfast.Deadlock detection of deadlocks}
      */
     public record Holder(
             String label,
@@ -78,8 +81,14 @@ public record LockInfo(
             @Nullable Instant heldSince,
             Duration leaseLeft,
             Duration sessionTtl,
-            String message)
+            String message,
+            List<Wait> waits)
             implements Serializable {
+
+        /** Copies the list. */
+        public Holder {
+            waits = List.copyOf(waits);
+        }
 
         /** The approximate time of the grant, to the second; empty if the store can't know it. */
         public Optional<Instant> since() {
@@ -89,6 +98,36 @@ public record LockInfo(
         /** Whether a fencing token belongs to this hold's newest block. */
         public boolean hasToken(long fencingToken) {
             return token <= fencingToken && fencingToken <= lastToken;
+        }
+    }
+
+    /**
+     * A wait of a thread that holds something, as its client stated it after about a second. It may have ended.
+     *
+     * @param id its identity: the same in all holds of the thread, and never used again
+     * @param awaits the name that the thread waits for
+     * @param isBlockedByReaders whether every hold of that name blocks it; otherwise only those that exclude all others
+     * @param isWriteHold whether its hold of the present name excludes all others
+     * @param token the fencing token of that hold
+     * @param thread the name of the thread, possibly cut. Text of another program
+     * @param waited how long it had waited when its client stated it
+     * @param acknowledged the ids of waits that its client had read before it found this one still on. Waits that all
+     *     acknowledge each other were on at one moment
+     */
+    public record Wait(
+            long id,
+            String awaits,
+            boolean isBlockedByReaders,
+            boolean isWriteHold,
+            long token,
+            String thread,
+            Duration waited,
+            Set<Long> acknowledged)
+            implements Serializable {
+
+        /** Copies the set. */
+        public Wait {
+            acknowledged = Set.copyOf(acknowledged);
         }
     }
 

@@ -104,11 +104,11 @@ function draw() {
   const o = S.overview, view = UI.needsKey ? 'key' : route.view, at = view === 'lock' ? 'locks' : view;
   S.stale = !!(UI.gone || o && o.store.state === 'away');
   S.passed = S.stale || UI.paused ? 0 : performance.now() - receivedAt;
-  const title = view === 'key' ? 'Key needed' : (NAV.find(n => n[1] === at) || NAV[0])[2];
+  const dead = o ? o.counts.deadlocks : 0, title = view === 'key' ? 'Key needed' : (NAV.find(n => n[1] === at) || NAV[0])[2];
   document.documentElement.classList.toggle('stale', S.stale);
-  document.title = (view === 'lock' ? safe(route.name) : title) + ' · Holdfast';
+  document.title = (dead ? '● Deadlock · ' : '') + (view === 'lock' ? safe(route.name) : title) + ' · Holdfast';
   const badge = o ? { locks: o.counts.locks, blocking: o.counts.waiting, sessions: o.counts.sessions } : {};
-  const navs = phone => NAV.map(n => html`<li><a href=${n[0]} aria-current=${at === n[1] ? 'page' : nothing}>${icon(n[3])}<span>${n[2]}</span>${phone || !o ? '' : html`<span class="n">${int(badge[n[1]])}</span>`}</a></li>`);
+  const navs = phone => NAV.map(n => html`<li><a href=${n[0]} aria-current=${at === n[1] ? 'page' : nothing}>${icon(n[3])}<span>${n[2]}</span>${n[1] === 'blocking' && dead ? html`<span class="n ${phone ? '' : 'pill bad'}">${phone ? '' : icon('loop')}${int(dead)}<span class="sr"> ${dead === 1 ? 'deadlock' : 'deadlocks'}</span></span>` : phone || !o ? '' : html`<span class="n">${int(badge[n[1]])}</span>`}</a></li>`);
   const themes = v => html`<button type="button" data-do="theme" data-v=${v} aria-pressed=${yn(UI.theme === v)}>${{ auto: 'Auto', light: 'Light', dark: 'Dark' }[v]}</button>`;
   const live = UI.gone ? 'No connection' : S.stale ? 'Store unreachable' : UI.paused ? 'Paused' : o && o.store.state !== 'connecting' ? 'Live' : 'Connecting';
   const dark = UI.theme === 'dark' || UI.theme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches;
@@ -271,13 +271,17 @@ document.addEventListener('keydown', e => {
   else if (key === 'c' && $('#why')) DO.copywhy();
   else if (key === 'f' && route.view === 'lock') { const b = $('[data-do=force]:not([disabled])'); if (b) { e.preventDefault(); openForce(b.dataset.t); } }
 });
-addEventListener('hashchange', () => { UI.sel = null; UI.hover = false; UI.problem = ''; draw(); connect(); scrollTo(0, 0); $('#main').focus({ preventScroll: true }); });
+addEventListener('hashchange', () => {
+  if (KEY.test(location.hash)) { location.reload(); return; } // another link was opened in this tab
+  UI.sel = null; UI.hover = false; UI.problem = ''; draw(); connect(); scrollTo(0, 0); $('#main').focus({ preventScroll: true });
+});
 addEventListener('resize', draw);
 
 // ---------- Start
+const KEY = /^#key=([\w-]+)$/;
 async function start() {
   theme(UI.theme);
-  const key = /^#key=([\w-]+)$/.exec(location.hash);
+  const key = KEY.exec(location.hash);
   if (key) {
     history.replaceState(null, '', location.pathname + location.search + '#/');
     try {

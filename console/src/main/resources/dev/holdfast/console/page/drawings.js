@@ -80,8 +80,8 @@ const nameOf = n => n.waits !== undefined ? n.waits : n.holds[0];
 const sinceOf = n => ms(n.waits !== undefined ? n.waitsSince : n.heldSince);
 
 function box(n, x, y, w, cls, now) {
-  const name = nameOf(n), d = dur(now - sinceOf(n));
-  return svg`<a href=${lockUrl(name)} class=${cls}><rect class="box" x=${x} y=${y} width=${w} height="46" rx="7"/><foreignObject x=${x} y=${y} width=${w} height="46"><div class="nb" title="${who(n.label)} ${n.behind ? n.behind + ' behind, ' : ''}${verb(n)} ${safe(name)} ${d}"><span class="n1"><b>${who(n.label)}</b>${n.behind ? html` <span class="cnt">${n.behind}<span class="sr"> behind,</span></span>` : ''}</span> <span class="n2">${verb(n)} <span class="m">${safe(name)}</span> <span>${d}</span></span></div></foreignObject></a>`;
+  const name = nameOf(n), d = dur(now - sinceOf(n)), thread = n.thread ? safe(n.thread) : '';
+  return svg`<a href=${lockUrl(name)} class=${cls}><rect class="box" x=${x} y=${y} width=${w} height="46" rx="7"/><foreignObject x=${x} y=${y} width=${w} height="46"><div class="nb" title="${who(n.label)} ${thread ? `thread ${thread} ` : ''}${n.behind ? n.behind + ' behind, ' : ''}${verb(n)} ${safe(name)} ${d}"><span class="n1"><b>${who(n.label)}${thread ? html` <span class="mut">${thread}</span>` : ''}</b>${n.behind ? html` <span class="cnt">${int(n.behind)}<span class="sr"> behind,</span></span>` : ''}</span> <span class="n2">${verb(n)} <span class="m">${safe(name)}</span> <span>${d}</span></span></div></foreignObject></a>`;
 }
 
 function foldKids(n) {
@@ -89,52 +89,104 @@ function foldKids(n) {
   return leaves.length > 4 ? [...rest, ...leaves.slice(0, 3), { fold: leaves.length - 3, lock: leaves[3].waits, children: [] }] : [...rest, ...leaves];
 }
 
-const fold = (k, x, y, w) => svg`<a href=${lockUrl(k.lock)} class="fold"><rect class="box" x=${x} y=${y} width=${w} height="30" rx="7"/><foreignObject x=${x} y=${y} width=${w} height="30"><div class="nb one"><span class="n2">+ ${k.fold} more wait for <span class="m">${safe(k.lock)}</span></span></div></foreignObject></a>`;
+const fold = (k, x, y, w) => svg`<a href=${lockUrl(k.lock)} class="fold"><rect class="box" x=${x} y=${y} width=${w} height="30" rx="7"/><foreignObject x=${x} y=${y} width=${w} height="30"><div class="nb one"><span class="n2">+ ${int(k.fold)} more wait for <span class="m">${safe(k.lock)}</span></span></div></foreignObject></a>`;
+
+const node = (k, x, y, w, cls, now) => k.fold ? fold(k, x, y, w) : box(k, x, y, w, cls, now);
+const middle = k => k.fold ? 15 : 23;
+const picture = (width, height, content) => html`<svg width=${width} height=${height} viewBox="0 0 ${width} ${height}">${content}</svg>`;
+
+/** Draws an actor and, indented, all behind it, downwards; returns where the next one may begin. */
+function downwards(n, x, y, w, cls, now, parts, depth = 0) {
+  parts.push(node(n, x, y, w, cls, now));
+  let next = y + (n.fold ? 38 : 54);
+  const step = depth < 12 ? 16 : 0;
+  for (const k of foldKids(n)) {
+    parts.unshift(svg`<path class="edge" d="M${x + 7} ${y + 46}V${next + middle(k)}H${x + step}"/>`);
+    next = downwards(k, x + step, next, w - step, '', now, parts, depth + 1);
+  }
+  return next;
+}
 
 /** A root blocker and all behind it: to the right, or downwards on phones. */
 export function tree(root, now) {
   const w = wide(), room = mainWidth() - (w ? 78 : 50), parts = [], edges = [];
-  const draw = (k, x, y, width, isRoot) => k.fold ? fold(k, x, y, width) : box(k, x, y, width, isRoot ? 'root' : '', now);
-  let row = 2;
-  if (w) {
-    const depth = n => 1 + Math.max(0, ...foldKids(n).map(depth)), deep = depth(root), gap = 44;
-    const bw = Math.max(196, Math.min(286, (room - (deep - 1) * gap) / deep));
-    const place = (n, d) => {
-      const x = 2 + d * (bw + gap), kids = foldKids(n);
-      let y = row;
-      if (!kids.length) row += n.fold ? 40 : 56;
-      else {
-        const placed = kids.map(k => place(k, d + 1));
-        y = placed[0].y;
-        placed.forEach((c, i) => { const yb = c.y + (c.fold ? 15 : 23), ya = y + 23, xa = x + bw, xm = xa + gap / 2;
-          edges.push(svg`<path class="edge" d="M${xa} ${ya}${i || ya !== yb ? `H${xm}V${yb}H${c.x}` : `H${c.x}`}"/>`); });
-      }
-      parts.push(draw(n, x, y, bw, d === 0));
-      return { x, y, fold: n.fold };
-    };
-    place(root, 0);
-    const width = 4 + deep * bw + (deep - 1) * gap;
-    return html`<svg width=${width} height=${row - 6} viewBox="0 0 ${width} ${row - 6}">${edges}${parts}</svg>`;
+  if (!w) {
+    const height = downwards(root, 2, 2, room - 4, 'root', now, parts);
+    return picture(room, height, parts);
   }
+  let row = 2;
+  const depth = n => 1 + Math.max(0, ...foldKids(n).map(depth)), deep = depth(root), gap = 44;
+  const bw = Math.max(196, Math.min(286, (room - (deep - 1) * gap) / deep));
   const place = (n, d) => {
-    const x = 2 + Math.min(d, 12) * 16, y = row, bw = room - (x - 2) - 4;
-    row += n.fold ? 38 : 54;
-    parts.push(draw(n, x, y, bw, d === 0));
-    for (const k of foldKids(n)) { const c = place(k, d + 1); edges.push(svg`<path class="edge" d="M${x + 7} ${y + 46}V${c.y + (c.fold ? 15 : 23)}H${c.x}"/>`); }
+    const x = 2 + d * (bw + gap), kids = foldKids(n);
+    let y = row;
+    if (!kids.length) row += n.fold ? 40 : 56;
+    else {
+      const placed = kids.map(k => place(k, d + 1));
+      y = placed[0].y;
+      placed.forEach((c, i) => { const yb = c.y + middle(c), ya = y + 23, xa = x + bw, xm = xa + gap / 2;
+        edges.push(svg`<path class="edge" d="M${xa} ${ya}${i || ya !== yb ? `H${xm}V${yb}H${c.x}` : `H${c.x}`}"/>`); });
+    }
+    parts.push(node(n, x, y, bw, d === 0 ? 'root' : '', now));
     return { x, y, fold: n.fold };
   };
   place(root, 0);
-  return html`<svg width=${room} height=${row} viewBox="0 0 ${room} ${row}">${edges}${parts}</svg>`;
+  return picture(4 + deep * bw + (deep - 1) * gap, row - 6, [edges, parts]);
+}
+
+/** Actors that wait for each other, joined by arrows; below each, those behind it. */
+export function cycle(c, index, now) {
+  const w = wide(), room = mainWidth() - (w ? 78 : 50), k = c.actors.length, parts = [], edges = [];
+  const arrow = svg`<defs><marker id="arr${index}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L10 5L0 10Z" fill="var(--trouble)"/></marker></defs>`;
+  const edge = d => edges.push(svg`<path class="cedge" d=${d} marker-end="url(#arr${index})"/>`);
+  const label = (x, y, s, most) => { const t = clip(safe(s), Math.max(6, Math.floor(most / 7.4))), tw = t.length * 7.3 + 10;
+    edges.push(svg`<rect class="cbg" x=${x - tw / 2} y=${y - 9} width=${tw} height="18"/><text class="clab" x=${x} y=${y + 4} text-anchor="middle">${t}</text>`); };
+  const kids = (n, x, y, bw, from) => {
+    for (const kid of foldKids(n)) {
+      if (from) edges.push(svg`<path class="edge" d="M${x - 14} ${from}V${y + middle(kid)}H${x}"/>`);
+      y = downwards(kid, x, y, bw, '', now, parts);
+    }
+    return y;
+  };
+  if (w) {
+    const gap = 116, bw = Math.max(190, Math.min(250, (room - 6 - (k - 1) * gap) / k)), top = 42;
+    let low = top + 50;
+    c.actors.forEach((n, i) => {
+      const x = 2 + i * (bw + gap);
+      parts.push(box(n, x, top, bw, 'cyc', now));
+      if (i < k - 1) { edge(`M${x + bw + 2} ${top + 23}H${x + bw + gap - 3}`); label(x + bw + gap / 2 - 3, top + 9, n.waits, gap - 6); }
+      low = Math.max(low, kids(n, x + 28, top + 60, bw - 28, top + 47) - 4);
+    });
+    const xa = 2 + (k - 1) * (bw + gap) + bw / 2, xb = 2 + bw / 2, yy = 14;
+    edge(`M${xa} ${top - 1}V${yy + 8}Q${xa} ${yy} ${xa - 8} ${yy}H${xb + 8}Q${xb} ${yy} ${xb} ${yy + 8}V${top - 3}`);
+    label((xa + xb) / 2, yy, c.actors[k - 1].waits, 300);
+    return picture(4 + k * bw + (k - 1) * gap, low, [arrow, edges, parts]);
+  }
+  const rail = 22, bw = room - rail - 4;
+  let y = 4 - 84;
+  c.actors.forEach((n, i) => {
+    if (i) { edge(`M${rail + bw / 2} ${y + 47}V${y + 81}`); label(rail + bw / 2, y + 62, c.actors[i - 1].waits, 200); }
+    parts.push(box(n, rail, y += 84, bw, 'cyc', now));
+  });
+  edge(`M${rail - 1} ${y + 23}H14Q6 ${y + 23} 6 ${y + 15}V35Q6 27 14 27H${rail - 3}`);
+  y += 62;
+  for (const n of c.actors) y = kids(n, rail + 16, y, bw - 16);
+  return picture(room, y, [arrow, edges, parts]);
 }
 
 /** The same as text. */
 export function treeText(view, now) {
-  const out = [];
+  const out = [], held = n => n.holds.map(safe).join(', ');
   const walk = (n, pre, last, isRoot) => {
-    const own = n.waits !== undefined ? `waits ${dur(now - ms(n.waitsSince))} for ${safe(n.waits)}` : `holds ${n.holds.map(safe).join(', ')} ${dur(now - ms(n.heldSince))}`;
+    const own = n.waits !== undefined ? `waits ${dur(now - ms(n.waitsSince))} for ${safe(n.waits)}${n.holds.length ? ', holds ' + held(n) : ''}` : `holds ${held(n)} ${dur(now - ms(n.heldSince))}`;
     out.push(`${isRoot ? '' : pre + (last ? '└─ ' : '├─ ')}${who(n.label)} ${own}${n.behind ? ` · ${n.behind} behind` : ''}`);
     n.children.forEach((k, i) => walk(k, isRoot ? '' : pre + (last ? '   ' : '│  '), i === n.children.length - 1));
   };
+  for (const c of view.deadlocks || []) {
+    out.push(`DEADLOCK of ${c.actors.length}, for ${dur(now - ms(c.since))}`);
+    c.actors.forEach((n, i) => walk(n, '', i === c.actors.length - 1));
+    out.push('');
+  }
   for (const r of view.roots) { walk(r, '', true, true); out.push(''); }
   return out.join('\n').replace(/\u00a0/g, ' ');
 }

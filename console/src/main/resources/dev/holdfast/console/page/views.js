@@ -2,7 +2,7 @@
 import { html, nothing } from './lit/lit-html.js';
 import { repeat } from './lit/directives/repeat.js';
 import { SEC, MIN, NB, FINDING_ICONS, ms, int, plural, dur, clock, ago, safe, who, lockUrl, yn, icon, mark, clip } from './words.js';
-import { ring, dots, heat, spark, bar, keepAlive, timeline, tree, treeText, wide } from './drawings.js';
+import { ring, dots, heat, spark, bar, keepAlive, timeline, tree, cycle, treeText, wide } from './drawings.js';
 
 export const PAGE = 100;
 
@@ -21,7 +21,7 @@ export function locksView(S, UI, now) {
     ${fs.length ? html`<ol>${repeat(fs.slice(0, UI.allFinds ? 99 : most), f => f.kind + f.text, f => html`<li class=${f.trouble ? 'hot' : ''}><a href=${findingUrl(f)}>${icon(FINDING_ICONS[f.kind] || 'warn')}<strong>${f.kind}</strong><span class="say">${f.parts.map((p, i) => i % 2 ? code(p) : safe(p))}</span><span class="num mut">${ago(ms(f.at), now)}</span>${icon('next')}</a></li>`)}${fs.length > most && !UI.allFinds ? html`<li><button type="button" class="more" data-do="finds">Show all ${fs.length}</button></li>` : ''}</ol>`
       : o.store.state === 'connecting' ? html`<p class="none">Waiting for the first answer of the store.</p>`
       : !o.complete ? html`<p class="none">${icon('check')}Nothing needs attention so far. Not all names were read yet.</p>`
-      : html`<p class="none">${icon('check')}Nothing needs attention. No hold longer than usual with others waiting, every session renewed.</p>`}</section>
+      : html`<p class="none">${icon('check')}Nothing needs attention. No deadlock, no hold longer than usual with others waiting, every session renewed.</p>`}</section>
   <dl class="cards fade" aria-label="Totals${o.complete ? '' : ' so far'}">
     ${card('Held', int(c.holders), html`by ${plural(c.holdingSessions, 'process', 'processes')}`, spark(o.series.held))}
     ${card('Waiting', int(c.waiting), html`for ${plural(c.waited, 'lock')}`, spark(o.series.waiting))}
@@ -35,7 +35,7 @@ export function locksView(S, UI, now) {
 
 function findingUrl(f) {
   if (f.name) return lockUrl(f.name);
-  return f.kind === 'Silent' ? '#/sessions' : '#/';
+  return f.kind === 'Silent' ? '#/sessions' : f.kind === 'Deadlock' ? '#/blocking' : '#/';
 }
 
 const COLUMNS = [['name', 'Lock'], ['hold', 'Held by'], ['for', 'Held for', 1], ['lease', 'Lease'], ['wait', 'Waiting'], ['long', 'Longest wait', 1], ['heat', 'Waited per min', 1]];
@@ -83,7 +83,9 @@ const kindOf = l => l.kind + (l.kind === 'semaphore' ? ' of ' + int(l.capacity) 
 function flag(l) {
   const f = l.flags[0];
   if (!f) return '';
-  return html`<span class="pill bad">${icon('stuck')}${int(f.times)}× usual</span>`;
+  if (f.kind === 'deadlock') return html`<span class="pill bad">${icon('loop')}deadlock</span>`;
+  if (f.kind === 'long') return html`<span class="pill bad">${icon('stuck')}${int(f.times)}× usual</span>`;
+  return html`<span class="pill">${icon('tree')}holder waits</span>`;
 }
 
 const isWriter = (l, h) => l.kind === 'read-write' && h.weight > 1;
@@ -127,7 +129,7 @@ export function lockView(S, UI, now, name) {
   <section class="panel fade" aria-labelledby="h-why"><header><h2 id="h-why">Why am I waiting?</h2><span class="sp"></span><a class="go" href=${'api/lock?name=' + encodeURIComponent(l.name)} target="_blank" rel="noopener">JSON</a></header><div class="why"><p id="why">${safe(l.why)}</p><button type="button" class="btn" data-do="copywhy">${icon('copy')}Copy for a ticket</button></div></section>
   <div class="two-col">
   <section class="panel queue fade" aria-labelledby="h-q"><header><h2 id="h-q">${l.kind === 'election' ? 'Candidates' : l.kind === 'latch' ? 'Waiting for zero' : 'Queue'}</h2><span class="pill">${int(l.waiting)}</span><span class="sp"></span><span class="mut">first in line first</span></header>
-    ${l.queue.length ? html`<ol>${repeat(l.queue, w => w.session + ' ' + w.claim, (w, i) => html`<li><span class="pl">${i + 1}</span><div class="two"><span><span>${who(w.label)}</span>${w.weight > 1 ? html` <span class="pill">${w.weight > 1e6 ? 'writer' : w.weight + ' permits'}</span>` : ''}</span><span class="s">claim ${w.claim}</span></div>
+    ${l.queue.length ? html`<ol>${repeat(l.queue, w => w.session + ' ' + w.claim, (w, i) => html`<li><span class="pl">${i + 1}</span><div class="two"><span><span>${who(w.label)}</span>${w.weight > 1 ? html` <span class="pill">${w.weight > 1e6 ? 'writer' : w.weight + ' permits'}</span>` : ''}</span><span class="s">${w.holds ? html`holds ${w.holds.map(x => html`<a class="go m" href=${lockUrl(x)}>${safe(x)}</a> `)}· ${int(w.behind)} behind` : `claim ${w.claim}`}</span></div>
       <div class="bar">${ago(ms(w.since), now)}${bar((now - ms(w.since)) / longest)}</div></li>`)}</ol>${l.waiting > l.queue.length ? html`<p class="quietly small">and ${int(l.waiting - l.queue.length)} more</p>` : ''}` : html`<p class="quietly">No claim waits.</p>`}</section>
   <section class="panel fade" aria-labelledby="h-tl"><header><h2 id="h-tl">Last holds</h2><span class="pill">${l.holds.length + l.holders.length}</span><span class="sp"></span><span class="mut">seen since ${clock(ms(l.seenSince))}</span></header>${timeline(l, now)}</section></div>`;
 }
@@ -142,6 +144,7 @@ function holderRow(l, h, S, now, canWrite) {
   const left = Math.max(0, h.leaseLeftMillis - S.passed), usual = l.usualMillis;
   const state = S.stale ? html`<span class="mut">Whether the holder is alive is unknown while the store is unreachable.</span>`
     : h.lease === 'draining' ? html`<span class="bad"><b>Not renewed.</b></span> The hold ends in ${dur(left)} unless the process returns.`
+      : h.waitsFor !== undefined ? html`The holder itself <a class="go" href=${lockUrl(h.waitsFor)}>waits for ${code(h.waitsFor)}</a>. <a class="go" href="#/blocking">Show the chain</a>`
       : h.lease === 'renewed' ? html`Renewed: the process is alive.${usual && now - ms(h.since) > Math.max(3 * usual, 30 * SEC) && l.waiting && !l.standsBy ? ' If nothing moves, its thread is busy or stuck.' : ''}` : html`<span class="mut">Whether it is renewed shows within a third of its ttl.</span>`;
   return html`<div class="hold"><div class="bigring">${ring(h, S.passed, S.stale, true)}<span>${S.stale ? html`?<small>unknown</small>` : html`${dur(left).replace(NB, ' ')}<small>left</small>`}</span></div>
     <div><div class="who">${who(h.label)}</div>${h.message ? html`<div>“${safe(h.message)}”</div>` : ''}
@@ -155,14 +158,22 @@ export function blockingView(S, UI, now) {
   const v = S.kind === 'blocking' ? S.view : undefined;
   if (!v) return '';
   const seg = (value, label) => html`<button type="button" data-do="tree" data-v=${value} aria-pressed=${yn(UI.tree === value)}>${label}</button>`;
-  const isNone = !v.waiting && !v.roots.length && !v.hidden;
-  const head = html`<div class="tools panel"><span>${isNone ? 'No claim waits.' : html`<b>${plural(v.roots.length, 'root blocker')}</b>, ${plural(v.waiting, 'waiting claim')}${v.hidden || UI.short ? html` <button type="button" class="go lnk" data-do="short">${UI.short ? 'Hide waits below 5 s' : `Show ${v.hidden} with waits below 5 s`}</button>` : ''}`}</span><span class="sp"></span><div class="seg" role="group" aria-label="Show as">${seg('draw', 'Drawing')}${seg('text', 'Text')}</div></div>`;
+  const cycles = v.deadlocks || []; // an older server knows none
+  const isNone = !v.waiting && !cycles.length && !v.roots.length && !v.hidden, dead = S.overview.counts.deadlocks;
+  const head = html`<div class="tools panel"><span>${isNone ? 'No claim waits.' : html`${dead ? html`<b class="bad">${plural(dead, 'deadlock')}</b>, ` : ''}<b>${plural(v.roots.length, 'root blocker')}</b>, ${plural(v.waiting, 'waiting claim')}${v.hidden || UI.short ? html` <button type="button" class="go lnk" data-do="short">${UI.short ? 'Hide waits below 5 s' : `Show ${v.hidden} with waits below 5 s`}</button>` : ''}`}</span><span class="sp"></span><div class="seg" role="group" aria-label="Show as">${seg('draw', 'Drawing')}${seg('text', 'Text')}</div></div>`;
   if (isNone) return html`${head}<section class="panel"><div class="empty">${icon('check')}<h2>Nothing is blocked</h2><p>Every lock that is held is held without a queue behind it.</p></div></section>`;
   if (UI.tree === 'text') return html`${head}<section class="panel" aria-label="Blocking as text"><header><h2>Text</h2><span class="sp"></span><button type="button" class="btn" data-do="copytree">${icon('copy')}Copy</button></header><pre class="text" id="treetext" tabindex="0">${treeText(v, now)}</pre></section>`;
   return html`${head}
-  ${v.roots.map(r => html`<section class="panel" aria-label="Behind ${who(r.label)}"><p class="rootline"><b>${who(r.label)}</b> <span class="mut">holds what ${plural(r.behind, 'claim')} ${r.behind === 1 ? 'waits' : 'wait'} for</span></p><div class="tree" tabindex="0" role="group" aria-label="Drawing of who waits behind ${who(r.label)}">${tree(r, now)}</div></section>`)}
-  ${v.roots.length || v.hidden ? '' : html`<p class="mut">They wait for locks without a holder, and are granted at their next poll.</p>`}
+  ${cycles.map((c, i) => deadlock(c, i, now))}
+  ${v.roots.map(r => html`<section class="panel" aria-label="Behind ${who(r.label)}"><p class="rootline"><b>${who(r.label)}</b> <span class="mut">blocks ${plural(r.behind, 'claim')}, directly or not</span></p><div class="tree" tabindex="0" role="group" aria-label="Drawing of who waits behind ${who(r.label)}">${tree(r, now)}</div></section>`)}
+  ${v.roots.length || v.hidden || dead ? '' : html`<p class="mut">They wait for locks without a holder, and are granted at their next poll.</p>`}
   ${v.cut ? html`<p class="mut">${int(v.cut)} more claims are not drawn.</p>` : ''}`;
+}
+
+function deadlock(c, i, now) {
+  const young = c.actors[c.youngest];
+  return html`<section class="panel fade" aria-labelledby="dead${i}"><header>${icon('loop')}<h2 id="dead${i}" class="bad">Deadlock of ${c.actors.length}</h2><span class="mut">for ${ago(ms(c.since), now)}${c.behind ? ` · ${int(c.behind)} more ${c.behind === 1 ? 'waits' : 'wait'} behind` : ''}</span></header>
+    <p class="rootline">None of them can continue until one gives up. <b>${who(young.label)}</b> was the last to wait; ${young.held ? html`releasing its <a class="go m" href=${lockUrl(young.held)}>${safe(young.held)}</a> breaks the cycle.` : 'ending that wait breaks the cycle.'}</p><div class="tree" tabindex="0" role="group" aria-label="Drawing of the deadlock">${cycle(c, i, now)}</div></section>`;
 }
 
 // ---------- Sessions

@@ -42,6 +42,7 @@ const ICONS = {
   tree: svg`<rect x="1.5" y="6" width="4.5" height="4" rx="1"/><rect x="10" y="2" width="4.5" height="4" rx="1"/><rect x="10" y="10" width="4.5" height="4" rx="1"/><path d="M6 8h2m0 0V4h2M8 8v4h2"/>`,
   pulse: svg`<path d="M1.5 8.5h3l2-5 3 9 2-4h3"/>`,
   clock: svg`<circle cx="8" cy="8" r="6"/><path d="M8 4.5V8l2.5 1.5"/>`,
+  loop: svg`<path d="M13 6.5A5.2 5.2 0 0 0 3.6 5M3 9.5A5.2 5.2 0 0 0 12.4 11"/><path d="M3.4 2v3.2h3.2M12.6 14v-3.2H9.4"/>`,
   search: svg`<circle cx="7" cy="7" r="4.2"/><path d="m10.2 10.2 3.3 3.3"/>`,
   stuck: svg`<path d="M4 2h8M4 14h8M5 2c0 4 6 8 6 12M11 2c0 4-6 8-6 12"/>`,
   ring: svg`<circle cx="8" cy="8" r="5.5" stroke-dasharray="3 2.4"/>`,
@@ -63,4 +64,4 @@ const ICONS = {
 };
 export const icon = name => html`<svg class="i" viewBox="0 0 16 16" aria-hidden="true">${ICONS[name]}</svg>`;
 export const mark = (size = 20) => html`<svg width=${size} height=${size} viewBox="0 0 20 20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round"><circle cx="10" cy="5" r="3"/><path d="M10 8v10M10 11c-3 0-5 2-6 6M10 11c3 0 5 2 6 6M10 13.5c-1.4.6-2.2 2-2.5 4M10 13.5c1.4.6 2.2 2 2.5 4"/></svg>`;
-export const FINDING_ICONS = { Damaged: 'warn', 'Held long': 'stuck', Silent: 'ring', Lost: 'lost', Released: 'lost' };
+export const FINDING_ICONS = { Deadlock: 'loop', Damaged: 'warn', 'Held long': 'stuck', Silent: 'ring', Lost: 'lost', Released: 'lost' };

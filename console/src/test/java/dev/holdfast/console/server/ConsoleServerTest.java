@@ -60,7 +60,7 @@ class ConsoleServerTest {
                 Order.FAIR,
                 1,
                 List.of(new LockInfo.Holder(
-                        "p", "s", 1, 1, 5, 5, null, Duration.ofSeconds(30), Duration.ofSeconds(30), "")),
+                        "p", "s", 1, 1, 5, 5, null, Duration.ofSeconds(30), Duration.ofSeconds(30), "", List.of())),
                 1,
                 1,
                 List.of(),

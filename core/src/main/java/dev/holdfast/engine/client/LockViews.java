@@ -1,6 +1,7 @@
 package dev.holdfast.engine.client;
 
 import dev.holdfast.admin.LockInfo;
+import dev.holdfast.engine.deadlock.WaitLine;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.StoreTraits.TokenSource;
@@ -11,6 +12,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,7 +62,22 @@ public record LockViews(TokenSource tokens, LongSupplier wallMillis) {
                 block == null ? null : since(block.first()),
                 left(party),
                 party.ttl(),
-                party.message());
+                party.message(),
+                party.waits().stream().flatMap(LockViews::wait).toList());
+    }
+
+    /** Nothing if it has the format of another version of the program. */
+    private static Stream<LockInfo.Wait> wait(String text) {
+        return WaitLine.parse(text).stream()
+                .map(line -> new LockInfo.Wait(
+                        line.id(),
+                        line.awaits(),
+                        line.blocking() != WaitLine.Blocking.WRITERS,
+                        line.isWriteHold(),
+                        line.token(),
+                        line.thread(),
+                        Duration.ofMillis(Math.max(0, line.waitedMillis())),
+                        line.acks()));
     }
 
     private static LockInfo.Waiter waiter(Party party) {
