@@ -6,6 +6,7 @@ import dev.holdfast.Deadlock;
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.admin.RecordedRun;
 import io.micrometer.core.instrument.Clock;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Collection;
 import java.util.Set;
@@ -36,12 +37,16 @@ public final class HoldfastMetrics implements HoldfastListener {
     private final ClientGauges gauges;
     private final TaskMeters tasks;
 
+    /** Registered at the start: a counter that appears with its first deadlock would hide it from rates. */
+    private final Counter deadlocks;
+
     private HoldfastMetrics(Builder builder) {
         MeterRegistry registry = builder.registry;
         clock = registry.config().clock();
         catalog = new MeterCatalog(registry, builder.client, builder.lockNames);
         gauges = new ClientGauges(registry, builder.client, clock, catalog);
         tasks = new TaskMeters(registry, builder.client, Builder.MAX_TASKS);
+        deadlocks = catalog.deadlocks();
     }
 
     /** The meters of the only client that has them in a registry. */
@@ -67,7 +72,7 @@ public final class HoldfastMetrics implements HoldfastListener {
 
     @Override
     public void onDeadlock(Deadlock deadlock) {
-        catalog.deadlocks().increment();
+        deadlocks.increment();
     }
 
     @Override
