@@ -2,10 +2,11 @@ package dev.holdfast;
 
 /**
  * Receives the events of one acquisition: {@link #onGranted} or {@link #onNotGranted}, once; after a grant at most one
- * {@link #onLost}, and last {@link #onReleased}.
+ * {@link #onLost}, {@link #onReleasing} when its owner releases it, and last {@link #onReleased}.
  *
  * <p><b>Thread-safety:</b> the methods are called one after another, each after the one before has returned, but by
- * different threads, as {@link HoldfastListener} says.
+ * different threads, as {@link HoldfastListener} says. Only {@link #onReleasing} may run at the same time as {@link
+ * #onLost}.
  */
 public interface AcquisitionListener {
 
@@ -24,6 +25,12 @@ public interface AcquisitionListener {
 
     /** The hold was lost. Its owner still releases it. */
     default void onLost(Loss loss) {}
+
+    /**
+     * The owner releases the hold: called on its thread, before anyone else can get the resource. Not called if an
+     * asynchronous hold is released before {@link #onGranted} has returned.
+     */
+    default void onReleasing() {}
 
     /** The owner has released the hold, and the store has answered if a command was sent. Called last. */
     default void onReleased(ReleaseOutcome outcome) {}

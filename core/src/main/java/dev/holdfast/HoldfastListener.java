@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Thread-safety:</b> called by many threads at a time; the events of each acquisition come in order. Methods are
  * called on the threads of the program, of the client or of the store, so they must be quick and must not block: a
- * renewal may wait for them. What they throw is logged and otherwise ignored.
+ * renewal may wait for them. What they throw is logged and otherwise ignored, except an {@link AssertionError} of
+ * {@link #onRequested}.
  */
 @FunctionalInterface
 public interface HoldfastListener {
@@ -23,6 +24,8 @@ public interface HoldfastListener {
      * An acquisition begins; called on the thread that requests it, before it waits.
      *
      * @return the listener for the rest of this acquisition, or null for none
+     * @throws AssertionError to reject the request, in tests of how a program locks; it is thrown to the caller, unless
+     *     the call is {@link AcquireRequest.Call#ASYNC}
      */
     @Nullable
     AcquisitionListener onRequested(AcquireRequest request);
@@ -32,7 +35,8 @@ public interface HoldfastListener {
 
     /**
      * Threads wait for each other's locks in a circle, one of this client among them. Called once by each client with a
-     * member of the cycle, about two seconds after the last member began to wait.
+     * member of the cycle, about two seconds after the last member began to wait. Runs where listeners for losses run,
+     * so it may block; with {@link OnDeadlock#FAIL} the wait may have ended before.
      */
     default void onDeadlock(Deadlock deadlock) {}
 
@@ -107,6 +111,18 @@ public interface HoldfastListener {
      * @param weight how much is requested: permits of a semaphore; of a read-write lock 1 for a reader, all for a
      *     writer
      * @param store the kind of store, without a version: "PostgreSQL"
+     * @param call how the program requests it
      */
-    record AcquireRequest(String name, Kind kind, int weight, String store) {}
+    record AcquireRequest(String name, Kind kind, int weight, String store, Call call) {
+
+        /** How a program requests a resource. */
+        public enum Call {
+            /** The calling thread waits only for the reply of the store, not for other holders. */
+            TRY,
+            /** The calling thread waits until others release the resource, or its maximum wait has passed. */
+            BLOCKING,
+            /** No thread waits, and the hold will belong to none. */
+            ASYNC
+        }
+    }
 }

@@ -87,7 +87,7 @@ public record ClientContext(
                 product(),
                 ResourceName.printable(deadlock.describe()),
                 isEnded ? "The youngest wait is ended (onDeadlock=fail)." : "Nothing was ended (onDeadlock=report).");
-        observers.deadlock(deadlock);
+        observers.deadlock(deadlock, callbacks::runListener);
     }
 
     /** Logs the loss of a hold, and wakes threads that wait for one in doubt. */

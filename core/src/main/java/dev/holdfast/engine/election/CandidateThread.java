@@ -56,7 +56,7 @@ final class CandidateThread {
             return;
         }
         // The executor may run the task in the calling thread, which must not be a thread of the store.
-        context.callbacks().runLossListener(() -> {
+        context.callbacks().runListener(() -> {
             if (Failsafe.run("passing a step of the campaign to its executor", () -> executor.execute(once)) != null) {
                 executeOnNewThread(once);
             }

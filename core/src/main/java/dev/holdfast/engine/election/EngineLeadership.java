@@ -96,7 +96,7 @@ final class EngineLeadership implements Leadership {
                 log.warn("resource={} term={} a listener for the end of the term failed", name(), term, e);
             }
         };
-        var unused = ended.thenAccept(how -> campaign.context.callbacks().runLossListener(() -> guarded.accept(how)));
+        var unused = ended.thenAccept(how -> campaign.context.callbacks().runListener(() -> guarded.accept(how)));
         return this;
     }
 

@@ -21,8 +21,8 @@ public final class Callbacks {
         environment.callbacks().execute(task);
     }
 
-    /** Runs a listener for a loss, which must not wait for callbacks of users that block. */
-    public void runLossListener(Runnable listener) {
+    /** Runs what must not wait for callbacks of users that block: a listener for a loss, or for a deadlock. */
+    public void runListener(Runnable listener) {
         environment.lossListeners().execute(listener);
     }
 

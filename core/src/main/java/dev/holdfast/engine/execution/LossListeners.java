@@ -44,7 +44,7 @@ public final class LossListeners {
             action.accept(lost);
             return;
         }
-        callbacks.runLossListener(() -> {
+        callbacks.runListener(() -> {
             try {
                 action.accept(lost);
             } catch (RuntimeException | Error e) {

@@ -2,6 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Hold;
+import dev.holdfast.HoldfastListener.AcquireRequest.Call;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.engine.execution.Audience;
 import dev.holdfast.engine.execution.Failsafe;
@@ -61,9 +62,12 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
 
     private Request request(AcquireTerms terms) {
         resources.requireSupported(terms.lease(), name);
-        AcquisitionObserver observer =
-                resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
+        AcquisitionObserver observer = observe(terms.isTry() ? Call.TRY : Call.BLOCKING);
         return new Request(resources.context, mode, name, Thread.currentThread(), null, terms, Audience.USER, observer);
+    }
+
+    private @Nullable AcquisitionObserver observe(Call call) {
+        return resources.context.observers().begin(name, mode.spec().kind(), mode.weight(), call);
     }
 
     private @Nullable LocalHold awaitObserved(Object blocker, Request request) throws InterruptedException {
@@ -221,8 +225,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
 
     private CompletableFuture<Hold> enter(AcquireTerms terms, Audience audience, @Nullable Thread waiter) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
-        AcquisitionObserver observer =
-                resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
+        AcquisitionObserver observer = observe(Call.ASYNC);
         Request request = new Request(resources.context, mode, name, waiter, future, terms, audience, observer);
         if (observer != null) {
             var unused = future.whenComplete((hold, failure) -> notify(observer, terms, hold, failure));

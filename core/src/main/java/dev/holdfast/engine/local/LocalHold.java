@@ -515,6 +515,9 @@ public class LocalHold implements HoldHandle {
             return loss == null ? STILL_HELD : CompletableFuture.completedFuture(ReleaseOutcome.LOST);
         }
         isClosed = true;
+        if (observer != null) {
+            observer.releasing();
+        }
         CompletableFuture<ReleaseOutcome> stage = issuer.release(this, caller);
         if (observer != null) {
             observeRelease(stage, observer);

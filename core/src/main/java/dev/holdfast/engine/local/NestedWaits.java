@@ -122,10 +122,10 @@ public final class NestedWaits {
             timer.cancel();
         }
         dueAt = at;
-        timer = context.environment().schedule(delayNanos, this::search);
+        timer = context.environment().schedule(delayNanos, this::begin);
     }
 
-    private void search() {
+    private void begin() {
         List<NestedWait> fresh;
         lock.lock();
         try {
@@ -139,6 +139,15 @@ public final class NestedWaits {
         } finally {
             lock.unlock();
         }
+        if (fresh.isEmpty()) {
+            search(fresh);
+        } else {
+            // A pass over all locks of the client: too long for the thread of the timers.
+            context.callbacks().runListener(() -> search(fresh));
+        }
+    }
+
+    private void search(List<NestedWait> fresh) {
         Failsafe.run("searching for deadlocks of threads", () -> searchHere(fresh));
         List<NestedWait> all = List.copyOf(nested);
         boolean needsStore = !all.isEmpty() && context.traits().has(Feature.ANNOTATIONS);

@@ -68,6 +68,17 @@ public final class AcquisitionObserver extends AtomicReference<@Nullable Object>
         }
     }
 
+    /** The owner begins to release the hold; not reported before the grant was. */
+    public void releasing() {
+        if (get() == GRANTED) {
+            try {
+                listener.onReleasing();
+            } catch (RuntimeException | Error e) {
+                log(e);
+            }
+        }
+    }
+
     /** A grant that came after its request had been cancelled is not reported. */
     public void released(ReleaseOutcome outcome) {
         if (!isEarly(null, outcome)) {

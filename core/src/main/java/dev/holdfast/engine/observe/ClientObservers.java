@@ -1,9 +1,11 @@
 package dev.holdfast.engine.observe;
 
 import dev.holdfast.AcquisitionListener;
+import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Deadlock;
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.HoldfastListener.AcquireRequest;
+import dev.holdfast.HoldfastListener.AcquireRequest.Call;
 import dev.holdfast.HoldfastListener.SessionEvent;
 import dev.holdfast.HoldfastListener.StoreCall;
 import dev.holdfast.Loss;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
@@ -29,15 +32,19 @@ public final class ClientObservers {
         this.store = store;
     }
 
-    /** Begins to observe an acquisition; null if there is no observer. */
+    /**
+     * Begins to observe an acquisition; null if there is no observer.
+     *
+     * @throws AssertionError if a listener rejects it
+     */
     @Nullable
-    public AcquisitionObserver begin(ResourceName name, Kind kind, int weight) {
+    public AcquisitionObserver begin(ResourceName name, Kind kind, int weight, Call call) {
         // Before the first recording, no class of the recorder but this one is loaded.
         boolean isRecording = FlightRecorder.isInitialized();
         if (listeners.isEmpty() && !isRecording) {
             return null;
         }
-        AcquireRequest request = new AcquireRequest(name.value(), kind, weight, store);
+        AcquireRequest request = new AcquireRequest(name.value(), kind, weight, store, call);
         if (listeners.size() == 1 && !isRecording) {
             // The common case, without a list.
             AcquisitionListener only = ask(listeners.get(0), request);
@@ -48,7 +55,13 @@ public final class ClientObservers {
             observing.add(new JfrEvents(request));
         }
         for (HoldfastListener listener : listeners) {
-            AcquisitionListener one = ask(listener, request);
+            AcquisitionListener one;
+            try {
+                one = ask(listener, request);
+            } catch (AssertionError e) {
+                new SeveralListeners(observing).onNotGranted(WaitEnd.FAILED);
+                throw e;
+            }
             if (one != null) {
                 observing.add(one);
             }
@@ -60,6 +73,9 @@ public final class ClientObservers {
         try {
             return listener.onRequested(request);
         } catch (RuntimeException | Error e) {
+            if (e instanceof AssertionError rejection && request.call() != Call.ASYNC) {
+                throw rejection;
+            }
             AcquisitionObserver.log(e);
             return null;
         }
@@ -97,13 +113,13 @@ public final class ClientObservers {
         }
     }
 
-    /** Reports a deadlock. Called without any lock of the engine. */
-    public void deadlock(Deadlock deadlock) {
+    /** Reports a deadlock, to each listener on an executor. Called without any lock of the engine. */
+    public void deadlock(Deadlock deadlock, Executor executor) {
         if (FlightRecorder.isInitialized()) {
             JfrEvents.record(deadlock, store);
         }
         for (HoldfastListener listener : listeners) {
-            guarded(() -> listener.onDeadlock(deadlock));
+            executor.execute(() -> guarded(() -> listener.onDeadlock(deadlock)));
         }
     }
 

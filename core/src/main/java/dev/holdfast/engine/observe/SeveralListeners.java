@@ -25,6 +25,11 @@ record SeveralListeners(List<AcquisitionListener> all) implements AcquisitionLis
     }
 
     @Override
+    public void onReleasing() {
+        each(AcquisitionListener::onReleasing);
+    }
+
+    @Override
     public void onReleased(ReleaseOutcome outcome) {
         each(one -> one.onReleased(outcome));
     }

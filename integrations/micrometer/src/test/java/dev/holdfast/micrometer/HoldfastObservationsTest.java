@@ -182,7 +182,7 @@ class HoldfastObservationsTest {
     @Test
     @DisplayName("are none, and no listener is made, without a registry that observes")
     void noop() {
-        AcquireRequest request = new AcquireRequest("ledger", Kind.MUTEX, 1, "memory");
+        AcquireRequest request = new AcquireRequest("ledger", Kind.MUTEX, 1, "memory", AcquireRequest.Call.TRY);
         assertThat(HoldfastObservations.of(ObservationRegistry.NOOP).onRequested(request))
                 .isNull();
         assertThat(HoldfastObservations.of(ObservationRegistry.create()).onRequested(request))

@@ -9,6 +9,7 @@ import dev.holdfast.AcquisitionListener;
 import dev.holdfast.Deadlock;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastListener;
@@ -18,7 +19,9 @@ import dev.holdfast.OnDeadlock;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
+import dev.holdfast.verification.world.ForwardingEnvironment;
 import dev.holdfast.verification.world.World;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -29,6 +32,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -41,7 +48,7 @@ class DeadlockTest {
     private static final Duration FOUND_WITHIN = Duration.ofMillis(1_500);
 
     /** Records deadlocks. */
-    private static final class Reports implements HoldfastListener {
+    private static class Reports implements HoldfastListener {
         final List<Deadlock> deadlocks = new CopyOnWriteArrayList<>();
 
         @Override
@@ -200,6 +207,51 @@ class DeadlockTest {
         assertThat(reports.deadlocks).as("each wait is a new one").hasSize(3);
         two.actor.run(two.outer::close);
         one.actor.run(older.result()::close);
+        one.actor.run(one.outer::close);
+    }
+
+    @Test
+    @DisplayName("is reported to every listener, and renewals go on, while one of them blocks")
+    void blockingListener() throws Exception {
+        CountDownLatch isCalled = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch hasReturned = new CountDownLatch(1);
+        HoldfastListener blocking = new Reports() {
+            @Override
+            public void onDeadlock(Deadlock deadlock) {
+                isCalled.countDown();
+                try {
+                    Eventually.holds("the test ends the wait", () -> goOn.getCount() == 0);
+                } finally {
+                    hasReturned.countDown();
+                }
+            }
+        };
+        ExecutorService threads = Executors.newCachedThreadPool();
+        Environment environment = new ForwardingEnvironment(world.time()) {
+            @Override
+            public Executor lossListeners() {
+                return threads;
+            }
+        };
+        Holdfast client = world.client(world.builder("alice", link)
+                .environment(environment)
+                .listener(blocking)
+                .listener(reports));
+        Nested one = new Nested("one", client.lock("a"));
+        Nested two = new Nested("two", client.lock("b"));
+        Doing<Hold> forward = one.await(client.lock("b"));
+        two.await(client.lock("a"));
+        world.advanceUntil("both listeners are called", () -> isCalled.getCount() == 0 && !reports.deadlocks.isEmpty());
+        link.forget();
+        world.advance(Duration.ofMinutes(1));
+        assertThat(link.sent(Command.KeepAlive.class)).isNotEmpty();
+        assertThat(one.outer.isHeld() && two.outer.isHeld()).isTrue();
+        assertThat(hasReturned.getCount()).as("the listener still blocks").isOne();
+        goOn.countDown();
+        threads.shutdown();
+        two.interrupt();
+        one.actor.run(forward.result()::close);
         one.actor.run(one.outer::close);
     }
 

@@ -167,6 +167,62 @@ class ListenerTest {
     }
 
     @Test
+    @DisplayName("how it was requested, and on the owner's thread that it is being released")
+    void callsAndReleases() throws Exception {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        DistributedLock watched = world.client(world.builder("bob").listener(request -> {
+                    seen.add(request.call().name());
+                    return new AcquisitionListener() {
+                        @Override
+                        public void onReleasing() {
+                            seen.add("released by " + Thread.currentThread().getName());
+                        }
+                    };
+                }))
+                .lock("other");
+        alice.run(() -> watched.acquire().close());
+        alice.run(() -> watched.tryAcquire(Duration.ofSeconds(1)).orElseThrow().close());
+        bob.run(() -> watched.tryAcquire().orElseThrow().close());
+        bob.run(() -> {
+            assertThat(watched.tryLock()).isTrue();
+            watched.unlock();
+        });
+        Hold hold = watched.acquireAsync().toCompletableFuture().get();
+        world.advance(Duration.ZERO); // the grant is reported
+        alice.run(hold::close);
+        assertThat(seen)
+                .containsExactly(
+                        "BLOCKING",
+                        "released by alice",
+                        "BLOCKING",
+                        "released by alice",
+                        "TRY",
+                        "released by bob",
+                        "TRY",
+                        "released by bob",
+                        "ASYNC",
+                        "released by alice");
+    }
+
+    @Test
+    @DisplayName("one that fails by an assertion rejects the call of a thread, which other listeners see as failed")
+    void rejecting() throws Exception {
+        HoldfastListener rejecting = request -> {
+            throw new AssertionError("not here");
+        };
+        Diary other = new Diary();
+        DistributedLock watched = world.client(
+                        world.builder("bob").listener(other).listener(rejecting))
+                .lock("other");
+        assertThatThrownBy(() -> bob.call(() -> watched.acquire())).hasMessage("not here");
+        assertThat(other.entries)
+                .containsExactly("bob: other asked for, as MUTEX of 1", "bob: other not granted: FAILED");
+        Hold hold = watched.acquireAsync().toCompletableFuture().get();
+        assertThat(hold.isHeld()).isTrue();
+        hold.close();
+    }
+
+    @Test
     @DisplayName("a listener that fails does no harm, and one that does not care is not asked again")
     void failing() throws Exception {
         HoldfastListener failing = request -> {
