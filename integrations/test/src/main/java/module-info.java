@@ -5,6 +5,7 @@ module dev.holdfast.test {
     requires static transitive org.junit.jupiter.api;
     requires transitive dev.holdfast;
     requires dev.holdfast.store.memory;
+    requires org.slf4j;
 
     exports dev.holdfast.test;
 }
