@@ -7,6 +7,7 @@ import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
+import java.util.HexFormat;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +20,18 @@ class StateCodecTest {
 
     /** What an earlier version takes for the end of a lease, in the year 3168. */
     private static final long FAR = (1L << 55) + NOW;
+
+    /** Written by the version before waiting times: alice holds, and bob waits. */
+    private static final String EARLIER =
+            "68660101076d0001010202733105616c6963658087a70e02733203626f6280dac409" + "01010000010100000001020101";
+
+    /** The same with the time since which bob waits. That version has read it, and written it again unchanged. */
+    private static final String PRESENT = "68660101076d0001010202733105616c6963658087a70e02733203626f6280dac409"
+            + "0101000001010000100102010180c097d1edff9643";
+
+    /** Written by that version when it had read this and granted bob's claim. */
+    private static final String GRANTED_LATER =
+            "68660101086d0001010102733203626f6280dac409010010000201000080c097d1edff9643";
 
     private final ResourceState state = new ResourceState(NAME);
 
@@ -63,5 +76,32 @@ class StateCodecTest {
         assertThat(reread(granted).queuedAt).isZero();
         granted.endsAt = NOW;
         assertThat(reread(granted).endsAt).isEqualTo(NOW);
+    }
+
+    @Test
+    @DisplayName("of an earlier version is read, and that version reads the present ones")
+    void earlierVersion() {
+        ResourceState read = decode(EARLIER);
+        ClaimEntry bob = read.queue.values().iterator().next();
+        assertThat(bob.session.label()).isEqualTo("bob");
+        assertThat(bob.queuedAt).isZero();
+        assertThat(encode(read)).isEqualTo(EARLIER);
+        bob.queuedAt = NOW;
+        assertThat(encode(read)).isEqualTo(PRESENT);
+        ResourceState later = decode(GRANTED_LATER);
+        assertThat(later.queue).isEmpty();
+        assertThat(later.grants.values()).singleElement().satisfies(grant -> {
+            assertThat(grant.session.label()).isEqualTo("bob");
+            assertThat(grant.first).isEqualTo(8);
+            assertThat(grant.endsAt).isZero();
+        });
+    }
+
+    private static ResourceState decode(String hex) {
+        return StateCodec.decode(NAME, HexFormat.of().parseHex(hex));
+    }
+
+    private static String encode(ResourceState state) {
+        return HexFormat.of().formatHex(StateCodec.encode(state));
     }
 }
