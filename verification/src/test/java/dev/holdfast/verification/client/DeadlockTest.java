@@ -3,6 +3,7 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.AcquisitionListener;
@@ -15,6 +16,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.LockDeadlockException;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.MultiHold;
 import dev.holdfast.OnDeadlock;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Actor;
@@ -283,6 +285,24 @@ class DeadlockTest {
         innocent.actor.run(innocent.outer::close);
         other.result();
         members.get(4).interrupt();
+    }
+
+    @Test
+    @DisplayName("includes a thread that waits for a part of a multi-lock")
+    void multiLock() throws Exception {
+        Holdfast client = client(OnDeadlock.REPORT);
+        Nested one = new Nested("one", client.lock("a"));
+        Nested two = new Nested("two", client.lock("c"));
+        Doing<MultiHold> all =
+                one.actor.startWaiting(() -> client.lockAll("b", "c").acquire());
+        two.await(client.lock("a"));
+        world.advance(FOUND_WITHIN);
+        assertThat(only().members())
+                .extracting(Deadlock.Member::thread, Deadlock.Member::holds, Deadlock.Member::awaits)
+                .containsExactlyInAnyOrder(tuple("one", "a", "c"), tuple("two", "c", "a"));
+        two.interrupt();
+        one.actor.run(all.result()::close);
+        one.actor.run(one.outer::close);
     }
 
     @Test
