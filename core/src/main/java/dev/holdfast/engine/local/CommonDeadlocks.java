@@ -250,7 +250,8 @@ final class CommonDeadlocks {
         /** Inspects names, and then those that follow from them. */
         private void inspect(List<String> names) {
             if (names.isEmpty()) {
-                if (rules.inspectsWritersLast() && !walk.isEmpty()) {
+                // A writer elsewhere can also be between two threads of this client.
+                if (rules.inspectsWritersLast() && (!walk.isEmpty() || nested.size() > 1)) {
                     inspectWriters(this::evaluate);
                 } else {
                     evaluate();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.AcquisitionListener;
 import dev.holdfast.Deadlock;
+import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastListener;
@@ -20,6 +21,7 @@ import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -174,6 +176,44 @@ class DeadlockClientsTest {
         two.actor.run(lock::close);
         one.actor.run(forward.result()::close);
         one.actor.run(read::close);
+    }
+
+    @Test
+    @DisplayName("is found between threads of one client too, if only a writer of another client is between them")
+    void writerElsewhere() throws Exception {
+        Member one = new Member("one", OnDeadlock.REPORT);
+        Member writer = new Member("writer", OnDeadlock.REPORT);
+        Actor second = world.actor("second thread");
+        Hold read = one.has(() -> one.client.readWriteLock("data").readLock().acquire());
+        Hold lock = second.call(() -> one.client.lock("job").acquire());
+        Doing<Hold> writing = writer.actor.startWaiting(
+                () -> writer.client.readWriteLock("data").writeLock().acquire());
+        DistributedLock data = one.client.readWriteLock("data").readLock();
+        boolean isShared = true;
+        for (int i = 0; i < 20 && isShared; i++) { // until the client's readers leave room for the writer
+            world.advance(Duration.ofMillis(50));
+            isShared = second.call(() -> {
+                Optional<Hold> shared = data.tryAcquire();
+                shared.ifPresent(Hold::close);
+                return shared.isPresent();
+            });
+        }
+        Doing<Hold> behind = second.startWaiting(() -> data.acquire());
+        Doing<Hold> forward =
+                one.actor.startWaiting(() -> one.client.lock("job").acquire());
+        world.advance(FOUND_WITHIN);
+        assertThat(one.reports).hasSize(1);
+        assertThat(one.reports.get(0).members())
+                .filteredOn(Deadlock.Member::isBehindWriter)
+                .extracting(Deadlock.Member::thread)
+                .containsExactly("second thread");
+        assertThat(writer.reports).isEmpty();
+        second.interrupt();
+        assertThatThrownBy(behind::result).isInstanceOf(InterruptedException.class);
+        second.run(lock::close);
+        one.actor.run(forward.result()::close);
+        one.actor.run(read::close);
+        writer.actor.run(writing.result()::close);
     }
 
     @Test
