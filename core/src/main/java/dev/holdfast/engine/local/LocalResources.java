@@ -4,6 +4,7 @@ import dev.holdfast.LockMismatchException;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Slices;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.HolderLookup;
 import dev.holdfast.engine.session.Partition;
@@ -169,8 +170,28 @@ public final class LocalResources implements SessionUser {
 
     @Override
     public void renewed(Partition partition) {
-        each(partition, "checking owners", LocalSynchronizer::checkOwners);
-        each(partition, "resuming after a doubt", LocalSynchronizer::resumeAfterDoubt);
+        Resource.Registry<LocalSynchronizer> registry = registries.get(partition.number);
+        if (registry != null && registry.checksRequested.getAndIncrement() == 0) {
+            check(registry);
+        }
+    }
+
+    /** Checks all resources after a keep-alive, again if there was another one meanwhile. */
+    private void check(Resource.Registry<LocalSynchronizer> registry) {
+        int requested = registry.checksRequested.get();
+        Slices.visit(
+                context.environment(),
+                "checking a lock after a keep-alive",
+                registry.resources.values().iterator(),
+                resource -> {
+                    Failsafe.run("checking owners", resource::checkOwners);
+                    resource.resumeAfterDoubt();
+                },
+                () -> {
+                    if (!registry.checksRequested.compareAndSet(requested, 0)) {
+                        check(registry);
+                    }
+                });
     }
 
     @Override
@@ -209,8 +230,13 @@ public final class LocalResources implements SessionUser {
     }
 
     @Override
-    public void audit(Partition partition, Audit audit) {
-        each(partition, "auditing a lock", resource -> resource.audit(audit));
+    public void audit(Partition partition, Audit audit, Runnable then) {
+        Slices.visit(
+                context.environment(),
+                "auditing a lock",
+                resourcesAt(partition.number).iterator(),
+                resource -> resource.audit(audit),
+                then);
     }
 
     private void each(Partition partition, String what, Consumer<LocalSynchronizer> action) {

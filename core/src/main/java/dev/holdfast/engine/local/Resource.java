@@ -7,6 +7,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -50,6 +51,9 @@ public class Resource {
     static final class Registry<R extends Resource> {
         final ConcurrentMap<ResourceName, R> resources = new ConcurrentHashMap<>();
         final Guards guards;
+
+        /** How often all resources were to be checked since that began; 0 while it is not being done. */
+        final AtomicInteger checksRequested = new AtomicInteger();
 
         Registry(Guards guards) {
             this.guards = guards;

@@ -131,7 +131,8 @@ public final class Auditor {
                 present.addAll(audited.granted());
                 present.addAll(audited.waiting());
                 if (audited.cursor().isPresent()) {
-                    page(session, audited.cursor(), present, then, failed);
+                    // Where the store answers at once, all pages would otherwise delay the next keep-alive.
+                    context.environment().schedule(0, () -> page(session, audited.cursor(), present, then, failed));
                 } else {
                     then.accept(present);
                 }
@@ -149,14 +150,19 @@ public final class Auditor {
             Session session, Set<ClaimRef> present, long startedAt, long newest, Consumer<StoreException> failed) {
         long quietBefore =
                 startedAt - session.ttlNanos - context.options().storeTimeout().toNanos() - PAUSES_NANOS;
-        partition.notifyUsers(
-                user -> user.audit(partition, new SessionUser.Audit(session, present, startedAt, quietBefore)));
+        SessionUser.Audit audit = new SessionUser.Audit(session, present, startedAt, quietBefore);
+        partition.auditUsers(audit, () -> withdrawUnknown(audit, newest, failed));
+    }
+
+    /** Withdraws what is left after the users have removed their own claims. */
+    private void withdrawUnknown(SessionUser.Audit audit, long newest, Consumer<StoreException> failed) {
+        Session session = audit.session();
         Set<ClaimRef> orphans = new HashSet<>();
-        for (ClaimRef ref : present) {
+        for (ClaimRef ref : audit.present()) {
             if (ref.claim() > newest) {
                 continue;
             }
-            if (partition.retrier.isForgotten(ref, quietBefore)) {
+            if (partition.retrier.isForgotten(ref, audit.quietBefore())) {
                 log.error(
                         "resource={} claim={} was ending but has no pending command; it is withdrawn",
                         ref.resource(),

@@ -12,6 +12,7 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -170,6 +171,19 @@ public final class Partition {
     /** Notifies the users of the sessions; an exception of one does not affect the others. */
     void notifyUsers(Consumer<SessionUser> news) {
         users.get().forEach(user -> Failsafe.run("notifying a user of a session", () -> news.accept(user)));
+    }
+
+    /** Has each user of the sessions compare its claims with those of the store. */
+    void auditUsers(SessionUser.Audit audit, Runnable then) {
+        audit(users.get().iterator(), audit, then);
+    }
+
+    private void audit(Iterator<SessionUser> left, SessionUser.Audit audit, Runnable then) {
+        if (left.hasNext()) {
+            left.next().audit(this, audit, () -> audit(left, audit, then));
+        } else {
+            then.run();
+        }
     }
 
     /** What follows from the events of the session. */

@@ -52,8 +52,14 @@ public interface SessionUser {
         return false;
     }
 
-    /** Compares the claims that the store has with those of this user, and removes its own from them. */
-    default void audit(Partition partition, Audit audit) {}
+    /**
+     * Compares the claims that the store has with those of this user, and removes its own from them.
+     *
+     * @param then runs after that, possibly on another thread
+     */
+    default void audit(Partition partition, Audit audit, Runnable then) {
+        then.run();
+    }
 
     /**
      * One audit of a session; see {@link Auditor}.

@@ -19,6 +19,8 @@ import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -97,6 +99,26 @@ class AuditTest {
         assertThat(hold.isHeld()).isFalse();
         assertThat(kept.isHeld()).isTrue();
         assertThat(link.sent(Command.Audit.class)).hasSize(1);
+    }
+
+    @Test
+    @Tag("C14")
+    @DisplayName("of very many locks is made in slices, so that keep-alives and timers run in between")
+    void veryMany() throws Exception {
+        List<Hold> holds = new ArrayList<>();
+        for (int i = 0; i < 2_500; i++) {
+            holds.add(alice.lock("order-" + i).acquire());
+        }
+        for (Command.Acquire acquire : link.sent(Command.Acquire.class)) {
+            assertThat(world.ask(new Command.Release(acquire.claim()))).isInstanceOf(Reply.Released.class);
+        }
+        world.advance(Duration.ofMillis(1));
+
+        link.signal(new Signal.FailedOver());
+
+        assertThat(holds.stream().filter(Hold::isHeld).count()).isBetween(1L, 2_499L);
+        world.advance(Duration.ofMillis(1));
+        assertThat(holds).noneMatch(Hold::isHeld);
     }
 
     @Test
