@@ -57,14 +57,8 @@ final class ArrivalNodes {
         List<Op> operations = new ArrayList<>();
         operations.add(Op.check(layout.session(id), known.version()));
         operations.add(Op.create(layout.arrival(arrival), NOTHING, requests.acl(), CreateMode.EPHEMERAL));
-        mail.forEach((to, content) -> {
-            operations.add(Op.check(layout.session(to), -1));
-            operations.add(Op.create(
-                    layout.mail(to),
-                    NodeData.mail(NO_RECORD, content),
-                    requests.acl(),
-                    CreateMode.PERSISTENT_SEQUENTIAL));
-        });
+        mail.keySet().forEach(to -> operations.add(Op.check(layout.session(to), -1)));
+        operations.addAll(MailOperations.of(layout, requests.acl(), NO_RECORD, mail));
         return requests.multi(operations).thenCompose(done -> {
             if (done.isPresent()) {
                 return CompletableFuture.completedFuture(Optional.of(known.epoch()));

@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The mail of this client's sessions. Each piece is a child of its session's mailbox, which the write that it reports
  * creates. ZooKeeper numbers them, and the client removes them some time after reading. So none is lost if several come
- * at once, or without a connection.
+ * at once, or without a connection. A short piece needs no read, because {@linkplain MailOperations the write} also puts
+ * it into the name of a node.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -52,6 +53,9 @@ final class Mailboxes {
     private final Watcher watcher = this::changed;
     private final Map<SessionId, Mailbox> boxes = new ConcurrentHashMap<>();
 
+    /** Whether the servers can watch a tree, as far as is known. */
+    private volatile boolean areTreesWatched = true;
+
     Mailboxes(NodeLayout layout, Requests requests, ScheduledExecutorService timer, Receiver delivered) {
         this.layout = layout;
         this.requests = requests;
@@ -66,7 +70,10 @@ final class Mailboxes {
     }
 
     void close(SessionId id) {
-        boxes.remove(id);
+        Mailbox box = boxes.remove(id);
+        if (box != null && box.isWatched) {
+            requests.unwatch(layout.mailbox(id), watcher);
+        }
     }
 
     void connected() {
@@ -78,14 +85,19 @@ final class Mailboxes {
         boxes.values().stream().filter(box -> box.hasFailed).forEach(Mailbox::poll);
     }
 
+    /** On the event thread of the handle, as the answers to reads. */
     private void changed(WatchedEvent event) {
-        if (event.getType() != EventType.NodeChildrenChanged) {
-            return;
+        String path = event.getPath();
+        if (event.getType() == EventType.NodeChildrenChanged) {
+            box(path).ifPresent(Mailbox::poll);
+        } else if (event.getType() == EventType.NodeCreated) {
+            int end = path.lastIndexOf('/');
+            box(path.substring(0, end)).ifPresent(box -> box.created(path.substring(end + 1)));
         }
-        Mailbox box = boxes.get(NodeLayout.sessionOfMailbox(event.getPath()));
-        if (box != null) {
-            box.poll();
-        }
+    }
+
+    private Optional<Mailbox> box(String path) {
+        return Optional.ofNullable(boxes.get(NodeLayout.sessionOfMailbox(path)));
     }
 
     /** Orders mail by ZooKeeper's 32-bit number. It may overflow, so the sign of the difference counts. */
@@ -103,8 +115,14 @@ final class Mailboxes {
         private boolean isToPollAgain;
         private boolean isRemovalScheduled;
 
+        /** The next piece that is created was delivered, with the event of the node before it. */
+        private boolean isNextDelivered;
+
         /** Whether the latest read failed. */
         private volatile boolean hasFailed;
+
+        /** Whether its tree is watched. */
+        private volatile boolean isWatched;
 
         /** The delivered pieces, which are to be removed. */
         private final Set<String> read = new HashSet<>();
@@ -121,11 +139,44 @@ final class Mailboxes {
                     return;
                 }
                 isPolling = true;
+                isNextDelivered = false;
                 hasFailed = false;
             }
-            Requests.ignoreOutcome(requests.children(layout.mailbox(id), watcher)
-                    .thenCompose(names -> fetch(names.orElse(List.of())))
-                    .whenComplete((fetched, failure) -> polled(failure != null)));
+            Requests.ignoreOutcome(
+                    watch().thenCompose(done -> requests.children(layout.mailbox(id), isWatched ? null : watcher))
+                            .thenCompose(names -> fetch(names.orElse(List.of())))
+                            .whenComplete((fetched, failure) -> polled(failure != null)));
+        }
+
+        /** Watches the tree, unless that was done before or the servers can't. */
+        private CompletableFuture<Boolean> watch() {
+            if (isWatched || !areTreesWatched) {
+                return CompletableFuture.completedFuture(isWatched);
+            }
+            return requests.watchTree(layout.mailbox(id), watcher).thenApply(done -> {
+                isWatched = done;
+                areTreesWatched = done;
+                return done;
+            });
+        }
+
+        /** Delivers the content of the next piece, or reads a piece that was created without its content. */
+        void created(String name) {
+            Optional<byte[]> content = NodeLayout.mailContent(name);
+            boolean isRead;
+            synchronized (this) {
+                // While mail is read, what comes has to wait, in order to be delivered after it.
+                isRead = isNextDelivered && !isPolling;
+                isNextDelivered = content.isPresent() && !isPolling;
+                content = isNextDelivered ? content : Optional.empty();
+            }
+            if (content.isPresent()) {
+                deliver(content.get());
+            } else if (NodeLayout.isMail(name) && isRead) {
+                delivered(List.of(name));
+            } else if (NodeLayout.isMail(name)) {
+                poll();
+            }
         }
 
         private void polled(boolean isFailed) {
@@ -145,6 +196,7 @@ final class Mailboxes {
             synchronized (this) {
                 read.retainAll(names);
                 fresh = names.stream()
+                        .filter(NodeLayout::isMail)
                         .filter(name -> !read.contains(name))
                         .sorted(ORDER)
                         .toList();

@@ -30,7 +30,8 @@ import java.util.regex.Pattern;
  *       <ul>
  *         <li>{@code <bucket>/<state><claim>-<name>}: the index. An entry is only a name, so that one request
  *             lists a bucket
- *         <li>{@code m/…}: the mail
+ *         <li>{@code m/m<number>}: a piece of mail
+ *         <li>{@code m/c<data>}: the data of the next piece, created and deleted by the write that creates it
  *       </ul>
  *   <li>{@code a/<shard>/<name>~<session>~<claim>~<epoch>~<request>}: ephemeral, an announced claim, which is only a
  *       name, so that one request lists them
@@ -65,6 +66,11 @@ final class NodeLayout {
     private static final char HELD = 'h';
 
     private static final char WAITING = 'w';
+
+    /** The beginning of the name of a piece of mail. */
+    private static final char MAIL = 'm';
+
+    private static final char MAIL_CONTENT = 'c';
 
     /** Between the parts of an arrival, in the name of its node. */
     private static final char PART_END = '~';
@@ -300,7 +306,32 @@ final class NodeLayout {
 
     /** The beginning of the path of a piece of mail; ZooKeeper adds a number. */
     String mail(SessionId id) {
-        return mailbox(id) + "/m";
+        return mailbox(id) + '/' + MAIL;
+    }
+
+    /** The path of the node whose name has the data of a piece of mail. */
+    String mailContent(SessionId id, byte[] data) {
+        return mailbox(id)
+                + '/'
+                + MAIL_CONTENT
+                + Base64.getUrlEncoder().withoutPadding().encodeToString(data);
+    }
+
+    /** Whether a node in a mailbox is a piece of mail. */
+    static boolean isMail(String node) {
+        return node.length() > 1 && node.charAt(0) == MAIL;
+    }
+
+    /** The data of a piece of mail in the name of a node; empty if it has none. */
+    static Optional<byte[]> mailContent(String node) {
+        if (node.isEmpty() || node.charAt(0) != MAIL_CONTENT) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Base64.getUrlDecoder().decode(node.substring(1)));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /** Encodes a name without the characters that are special or forbidden in paths. */

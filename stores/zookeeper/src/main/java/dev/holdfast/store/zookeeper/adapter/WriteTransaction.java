@@ -159,12 +159,10 @@ final class WriteTransaction {
     }
 
     private void addMail(List<Op> operations) {
-        write.mail().forEach((id, mail) -> {
-            String path = layout.mail(id);
-            byte[] data = NodeData.mail(after, mail);
-            size += path.length() + data.length + OVERHEAD;
-            operations.add(Op.create(path, data, requests.acl(), CreateMode.PERSISTENT_SEQUENTIAL));
-        });
+        for (Op operation : MailOperations.of(layout, requests.acl(), after, write.mail())) {
+            size += MailOperations.size(operation) + OVERHEAD;
+            operations.add(operation);
+        }
     }
 
     private void addIndex(List<Op> operations) {

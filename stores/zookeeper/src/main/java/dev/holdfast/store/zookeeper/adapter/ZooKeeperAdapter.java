@@ -31,7 +31,6 @@ import dev.holdfast.store.zookeeper.client.ServerClock;
 import dev.holdfast.store.zookeeper.client.ZooKeeperFailures;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +43,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
@@ -58,9 +56,6 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
 
     /** The most entries and pieces of mail in a write: with paths of a hundred bytes each, half of a packet. */
     private static final int MOST_CHANGES = 2_000;
-
-    /** The time of the leader is read again if its bounds are further apart than this. */
-    private static final long UNCERTAIN_MICROS = 20_000;
 
     /** The part of a packet that is not operations of a write. */
     private static final int PACKET_HEAD = 1_024;
@@ -84,6 +79,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     private final ArrivalNodes arrivals;
     private final AnnotationNodes annotations;
     private final HistoryNodes histories;
+    private final RemainingTimes remainingTimes;
     private final int maxRecord;
     private final PacketLimit limit;
     private final Duration requestTimeout;
@@ -132,6 +128,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
         this.arrivals = new ArrivalNodes(layout, requests, sessions, records);
         this.annotations = new AnnotationNodes(layout, requests);
         this.histories = new HistoryNodes(layout, requests);
+        this.remainingTimes = new RemainingTimes(layout, requests, sessions, clock);
         this.maxRecord = options.maxRecord();
         this.requestTimeout = options.requestTimeout();
         this.ticks = ticks;
@@ -374,50 +371,12 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Map<SessionId, SessionRecord>> sessions(Set<SessionId> ids) {
         CompletableFuture<Boolean> synced = requests.sync(layout.root());
-        return answered(each(ids, sessions::read).thenCombine(synced, (found, done) -> found));
+        return answered(Requests.each(ids, sessions::read).thenCombine(synced, (found, done) -> found));
     }
 
     @Override
     public CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> ids) {
-        // A write replaces a sync, and returns the time as well.
-        ServerTime now = clock.time();
-        CompletableFuture<Boolean> synced = now.latestMicros() - now.earliestMicros() > UNCERTAIN_MICROS
-                ? requests.set(layout.clock(), NOTHING)
-                : requests.sync(layout.root());
-        return answered(each(ids, id -> left(id, synced)));
-    }
-
-    private CompletableFuture<Optional<Duration>> left(SessionId id, CompletableFuture<Boolean> synced) {
-        CompletableFuture<Optional<SessionRecord>> record = sessions.read(id);
-        return record.thenCompose(session -> {
-            if (session.isEmpty()) {
-                return CompletableFuture.completedFuture(Optional.empty());
-            }
-            return requests.get(layout.beat(id), null)
-                    .thenCombine(
-                            synced,
-                            (beat, done) -> beat.map(node ->
-                                    left(id, session.get().ttl(), node.stat().getMtime())));
-        });
-    }
-
-    private Duration left(SessionId id, Duration ttl, long renewedMillis) {
-        long end = renewedMillis * 1_000 + TimeUnit.NANOSECONDS.toMicros(ttl.toNanos());
-        Duration byClock = Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(Math.min(
-                Math.max(0, end - clock.time().latestMicros()), TimeUnit.NANOSECONDS.toMicros(ttl.toNanos()))));
-        return sessions.left(id).filter(known -> known.compareTo(byClock) < 0).orElse(byClock);
-    }
-
-    private static <K, V> CompletableFuture<Map<K, V>> each(
-            Set<K> ids, Function<K, CompletableFuture<Optional<V>>> read) {
-        Map<K, CompletableFuture<Optional<V>>> reads = new LinkedHashMap<>();
-        ids.forEach(id -> reads.put(id, read.apply(id)));
-        return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
-                .thenApply(all -> {
-                    Map<K, V> found = new LinkedHashMap<>();
-                    reads.forEach((id, one) -> one.join().ifPresent(value -> found.put(id, value)));
-                    return found;
-                });
+        return answered(remainingTimes.read(ids));
     }
 
     @Override
@@ -443,7 +402,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
     @Override
     public CompletionStage<Map<ClaimRef, String>> annotations(Set<ClaimRef> claims) {
         CompletableFuture<Boolean> synced = requests.sync(layout.root());
-        return answered(each(claims, annotations::read).thenCombine(synced, (found, done) -> found));
+        return answered(Requests.each(claims, annotations::read).thenCombine(synced, (found, done) -> found));
     }
 
     @Override

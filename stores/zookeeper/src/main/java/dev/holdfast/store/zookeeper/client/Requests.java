@@ -6,18 +6,23 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.support.DurationFormat;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +98,19 @@ public final class Requests {
         // The name says it.
     }
 
+    /** Reads something for each of some keys, all at once; those without it are left out. */
+    public static <K, V> CompletableFuture<Map<K, V>> each(
+            Set<K> keys, Function<K, CompletableFuture<Optional<V>>> read) {
+        Map<K, CompletableFuture<Optional<V>>> reads = new LinkedHashMap<>();
+        keys.forEach(key -> reads.put(key, read.apply(key)));
+        return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
+                .thenApply(all -> {
+                    Map<K, V> found = new LinkedHashMap<>();
+                    reads.forEach((key, one) -> one.join().ifPresent(value -> found.put(key, value)));
+                    return found;
+                });
+    }
+
     /** The permissions of new nodes. */
     public List<ACL> acl() {
         return acl;
@@ -147,6 +165,39 @@ public final class Requests {
                             }
                         },
                         (Object) null));
+    }
+
+    /**
+     * Watches a node and all nodes below it, until {@link #unwatch}. The handle keeps the watch over reconnects.
+     *
+     * @return false if the server has no such watches, as before 3.6; it also closes the connection then
+     */
+    public CompletableFuture<Boolean> watchTree(String path, Watcher watcher) {
+        return send(pending -> handle(pending)
+                .addWatch(
+                        path,
+                        watcher,
+                        AddWatchMode.PERSISTENT_RECURSIVE,
+                        (code, at, context) -> {
+                            if (code == Code.OK.intValue() || code == Code.UNIMPLEMENTED.intValue()) {
+                                pending.answered(code == Code.OK.intValue());
+                            } else {
+                                pending.failed(code);
+                            }
+                        },
+                        null));
+    }
+
+    /** Ends a watch of {@link #watchTree}. Without a connection the handle forgets it. */
+    public void unwatch(String path, Watcher watcher) {
+        if (closed) {
+            return;
+        }
+        try {
+            source.handle().removeWatches(path, watcher, WatcherType.Any, true, (code, at, context) -> {}, null);
+        } catch (StoreException e) {
+            // No handle, and so no watch.
+        }
     }
 
     /** Creates a persistent node; returns false if it exists. */

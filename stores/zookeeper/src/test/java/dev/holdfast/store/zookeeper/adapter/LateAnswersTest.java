@@ -102,25 +102,42 @@ class LateAnswersTest {
         return String.valueOf(reports.poll(20, TimeUnit.SECONDS));
     }
 
-    @Test
-    void mailIsReadAgain() throws Exception {
-        SessionId session =
-                answer(late.openSession(Duration.ofMinutes(1), "late")).id();
-        RecordVersion missing = answer(prompt.read(NAME)).version();
-        network.delay(DELAY);
+    private void writeWithMail(SessionId session, String mail) throws Exception {
         ConditionalWrite write = new ConditionalWrite(
                 NAME,
-                missing,
+                answer(prompt.read(NAME)).version(),
                 Optional.of(new byte[] {1}),
                 0,
                 Map.of(),
-                Map.of(session, "revoked".getBytes(UTF_8)),
+                Map.of(session, mail.getBytes(UTF_8)),
                 List.of(),
                 List.of());
         assertThat(answer(prompt.write(write))).isInstanceOf(WriteResult.Written.class);
+    }
+
+    @Test
+    void shortMailNeedsNoAnswer() throws Exception {
+        SessionId session =
+                answer(late.openSession(Duration.ofMinutes(1), "late")).id();
+        // Read once, so that the mailbox is watched from here on.
+        writeWithMail(session, "first");
+        assertThat(nextReport()).isEqualTo("first");
+        network.delay(DELAY);
+        writeWithMail(session, "granted");
+        awaitTimeOuts();
+        assertThat(reports).containsExactly("granted");
+    }
+
+    @Test
+    void longMailIsReadAgain() throws Exception {
+        SessionId session =
+                answer(late.openSession(Duration.ofMinutes(1), "late")).id();
+        String mail = "revoked".repeat(MailOperations.LONGEST_IN_NAME);
+        network.delay(DELAY);
+        writeWithMail(session, mail);
         awaitTimeOuts();
         network.heal();
-        assertThat(nextReport()).isEqualTo("revoked");
+        assertThat(nextReport()).isEqualTo(mail);
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.holdfast.store.zookeeper.adapter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
 import java.util.HashSet;
 import java.util.Set;
 import org.apache.zookeeper.common.PathUtils;
@@ -45,6 +46,22 @@ class NodeLayoutTest {
     @ValueSource(strings = {"%", "%2", "%zz", "%41", "a.b", "%C3", "\u00e4", "%00%"})
     void whatOthersMadeIsNoName(String node) {
         assertThat(NodeLayout.decoded(node)).isEmpty();
+    }
+
+    @Test
+    void nameOfANodeHasAnyMail() {
+        byte[] data = new byte[MailOperations.LONGEST_IN_NAME];
+        for (int i = 0; i < data.length; i++) {
+            data[i] = (byte) i;
+        }
+        String path = layout.mailContent(new SessionId("1-0"), data);
+        PathUtils.validatePath(path);
+        String node = path.substring(path.lastIndexOf('/') + 1);
+        assertThat(NodeLayout.mailContent(node))
+                .hasValueSatisfying(found -> assertThat(found).isEqualTo(data));
+        assertThat(NodeLayout.isMail(node)).isFalse();
+        assertThat(NodeLayout.mailContent("m0000000001")).isEmpty();
+        assertThat(NodeLayout.mailContent("c%")).isEmpty();
     }
 
     @Test
