@@ -6,27 +6,14 @@ import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.spi.Command.Release;
-import dev.holdfast.spi.Command.Sending;
-import dev.holdfast.spi.Command.Yield;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
 import dev.holdfast.store.ledger.table.SessionRow;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.DisplayName;
@@ -38,148 +25,24 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("On PostgreSQL a hand-over")
 @Tag("server")
 @Tag("postgres")
-class PostgresHandOverTest {
-
-    private static final ResourceName NAME = new ResourceName("hot");
+class PostgresHandOverTest extends HandOverRules {
 
     /** A clock that a test can block, with a lock that it waits for. */
     private static final String GATED = "CREATE FUNCTION gated() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN"
             + " PERFORM pg_advisory_xact_lock_shared(7); RETURN " + PostgresProduct.CLOCK + "; END $$";
 
-    private final String url = PostgresServer.shared().newDatabase();
-    private final StatementLog log = new StatementLog(url);
-
-    private static JdbcStore open(TestSource source) {
-        return JdbcStore.builder(source).keepsConnections().open();
+    PostgresHandOverTest() {
+        super(PostgresServer.shared().newDatabase());
     }
 
     private static JdbcStore openGated(TestSource source) {
         return JdbcStore.builder(source).keepsConnections().clock("gated()").open();
     }
 
-    private static CompletableFuture<Reply> send(JdbcStore store, Command command) {
-        return store.execute(command, CallerMode.BLOCKING).toCompletableFuture();
-    }
-
-    private static <T extends Reply> T answer(JdbcStore store, Command command, Class<T> type) throws Exception {
-        return type.cast(send(store, command).get(1, TimeUnit.MINUTES));
-    }
-
-    private static SessionId session(JdbcStore store) throws Exception {
-        return answer(store, new Command.OpenSession(Duration.ofMinutes(5), "test"), Reply.SessionOpened.class)
-                .session();
-    }
-
-    private static Acquire acquire(SessionId session, long claim, Lease lease, Sending sending) {
-        return new Acquire(
-                new ClaimRef(NAME, session, claim), 0, sending, ResourceSpec.MUTEX, 1, lease, Command.Waiting.QUEUE, 3);
-    }
-
-    private static Acquire acquire(SessionId session, long claim) {
-        return acquire(session, claim, Lease.SESSION, Sending.FIRST);
-    }
-
-    private static Yield giveWay(SessionId session, long claim, long next) {
-        return new Yield(new ClaimRef(NAME, session, claim), acquire(session, next));
-    }
-
-    private long statements(int since) {
-        return log.said().stream()
-                .skip(since)
-                // The driver answers these itself.
-                .filter(text -> !text.equals("getTransactionIsolation"))
-                .count();
-    }
-
-    private static BlockingQueue<Signal> signals(JdbcStore store) {
-        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
-        store.subscribe(signals::add);
-        return signals;
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    @DisplayName("is one statement, and tells the next owner all of it")
-    void tellsTheNext(boolean areLent) throws Exception {
-        JdbcStore.Builder builder = JdbcStore.builder(log);
-        try (JdbcStore one = (areLent ? builder : builder.keepsConnections()).open();
-                JdbcStore other = open(new TestSource(url))) {
-            BlockingQueue<Signal> heard = signals(other);
-            SessionId first = session(one);
-            SessionId second = session(other);
-            Reply.Granted firstGrant = answer(one, acquire(first, 1), Reply.Granted.class);
-            assertThat(answer(other, acquire(second, 1), Reply.Queued.class)).isNotNull();
-            int since = log.said().size();
-            Reply.Queued behind = answer(one, giveWay(first, 1, 2), Reply.Queued.class);
-            assertThat(statements(since)).isEqualTo(1);
-            assertThat(behind.recheckIn()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(100));
-
-            Reply.Granted granted = answer(other, acquire(second, 1), Reply.Granted.class);
-            assertThat(granted.tokens().first())
-                    .isGreaterThan(firstGrant.tokens().last());
-            assertThat(granted.tokens().size()).isEqualTo(3);
-            assertThat(granted.awaited()).isTrue();
-            assertThat(heard.poll(1, TimeUnit.MINUTES))
-                    .isEqualTo(new Signal.Granted(new ClaimRef(NAME, second, 1), granted));
-
-            // And back, by a release, after which there are no waiters.
-            assertThat(answer(other, new Release(new ClaimRef(NAME, second, 1)), Reply.Released.class))
-                    .isNotNull();
-            Reply.Granted last = answer(one, acquire(first, 2), Reply.Granted.class);
-            assertThat(last.tokens().first()).isGreaterThan(granted.tokens().last());
-            assertThat(last.awaited()).isFalse();
-            assertThat(log.text("SELECT count(*) FROM holdfast_claim")).isEqualTo("0");
-        }
-    }
-
     @Test
-    @DisplayName("by a release that somebody waits for is one statement, and within a client one answer")
-    void withinAClient() throws Exception {
-        try (JdbcStore store = open(log)) {
-            BlockingQueue<Signal> heard = signals(store);
-            SessionId first = session(store);
-            SessionId second = session(store);
-            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
-            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
-            int since = log.said().size();
-            assertThat(answer(store, new Release(new ClaimRef(NAME, first, 1)), Reply.Released.class))
-                    .isNotNull();
-            assertThat(statements(since)).isEqualTo(1);
-            Reply.Granted granted = answer(store, acquire(second, 1), Reply.Granted.class);
-            assertThat(heard.poll(1, TimeUnit.MINUTES))
-                    .isEqualTo(new Signal.Granted(new ClaimRef(NAME, second, 1), granted));
-            assertThat(heard).isEmpty();
-        }
-    }
-
-    @Test
-    @DisplayName("passes over who is dead")
-    void passesOverTheDead() throws Exception {
-        try (JdbcStore store = open(log)) {
-            SessionId first = session(store);
-            SessionId dead = session(store);
-            SessionId second = session(store);
-            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
-            assertThat(answer(store, acquire(dead, 1), Reply.Queued.class)).isNotNull();
-            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
-            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + SessionRow.numberOf(dead));
-            assertThat(answer(store, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
-            assertThat(log.text("SELECT session FROM holdfast_resource"))
-                    .isEqualTo(Long.toString(SessionRow.numberOf(second)));
-        }
-    }
-
-    @Test
-    @DisplayName("gives a fixed lease, which begins when that is picked up")
-    void fixedLease() throws Exception {
-        try (JdbcStore store = open(log)) {
-            SessionId first = session(store);
-            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
-            Acquire fixed = acquire(session(store), 1, Lease.bounded(Duration.ofMinutes(1)), Sending.FIRST);
-            assertThat(answer(store, fixed, Reply.Queued.class)).isNotNull();
-            assertThat(answer(store, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
-            assertThat(answer(store, fixed, Reply.Granted.class).remaining()).contains(Duration.ofMinutes(1));
-        }
+    @DisplayName("is one statement on a lent connection too")
+    void lent() throws Exception {
+        tellsTheNext(JdbcStore.builder(log));
     }
 
     @ParameterizedTest
@@ -261,41 +124,6 @@ class PostgresHandOverTest {
                 .atMost(60, TimeUnit.SECONDS)
                 .until(() -> !log.text("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND " + how)
                         .isEmpty());
-    }
-
-    @Test
-    @DisplayName("that is sent again changes nothing more")
-    void sentAgain() throws Exception {
-        try (JdbcStore one = open(log);
-                JdbcStore other = open(new TestSource(url))) {
-            SessionId first = session(one);
-            SessionId second = session(other);
-            assertThat(answer(one, acquire(first, 1), Reply.Granted.class)).isNotNull();
-            assertThat(answer(other, acquire(second, 1), Reply.Queued.class)).isNotNull();
-            assertThat(answer(one, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
-            assertThat(answer(one, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
-            assertThat(answer(one, new Release(new ClaimRef(NAME, first, 1)), Reply.Absent.class))
-                    .isNotNull();
-            assertThat(List.of(
-                            log.text("SELECT count(*) FROM holdfast_claim"),
-                            log.text("SELECT waiters FROM holdfast_resource")))
-                    .containsExactly("1", "1");
-        }
-    }
-
-    @Test
-    @DisplayName("queues nobody who stands in the queue already")
-    void queuesOnce() throws Exception {
-        try (JdbcStore store = open(log)) {
-            SessionId first = session(store);
-            SessionId second = session(store);
-            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
-            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
-            assertThat(answer(store, acquire(first, 2), Reply.Queued.class)).isNotNull();
-            assertThat(answer(store, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
-            assertThat(log.text("SELECT count(*) FROM holdfast_claim")).isEqualTo("1");
-            assertThat(answer(store, acquire(second, 1), Reply.Granted.class)).isNotNull();
-        }
     }
 
     @Test

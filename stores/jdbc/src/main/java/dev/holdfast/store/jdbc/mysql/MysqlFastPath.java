@@ -1,5 +1,6 @@
 package dev.holdfast.store.jdbc.mysql;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Release;
@@ -52,6 +53,7 @@ final class MysqlFastPath extends ServerFastPath {
     private final String releaseOne;
     private final MysqlBatchExchange exchange;
     private final MysqlFirstUse firstUse;
+    private final @Nullable MysqlHandOver handOver;
 
     /** Distinguishes rows that a statement has released from those free before; each statement uses the next number. */
     private long mark = Randomness.nextLong() >>> 2;
@@ -61,8 +63,15 @@ final class MysqlFastPath extends ServerFastPath {
      *
      * @param hurry a prefix that makes a statement fail at once if a row is locked; empty if there is none
      * @param needsTransaction whether only a transaction limits the lock waits of several commands and of inserts
+     * @param handOver null if the server has no compound statements, or the connection is lent
      */
-    MysqlFastPath(SqlTemplates templates, String clock, String hurry, boolean needsTransaction) {
+    MysqlFastPath(
+            SqlTemplates templates,
+            String clock,
+            String hurry,
+            boolean needsTransaction,
+            @Nullable MysqlHandOver handOver) {
+        this.handOver = handOver;
         this.hurry = hurry;
         this.needsTransaction = needsTransaction;
         this.exchange = new MysqlBatchExchange(templates, clock, hurry);
@@ -153,6 +162,12 @@ final class MysqlFastPath extends ServerFastPath {
         update.setLong(10, acquire.epoch());
         update.setLong(11, ColumnCodes.of(acquire.spec()));
         return update.executeUpdate() == 0 ? null : granted(acquire, MysqlBatchExchange.key(update));
+    }
+
+    @Override
+    @Nullable
+    public HandedOver handOver(StatementCache statements, ClaimRef grant, @Nullable Acquire next) throws SQLException {
+        return handOver == null ? null : handOver.tryIt(statements, grant, next);
     }
 
     @Override

@@ -50,6 +50,9 @@ public final class MysqlNotificationListener implements NotificationListener {
     private static final Logger LOG = LoggerFactory.getLogger(MysqlNotificationListener.class);
     private static final HexFormat HEX = HexFormat.of();
 
+    /** Of the named lock, before the number of the client in hexadecimal. */
+    static final String LOCK_PREFIX = "holdfast:";
+
     /** The most claims in one statement, which limits its length. */
     private static final int MOST_TOGETHER = 256;
 
@@ -137,7 +140,7 @@ public final class MysqlNotificationListener implements NotificationListener {
 
     /** The named lock of the connection on which a client sleeps. Other clients use it to find that connection. */
     public static String lockName(long client) {
-        return "holdfast:" + Long.toHexString(client);
+        return LOCK_PREFIX + Long.toHexString(client);
     }
 
     /** Nothing to do until a claim waits. */

@@ -115,7 +115,12 @@ public final class MysqlProduct implements Product {
 
     @Override
     public ServerFastPath fastPath(SqlTemplates templates, boolean isLent, long client) {
-        return new MysqlFastPath(templates, clock, isMariaDb ? HURRY : "", isLent && !isMariaDb);
+        return new MysqlFastPath(
+                templates,
+                clock,
+                isMariaDb ? HURRY : "",
+                isLent && !isMariaDb,
+                isMariaDb && !isLent ? new MysqlHandOver(templates, clock, HURRY, client) : null);
     }
 
     @Override
