@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The mail of this client's sessions. Each piece is a child of its session's mailbox, which the write that it reports
  * creates. ZooKeeper numbers them, and the client removes them some time after reading. So none is lost if several come
- * at once, or without a connection. A short piece needs no read, because {@linkplain MailOperations the write} also puts
- * it into the name of a node.
+ * at once, or without a connection. A short piece needs no read, because {@linkplain MailOperations its write} also
+ * puts it into the name of a node.
  *
  * <p><b>Thread-safety:</b> safe.
  */
@@ -143,13 +143,13 @@ final class Mailboxes {
                 hasFailed = false;
             }
             Requests.ignoreOutcome(
-                    watch().thenCompose(done -> requests.children(layout.mailbox(id), isWatched ? null : watcher))
+                    arm().thenCompose(done -> requests.children(layout.mailbox(id), isWatched ? null : watcher))
                             .thenCompose(names -> fetch(names.orElse(List.of())))
                             .whenComplete((fetched, failure) -> polled(failure != null)));
         }
 
         /** Watches the tree, unless that was done before or the servers can't. */
-        private CompletableFuture<Boolean> watch() {
+        private CompletableFuture<Boolean> arm() {
             if (isWatched || !areTreesWatched) {
                 return CompletableFuture.completedFuture(isWatched);
             }
