@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -15,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +73,11 @@ final class BlockingForest {
             return stated == null ? "" : stated.thread();
         }
 
+        /** The sessions of its client that it holds something with. */
+        private Set<String> sessions() {
+            return holds.stream().map(hold -> hold.holder().session()).collect(Collectors.toSet());
+        }
+
         long unlisted() {
             return unlisted;
         }
@@ -118,9 +126,6 @@ final class BlockingForest {
             return actor.hold(actors.get(before).awaits);
         }
     }
-
-    /** The threads of a session that state to wait for a name. */
-    private record Waiting(String session, String name) {}
 
     /** The waits that clients state, by their ids. */
     private final Map<Long, Actor> stated = new LinkedHashMap<>();
@@ -171,29 +176,78 @@ final class BlockingForest {
         }
     }
 
-    /** A claim is that of a thread of its session that states to wait for the name, if there is one. */
     private void addWaiters(List<SeenLock> locks) {
-        Map<Waiting, Deque<Actor>> threads = new LinkedHashMap<>();
+        Map<String, List<Actor>> threads = new LinkedHashMap<>();
         for (Actor actor : stated.values()) {
-            Waiting key = new Waiting(
-                    actor.holds.get(0).holder().session(),
-                    Objects.requireNonNull(actor.stated).awaits());
-            threads.computeIfAbsent(key, each -> new ArrayDeque<>()).add(actor);
+            threads.computeIfAbsent(Objects.requireNonNull(actor.awaits), name -> new ArrayList<>())
+                    .add(actor);
         }
+        Set<Actor> withClaim = new HashSet<>();
         for (SeenLock lock : locks) {
+            Map<ClaimKey, Actor> owners = owners(lock.info(), threads.getOrDefault(lock.name(), List.of()));
             for (LockInfo.Waiter waiter : lock.info().waiters()) {
-                Deque<Actor> own = threads.get(new Waiting(waiter.session(), lock.name()));
-                Actor actor = own == null ? null : own.poll();
+                ClaimKey key = ClaimKey.of(waiter);
+                Actor actor = owners.get(key);
                 if (actor == null) {
                     actor = new Actor(waiter.label(), lock.name(), null, lock.since(waiter));
                 }
-                claims.put(ClaimKey.of(waiter), actor);
+                claims.put(key, actor);
                 waiting.computeIfAbsent(lock.name(), name -> new ArrayList<>()).add(actor);
             }
+            withClaim.addAll(owners.values());
         }
         // The others wait in the queues of their processes.
-        threads.forEach((key, own) ->
-                waiting.computeIfAbsent(key.name(), name -> new ArrayList<>()).addAll(own));
+        threads.values().stream()
+                .flatMap(List::stream)
+                .filter(actor -> !withClaim.contains(actor))
+                .forEach(actor -> waiting.computeIfAbsent(
+                                Objects.requireNonNull(actor.awaits), name -> new ArrayList<>())
+                        .add(actor));
+    }
+
+    /** The threads that wait with the claims on a lock, of those that state to wait for it. */
+    private static Map<ClaimKey, Actor> owners(LockInfo info, List<Actor> threads) {
+        if (threads.isEmpty()) {
+            return Map.of();
+        }
+        Map<ClaimKey, Actor> owners = new HashMap<>();
+        addOwners(owners, info, LockInfo.Waiter::session, threads, Actor::sessions);
+        // A client has a session for each partition of a store. One that is seen here is of this lock's partition: its
+        // other threads are in the queue of its process, and a claim with its label may be that of another process.
+        Set<String> present = Stream.concat(
+                        info.holders().stream().map(LockInfo.Holder::session),
+                        info.waiters().stream().map(LockInfo.Waiter::session))
+                .collect(Collectors.toSet());
+        List<Actor> elsewhere = threads.stream()
+                .filter(actor -> !actor.label.isBlank() && Collections.disjoint(actor.sessions(), present))
+                .toList();
+        addOwners(owners, info, LockInfo.Waiter::label, elsewhere, actor -> Set.of(actor.label));
+        return owners;
+    }
+
+    /** Gives each claim that has no owner yet the first thread of its client that has no claim. */
+    private static void addOwners(
+            Map<ClaimKey, Actor> owners,
+            LockInfo info,
+            Function<LockInfo.Waiter, String> client,
+            List<Actor> threads,
+            Function<Actor, Set<String>> clients) {
+        Map<String, Deque<Actor>> pending = new HashMap<>();
+        for (Actor actor : threads) {
+            for (String each : clients.apply(actor)) {
+                pending.computeIfAbsent(each, any -> new ArrayDeque<>()).add(actor);
+            }
+        }
+        Set<Actor> free = new HashSet<>(threads);
+        for (LockInfo.Waiter waiter : info.waiters()) {
+            Deque<Actor> own = pending.getOrDefault(client.apply(waiter), new ArrayDeque<>());
+            while (!own.isEmpty() && !owners.containsKey(ClaimKey.of(waiter))) {
+                Actor actor = own.remove();
+                if (free.remove(actor)) {
+                    owners.put(ClaimKey.of(waiter), actor);
+                }
+            }
+        }
     }
 
     private void addHolders(SeenLock lock) {

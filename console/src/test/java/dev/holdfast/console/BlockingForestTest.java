@@ -88,6 +88,45 @@ class BlockingForestTest {
                 .containsExactly("p(q)", "q(p)");
     }
 
+    /** The claim of a client in a partition of the store in which it has another session. */
+    private static LockInfo.Waiter elsewhere(String label, String partition, long claim) {
+        return new LockInfo.Waiter(label, "s-" + label + partition, claim, 1, TTL, TTL, null);
+    }
+
+    @Test
+    @DisplayName("joins a hold and a wait of one thread in two partitions, where its client has two sessions")
+    void partitions() {
+        BlockingForest forest = forest(
+                mutex("a", List.of(blocked("q", 2, Records.wait(2, "c"))), List.of(waiter("r", 7))),
+                mutex("c", List.of(holder("p", 1, TTL)), List.of(elsewhere("s", "2", 9), elsewhere("q", "2", 8))));
+        assertThat(roots(forest)).containsExactly("p(s q(r))");
+        assertThat(forest.roots().get(0).countBehind()).isEqualTo(3);
+        assertThat(views().lock("c").toString()).contains("\"claim\":\"8\"", "\"holds\":[\"a\"],\"behind\":1");
+    }
+
+    @Test
+    @DisplayName("joins them by any of its sessions, and gives each claim one thread")
+    void severalSessions() {
+        LockInfo.Wait both = Records.wait(2, "c");
+        LockInfo.Holder inOther = new LockInfo.Holder("q", "s-q2", 4, 1, 4, 4, START, TTL, TTL, "", List.of(both));
+        BlockingForest forest = forest(
+                mutex("a", List.of(blocked("q", 2, both)), List.of()),
+                mutex("b", List.of(inOther), List.of(waiter("r", 7))),
+                mutex("c", List.of(holder("p", 1, TTL)), List.of(elsewhere("q", "2", 8), elsewhere("q", "2", 9))));
+        assertThat(roots(forest)).containsExactly("p(q(r) q)");
+    }
+
+    @Test
+    @DisplayName("does not take the claim of another process with the same label for that of a thread in a local queue")
+    void sameLabel() {
+        BlockingForest forest = forest(
+                mutex("a", List.of(blocked("q", 2, Records.wait(2, "c"))), List.of()),
+                mutex("b", List.of(blocked("q", 3, Records.wait(3, "c"))), List.of()),
+                mutex("c", List.of(holder("p", 1, TTL)), List.of(elsewhere("q", "other", 8), waiter("q", 9))));
+        assertThat(forest.roots().get(0).countBehind()).isEqualTo(3);
+        assertThat(views().lock("c").toString()).containsOnlyOnce("\"holds\":[\"");
+    }
+
     @Test
     @DisplayName("finds deadlocks whose members acknowledge each other, with those behind them")
     void deadlock() {
