@@ -17,8 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records a run of a task when it ends, in the background: the task does not fail, and does not wait, if its history
- * can't be written. A repetition replaces what an earlier attempt wrote. Thread-safe.
+ * Records a run of a task when it ends. No caller waits for the reply, and the task does not fail if its history can't
+ * be written; but a store that executes commands one after the other executes this one before the end of the hold. A
+ * repetition replaces what an earlier attempt wrote. Thread-safe.
  */
 final class RunRecorder {
     private static final Logger log = LoggerFactory.getLogger(RunRecorder.class);
