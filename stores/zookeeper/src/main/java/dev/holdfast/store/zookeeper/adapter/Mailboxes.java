@@ -21,6 +21,7 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -88,7 +89,11 @@ final class Mailboxes {
     /** On the event thread of the handle, as the answers to reads. */
     private void changed(WatchedEvent event) {
         String path = event.getPath();
-        if (event.getType() == EventType.NodeChildrenChanged) {
+        if (event.getType() == EventType.None) {
+            if (event.getState() != KeeperState.SyncConnected) {
+                boxes.values().forEach(Mailbox::interrupted);
+            }
+        } else if (event.getType() == EventType.NodeChildrenChanged) {
             box(path).ifPresent(Mailbox::poll);
         } else if (event.getType() == EventType.NodeCreated) {
             int end = path.lastIndexOf('/');
@@ -115,6 +120,12 @@ final class Mailboxes {
         private boolean isToPollAgain;
         private boolean isRemovalScheduled;
 
+        /**
+         * Whether all mail before the next event was delivered. Not while mail is read, nor after a failed read, nor
+         * from a disconnect until the next read: its events may be lost.
+         */
+        private boolean isCurrent;
+
         /** The next piece that is created was delivered, with the event of the node before it. */
         private boolean isNextDelivered;
 
@@ -139,6 +150,7 @@ final class Mailboxes {
                     return;
                 }
                 isPolling = true;
+                isCurrent = false;
                 isNextDelivered = false;
                 hasFailed = false;
             }
@@ -156,6 +168,10 @@ final class Mailboxes {
             return requests.watchTree(layout.mailbox(id), watcher).thenApply(done -> {
                 isWatched = done;
                 areTreesWatched = done;
+                if (done && boxes.get(id) != this) {
+                    // Closed meanwhile, perhaps before this watch was known.
+                    requests.unwatch(layout.mailbox(id), watcher);
+                }
                 return done;
             });
         }
@@ -165,9 +181,9 @@ final class Mailboxes {
             Optional<byte[]> content = NodeLayout.mailContent(name);
             boolean isRead;
             synchronized (this) {
-                // While mail is read, what comes has to wait, in order to be delivered after it.
-                isRead = isNextDelivered && !isPolling;
-                isNextDelivered = content.isPresent() && !isPolling;
+                // What comes after mail that is still to be read has to wait, in order to be delivered after it.
+                isRead = isNextDelivered && isCurrent;
+                isNextDelivered = content.isPresent() && isCurrent;
                 content = isNextDelivered ? content : Optional.empty();
             }
             if (content.isPresent()) {
@@ -179,12 +195,20 @@ final class Mailboxes {
             }
         }
 
+        /** Notes that events may be lost, and a read in flight may be older than they are. */
+        synchronized void interrupted() {
+            isCurrent = false;
+            isNextDelivered = false;
+            isToPollAgain |= isPolling;
+        }
+
         private void polled(boolean isFailed) {
             boolean again;
             synchronized (this) {
                 isPolling = false;
                 hasFailed = isFailed;
                 again = isToPollAgain;
+                isCurrent = !isFailed && !again;
             }
             if (again) {
                 poll();

@@ -168,21 +168,27 @@ public final class Requests {
     }
 
     /**
-     * Watches a node and all nodes below it, until {@link #unwatch}. The handle keeps the watch over reconnects.
+     * Watches a node and all nodes below it, until {@link #unwatch}. The handle keeps the watch over reconnects. A
+     * server before 3.6 has no such watches, and closes the connection when asked for one, so a lent handle never asks.
      *
-     * @return false if the server has no such watches, as before 3.6; it also closes the connection then
+     * @return false if the handle is lent, or the server has no such watches: before 3.6, or with the watch manager
+     *     {@code WatchManagerOptimized}
      */
     public CompletableFuture<Boolean> watchTree(String path, Watcher watcher) {
+        if (source.isLent()) {
+            return CompletableFuture.completedFuture(false);
+        }
         return send(pending -> handle(pending)
                 .addWatch(
                         path,
                         watcher,
                         AddWatchMode.PERSISTENT_RECURSIVE,
                         (code, at, context) -> {
-                            if (code == Code.OK.intValue() || code == Code.UNIMPLEMENTED.intValue()) {
-                                pending.answered(code == Code.OK.intValue());
-                            } else {
-                                pending.failed(code);
+                            switch (Code.get(code)) {
+                                case OK -> pending.answered(true);
+                                // The latter is how a server reports what its watch manager can't do.
+                                case UNIMPLEMENTED, MARSHALLINGERROR -> pending.answered(false);
+                                default -> pending.failed(code);
                             }
                         },
                         null));
