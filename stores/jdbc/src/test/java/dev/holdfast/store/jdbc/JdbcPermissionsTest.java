@@ -10,7 +10,14 @@ import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
+import dev.holdfast.task.TaskOptions;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("server")
 @Tag("postgres")
 class JdbcPermissionsTest {
+
+    private static final int THREADS = 32;
 
     private static String newDatabase(TestDatabase database) {
         String url = database.newUrl();
@@ -68,7 +77,7 @@ class JdbcPermissionsTest {
         Grants.run(admin, grants.statements());
         String url = Grants.asUser(admin, user);
         open(url).close();
-        assertThat(grants.each()).hasSize(25);
+        assertThat(grants.each()).hasSize(29);
         for (Grants.Grant grant : grants.each()) {
             Grants.run(admin, List.of(grant.revocation()));
             assertThatThrownBy(() -> open(url))
@@ -115,5 +124,41 @@ class JdbcPermissionsTest {
                 .hasMessageContaining("lacks permissions that locks need")
                 .extracting(e -> ((StoreException) e).reason())
                 .isEqualTo(StoreException.Reason.DENIED);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("to record runs may go while a client runs: no other command fails for it")
+    void runsAreNoLongerRecorded(TestDatabase database) throws InterruptedException {
+        String admin = newDatabase(database);
+        String user = Grants.newUser();
+        Grants grants = Grants.of(admin, "leases", user, "holdfast_");
+        Grants.run(admin, grants.statements());
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try (Holdfast client =
+                Holdfast.builder(open(Grants.asUser(admin, user))).build()) {
+            for (Grants.Grant grant : grants.each()) {
+                if (grant.table().equals("holdfast_run")) {
+                    Grants.run(admin, List.of(grant.revocation()));
+                }
+            }
+            List<Callable<Boolean>> work = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                String name = "n" + i;
+                work.add(() -> {
+                    boolean hasRun = client.task(name)
+                            .runIfDue(TaskOptions.atMost(Duration.ofMinutes(1)), hold -> {})
+                            .hasRun();
+                    try (Hold hold = client.lock(name + "-lock").acquire()) {
+                        return hasRun && hold.isHeld();
+                    }
+                });
+            }
+            for (Future<Boolean> each : threads.invokeAll(work)) {
+                assertThat(each).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
+            }
+        } finally {
+            threads.shutdownNow();
+        }
     }
 }

@@ -129,13 +129,12 @@ final class MysqlHandOver {
     MysqlHandOver(SqlTemplates templates, String clock, String hurry, long client) {
         this.hurry = hurry;
         this.client = client;
-        this.steps = templates
-                .of(STEPS)
-                .replace("$clock", clock)
+        // The names of the tables come last: they may contain anything, and the clock of a test is a table.
+        this.steps = templates.of(STEPS.replace("$clock", clock)
                 .replace("$mark", ServerFastPath.floor("v_now", "DIV"))
                 .replace("$lead", Long.toString(LEAD))
                 .replace("$largest", Long.toString(ServerFastPath.LARGEST_FIRST))
-                .replace("$lock", MysqlNotificationListener.LOCK_PREFIX);
+                .replace("$lock", MysqlNotificationListener.LOCK_PREFIX));
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.holdfast.store.jdbc.server;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Annotate;
 import dev.holdfast.spi.Command.Claiming;
 import dev.holdfast.spi.Command.ListRuns;
 import dev.holdfast.spi.Command.OnResource;
@@ -66,8 +67,8 @@ final class CommandTransactions {
         try {
             transactions.carryOutUnlessLocked(task, notifications, wait);
         } catch (StoreException e) {
-            if (calls.size() > 1 && e.effect() == Effect.NONE && e.reason() == StoreException.Reason.CORRUPT) {
-                // One of them is at fault; the others should not fail for it.
+            if (calls.size() > 1 && e.effect() == Effect.NONE && mayConcernOne(calls, e)) {
+                // The others should not fail for it.
                 calls.forEach(call -> alone(call, notifications, wait));
             } else {
                 calls.forEach(call -> call.fail(e));
@@ -78,6 +79,17 @@ final class CommandTransactions {
             calls.get(i).answer(replies[i]);
         }
         return true;
+    }
+
+    /** Whether a failure may be the fault of one command: of its row, or of a table that only such commands use. */
+    private static boolean mayConcernOne(List<Call> calls, StoreException e) {
+        return switch (e.reason()) {
+            case CORRUPT -> true;
+            case DENIED ->
+                calls.stream()
+                        .anyMatch(call -> call.command() instanceof RecordRun || call.command() instanceof Annotate);
+            default -> false;
+        };
     }
 
     private void alone(Call call, List<LedgerTransaction.Notification> notifications, LockWait wait) {
