@@ -22,18 +22,24 @@ public final class Slices {
      * not affect the others.
      *
      * @param what the visits, for the log
-     * @param then runs after the last visit
+     * @param then runs after the last visit, also if the virtual machine could not continue for want of memory
      */
     public static <T> void visit(
             Environment environment, String what, Iterator<T> all, Consumer<T> visitor, Runnable then) {
-        for (int left = SLICE; left > 0 && all.hasNext(); left--) {
-            T next = all.next();
-            Failsafe.run(what, () -> visitor.accept(next));
-        }
-        if (all.hasNext()) {
-            environment.schedule(0, () -> visit(environment, what, all, visitor, then));
-        } else {
-            then.run();
+        boolean isToBeContinued = false;
+        try {
+            for (int left = SLICE; left > 0 && all.hasNext(); left--) {
+                T next = all.next();
+                Failsafe.run(what, () -> visitor.accept(next));
+            }
+            if (all.hasNext()) {
+                environment.schedule(0, () -> visit(environment, what, all, visitor, then));
+                isToBeContinued = true;
+            }
+        } finally {
+            if (!isToBeContinued) {
+                then.run();
+            }
         }
     }
 }

@@ -2,11 +2,11 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.local.WaitView.Blocker;
 import dev.holdfast.engine.local.WaitView.WaitState;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that has waited for a second for a resource, and may hold others. Used by one search at a time. */
+/** A thread that has waited for a second for a resource, and may hold others. Thread-safe. */
 final class NestedWait {
 
     final Request request;
@@ -17,7 +17,7 @@ final class NestedWait {
     final long beganNanos;
 
     /** What its thread held when the wait began, and has not released: a thread acquires nothing while it waits. */
-    private final List<LocalHold> holds = new ArrayList<>();
+    private final List<LocalHold> holds = new CopyOnWriteArrayList<>();
 
     NestedWait(Request request, LocalSynchronizer resource, Thread thread, long beganNanos) {
         this.request = request;

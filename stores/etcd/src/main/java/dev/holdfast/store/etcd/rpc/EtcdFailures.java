@@ -5,6 +5,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import io.grpc.Status;
 import io.netty.handler.ssl.NotSslRecordException;
+import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import javax.net.ssl.SSLException;
@@ -68,7 +69,18 @@ public final class EtcdFailures {
 
     /** Whether the server closed the connection without an answer, as happens if only one side uses TLS. */
     public static boolean isClosedWithoutAnswer(StoreException failure) {
-        return failure.getCause() instanceof CallFailure known && CLOSED_WITHOUT_ANSWER.contains(known.description());
+        return failure.getCause() instanceof CallFailure known
+                && (CLOSED_WITHOUT_ANSWER.contains(known.description()) || isReset(known));
+    }
+
+    /** How the end of a connection looks if the server had not read all that was sent. */
+    private static boolean isReset(CallFailure failure) {
+        for (Throwable t = failure.getCause(); t != null; t = t.getCause()) {
+            if (t instanceof IOException && "Connection reset".equals(t.getMessage())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether the call had no effect because the token is no longer valid. */
