@@ -313,7 +313,7 @@ public final class Grant implements Claim.Attachment {
         return hasSlice() && !slice().isOwnedBy(waiter);
     }
 
-    /** The head of the queue begins to check whether the slice before it is over. */
+    /** The head of the queue begins to check whether the slice before it has ended. */
     void beginWatch() {
         slice().beginWatch();
     }

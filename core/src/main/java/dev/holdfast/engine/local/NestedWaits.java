@@ -273,7 +273,7 @@ public final class NestedWaits {
     private void report(List<NestedWait> found, Map<NestedWait, Map<NestedWait, Blocker>> blockers) {
         NestedWait youngest = youngest(found);
         NestedWait victim = context.options().onDeadlock() == OnDeadlock.FAIL ? youngest : null;
-        // Whoever closed the cycle is named first.
+        // The owner that closed the cycle is named first.
         List<NestedWait> cycle = new ArrayList<>(found);
         Collections.rotate(cycle, -found.indexOf(youngest));
         long now = context.environment().monotonicNanos();

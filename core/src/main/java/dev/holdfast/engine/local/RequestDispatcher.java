@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * in it, it is served at once. Meanwhile the head of the queue is awake and polls. It takes a free lock that no one
  * acquired between two polls; otherwise the first release after the slice hands it over. So a hot lock runs at memory
  * speed, and each of n waiting threads has its slice after n slices. Readers that share a grant have a slice together:
- * they pass a writer at the head until it is over.
+ * they pass a writer at the head until it ends.
  */
 
 /**
@@ -215,7 +215,7 @@ abstract class RequestDispatcher extends Resource implements ClaimListener, Hold
     }
 
     /**
-     * Lets a request whose wait is over end with the next answer of the store, if none has come since it was queued.
+     * After a time-out, lets the next answer of the store end a request, if none has come since it was queued.
      * The caller bounds the time until then.
      *
      * @return whether such an answer is outstanding; if not, nothing has changed
@@ -230,7 +230,7 @@ abstract class RequestDispatcher extends Resource implements ClaimListener, Hold
         });
     }
 
-    /** The head of the queue polls whether the slice before it is over. */
+    /** The head of the queue polls whether the slice before it has ended. */
     final void poll(Request request) {
         step(deferred -> {
             long now = now();
