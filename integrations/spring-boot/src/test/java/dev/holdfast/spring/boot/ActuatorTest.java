@@ -17,13 +17,8 @@ import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.task.ScheduledTaskLock;
 import dev.holdfast.task.TaskOptions;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -302,32 +297,12 @@ class ActuatorTest {
 
     /** The health of the tasks of an application that was started now, at a later time. */
     private static Health tasks(AssertableApplicationContext context, Duration later) {
-        Iterator<Clock> clocks = List.of(Clock.systemUTC(), Clock.offset(Clock.systemUTC(), later))
-                .iterator();
-        Clock clock = new Clock() {
-            @Override
-            public ZoneId getZone() {
-                return ZoneOffset.UTC;
-            }
-
-            @Override
-            public Clock withZone(ZoneId zone) {
-                return this;
-            }
-
-            /** Now at first, and later then. */
-            @Override
-            public Instant instant() {
-                return clocks.next().instant();
-            }
-        };
+        SetClock clock = new SetClock(Instant.now());
         HoldfastProperties properties = context.getBean(HoldfastProperties.class);
-        return new HoldfastTasksHealthIndicator(
-                        context.getBean(HoldfastClients.class),
-                        properties.healthTasks(),
-                        properties.healthTimeout(),
-                        clock)
-                .health();
+        HoldfastTasksHealthIndicator indicator = new HoldfastTasksHealthIndicator(
+                context.getBean(HoldfastClients.class), properties.healthTasks(), properties.healthTimeout(), clock);
+        clock.now = clock.now.plus(later);
+        return indicator.health();
     }
 
     @Test

@@ -14,11 +14,8 @@ import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.ForwardingStore;
 import dev.holdfast.task.TaskOptions;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -46,30 +43,6 @@ class TaskHealthTest {
     private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     private final HoldfastClients clients = new HoldfastClients(beans);
     private final List<LockStore> stores = new ArrayList<>();
-
-    /** Shows the time to which it was set. */
-    private static final class SetClock extends Clock {
-        private Instant now;
-
-        SetClock(Instant now) {
-            this.now = now;
-        }
-
-        @Override
-        public ZoneId getZone() {
-            return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-            return this;
-        }
-
-        @Override
-        public Instant instant() {
-            return now;
-        }
-    }
 
     /** Leaves commands without an answer while it hangs. */
     private static final class Hanging extends ForwardingStore {
