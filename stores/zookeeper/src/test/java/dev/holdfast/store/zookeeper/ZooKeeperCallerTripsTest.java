@@ -67,14 +67,7 @@ class ZooKeeperCallerTripsTest {
 
     private static CompletableFuture<Reply> acquire(TestClient client, ClaimRef claim, Duration patience) {
         Command command = new Command.Acquire(
-                claim,
-                0,
-                Command.Sending.FIRST,
-                ResourceSpec.MUTEX,
-                1,
-                Lease.SESSION,
-                Command.Waiting.QUEUE,
-                1);
+                claim, 0, Command.Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Command.Waiting.QUEUE, 1);
         return client.store.execute(command, CallerMode.BLOCKING, patience).toCompletableFuture();
     }
 
