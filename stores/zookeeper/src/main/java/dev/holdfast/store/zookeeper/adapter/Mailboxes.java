@@ -5,7 +5,6 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.register.RecordVersion;
 import dev.holdfast.store.zookeeper.client.Node;
 import dev.holdfast.store.zookeeper.client.Requests;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -119,6 +118,7 @@ final class Mailboxes {
         private boolean isPolling;
         private boolean isToPollAgain;
         private boolean isRemovalScheduled;
+        private boolean isRemoving;
 
         /**
          * Whether all mail before the next event was delivered. Not while mail is read, nor after a failed read, nor
@@ -135,7 +135,7 @@ final class Mailboxes {
         /** Whether its tree is watched. */
         private volatile boolean isWatched;
 
-        /** The delivered pieces, which are to be removed. */
+        /** The delivered pieces that are not known to be removed. */
         private final Set<String> read = new HashSet<>();
 
         Mailbox(SessionId id) {
@@ -231,7 +231,9 @@ final class Mailboxes {
             return CompletableFuture.allOf(pieces.toArray(CompletableFuture[]::new))
                     .thenApply(all -> {
                         pieces.forEach(piece -> piece.join().ifPresent(node -> deliver(node.data())));
-                        delivered(fresh);
+                        if (!fresh.isEmpty()) {
+                            delivered(fresh);
+                        }
                         return true;
                     });
         }
@@ -248,37 +250,61 @@ final class Mailboxes {
         }
 
         private void delivered(List<String> names) {
+            synchronized (this) {
+                read.addAll(names);
+            }
+            removeSoon();
+        }
+
+        private void removeSoon() {
             boolean isFull;
             boolean isFirst;
             synchronized (this) {
-                read.addAll(names);
                 isFull = read.size() >= BATCH;
                 isFirst = !read.isEmpty() && !isRemovalScheduled;
                 isRemovalScheduled |= isFirst;
             }
             if (isFull) {
-                empty();
+                remove();
             } else if (isFirst) {
                 try {
-                    var unused = timer.schedule(this::empty, BATCH_MILLIS, TimeUnit.MILLISECONDS);
+                    var unused = timer.schedule(this::remove, BATCH_MILLIS, TimeUnit.MILLISECONDS);
                 } catch (RejectedExecutionException e) {
                     // Closed: the mail ends with the session.
                 }
             }
         }
 
-        private void empty() {
+        /** Removes some of what was delivered, by one write at a time: nothing may be removed twice. */
+        private void remove() {
             List<String> names;
             synchronized (this) {
                 isRemovalScheduled = false;
-                names = new ArrayList<>(read);
+                if (isRemoving || read.isEmpty()) {
+                    return;
+                }
+                isRemoving = true;
+                names = read.stream().limit(BATCH).toList();
             }
-            for (int from = 0; from < names.size(); from += BATCH) {
-                List<Op> removals = names.subList(from, Math.min(names.size(), from + BATCH)).stream()
-                        .map(name -> Op.delete(layout.mailbox(id) + '/' + name, -1))
-                        .toList();
-                // Failed removals are repeated with the next mail.
-                Requests.ignoreOutcome(requests.multi(removals));
+            List<Op> removals = names.stream()
+                    .map(name -> Op.delete(layout.mailbox(id) + '/' + name, -1))
+                    .toList();
+            Requests.ignoreOutcome(requests.multi(removals)
+                    .whenComplete((done, failure) -> removed(names, failure == null && done.isPresent())));
+        }
+
+        private void removed(List<String> names, boolean isDone) {
+            synchronized (this) {
+                isRemoving = false;
+                if (isDone) {
+                    names.forEach(read::remove);
+                }
+            }
+            if (isDone) {
+                removeSoon();
+            } else if (boxes.get(id) == this) {
+                // Some may be gone already. The next mail repeats this for those that are listed.
+                poll();
             }
         }
     }

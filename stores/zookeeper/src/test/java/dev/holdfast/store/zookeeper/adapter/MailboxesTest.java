@@ -20,8 +20,10 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.AsyncCallback.ChildrenCallback;
 import org.apache.zookeeper.AsyncCallback.DataCallback;
+import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.AsyncCallback.VoidCallback;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -48,6 +50,9 @@ class MailboxesTest {
     /** The answers that the test holds back. */
     private final List<Runnable> held = new ArrayList<>();
 
+    /** The names in each write that removes some. */
+    private final List<List<String>> removals = new ArrayList<>();
+
     private boolean isLent;
     private boolean isHeld;
     private Code watchAnswer = Code.OK;
@@ -71,7 +76,7 @@ class MailboxesTest {
                 new ServerClock(() -> 0, () -> 0),
                 contact);
         ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
-        timer.shutdown(); // so no mail is removed
+        timer.shutdown(); // so mail is removed when there is much of it, and not after some time
         return new Mailboxes(
                 LAYOUT, requests, timer, (session, mail, record) -> delivered.add(new String(mail, UTF_8)));
     }
@@ -165,6 +170,19 @@ class MailboxesTest {
             callback.processResult(Code.OK.intValue(), path, context, data, new Stat());
         }
 
+        @Override
+        public void multi(Iterable<Op> operations, MultiCallback callback, @Nullable Object context) {
+            List<String> names = new ArrayList<>();
+            operations.forEach(removal -> names.add(removal.getPath().substring(MAILBOX.length() + 1)));
+            removals.add(names);
+            boolean isDone = nodes.keySet().containsAll(names);
+            if (isDone) {
+                nodes.keySet().removeAll(names);
+            }
+            Code code = isDone ? Code.OK : Code.NONODE;
+            answer(() -> callback.processResult(code.intValue(), MAILBOX, context, List.of()));
+        }
+
         private void answer(Runnable answer) {
             if (isHeld) {
                 held.add(answer);
@@ -221,6 +239,37 @@ class MailboxesTest {
         write(2);
         assertThat(delivered).containsExactly("1", "2");
         assertThat(lists).isEqualTo(1);
+    }
+
+    @Test
+    void mailIsRemovedOnce() {
+        mailboxes.open(SESSION);
+        for (int number = 0; number < 200; number++) {
+            // Answers come after several more pieces.
+            isHeld = true;
+            write(number);
+            if (number % 10 == 9) {
+                release();
+            }
+        }
+        assertThat(removals).hasSize(3).allMatch(names -> names.size() == 64);
+        assertThat(nodes).hasSize(200 - 3 * 64);
+        assertThat(delivered).hasSize(200);
+    }
+
+    @Test
+    void removalThatFailsIsRepeatedForWhatIsLeft() {
+        mailboxes.open(SESSION);
+        for (int number = 0; number < 63; number++) {
+            write(number);
+        }
+        nodes.remove(node(5)); // by a removal whose answer was lost
+        write(63);
+        assertThat(removals).hasSize(1);
+        write(64);
+        assertThat(nodes).isEmpty();
+        assertThat(removals).hasSize(2);
+        assertThat(delivered).hasSize(65);
     }
 
     @ParameterizedTest
