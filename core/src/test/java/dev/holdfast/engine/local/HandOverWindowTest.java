@@ -89,4 +89,29 @@ class HandOverWindowTest {
         window.fail();
         assertThat(window.askNow(1_500 * MICRO)).isTrue();
     }
+
+    @Test
+    @DisplayName("counts the later of two answers to questions that were sent at the same time")
+    void sentTogether() {
+        answer(false, 100, 200);
+        answer(true, 100, 210);
+        assertThat(isOpen(300)).isFalse();
+    }
+
+    @Test
+    @DisplayName("follows the average round trip, an eighth of the way with each answer")
+    void average() {
+        answer(false, 0, 800);
+        answer(false, 1_000, 3_400);
+        // The average is 1 ms now: one and a half of it are less than the answer took.
+        assertThat(isOpen(3_499)).isTrue();
+        assertThat(isOpen(3_500)).isFalse();
+        answer(false, 5_000, 6_000);
+        assertThat(isOpen(6_499)).isTrue();
+        assertThat(isOpen(6_500)).isFalse();
+        // Questions are half of it apart.
+        assertThat(window.askInTime(10_000 * MICRO)).isTrue();
+        assertThat(window.askInTime(10_499 * MICRO)).isFalse();
+        assertThat(window.askInTime(10_500 * MICRO)).isTrue();
+    }
 }
