@@ -1,6 +1,7 @@
 package dev.holdfast.console;
 
 import dev.holdfast.admin.DamagedLock;
+import dev.holdfast.admin.RecordedRun;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,7 +22,9 @@ final class Findings {
         HELD_LONG("Held long", true),
         SILENT("Silent", true),
         LOST("Lost", false),
-        RELEASED("Released", false);
+        RELEASED("Released", false),
+        OVERDUE("Overdue", true),
+        FAILING("Failing", true);
 
         final String word;
         final boolean isTrouble;
@@ -69,6 +72,7 @@ final class Findings {
         forest.roots().forEach(findings::addLong);
         SeenSessions.of(seen.locks(), now).forEach(findings::addSilent);
         seen.losses().forEach(findings::addLoss);
+        seen.tasks().known().forEach(task -> findings.addTask(seen.report(task, now)));
         return findings.folded();
     }
 
@@ -162,6 +166,37 @@ final class Findings {
                                 " because its lease expired (token ",
                                 Long.toString(hold.token()),
                                 ")")));
+    }
+
+    private void addTask(TaskReport report) {
+        String name = report.task().name();
+        if (report.state() == TaskReport.State.FAILING) {
+            RecordedRun last = report.task().runs().get(0);
+            boolean areAll = report.failures() == report.task().runs().size();
+            String how = last.outcome() == RecordedRun.Outcome.LOST
+                    ? ", the newest because it lost its lock"
+                    : last.failure().isEmpty() ? "" : ", the newest with " + last.failure();
+            all.add(new Finding(
+                    Kind.FAILING,
+                    last.ended().orElse(now),
+                    null,
+                    List.of(
+                            "Task ",
+                            name,
+                            " has failed in " + (areAll ? "all " : "its last ") + report.failures() + " runs" + how)));
+        } else if (report.state() == TaskReport.State.OVERDUE) {
+            Instant last = Objects.requireNonNull(report.lastStart());
+            all.add(new Finding(
+                    Kind.OVERDUE,
+                    last,
+                    null,
+                    List.of(
+                            "Task ",
+                            name,
+                            " has not run for " + Words.duration(Duration.between(last, now))
+                                    + "; it usually runs every "
+                                    + Words.duration(Objects.requireNonNull(report.usual())))));
+        }
     }
 
     private List<Finding> folded() {

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -64,6 +65,7 @@ public final class LockConsole implements AutoCloseable {
         readOnly = builder.readOnly;
         audit = builder.audit;
         clock = builder.clock;
+        seen.tasks().name(builder.tasks);
         poller = new StorePoller(store, prefix, seen, clock);
     }
 
@@ -84,6 +86,7 @@ public final class LockConsole implements AutoCloseable {
         private String prefix = "";
         private String version = "";
         private boolean streaming;
+        private Set<String> tasks = Set.of();
         private BooleanSupplier readOnly = () -> false;
         private Consumer<String> audit = line -> {};
         private Clock clock = Clock.systemUTC();
@@ -118,6 +121,13 @@ public final class LockConsole implements AutoCloseable {
         @CanIgnoreReturnValue
         public Builder streaming() {
             streaming = true;
+            return this;
+        }
+
+        /** Names of scheduled tasks to show although the console has not seen their locks, if they have run. */
+        @CanIgnoreReturnValue
+        public Builder tasks(Set<String> names) {
+            tasks = Set.copyOf(names);
             return this;
         }
 
@@ -228,6 +238,7 @@ public final class LockConsole implements AutoCloseable {
             case "lock" -> Optional.ofNullable(views.lock(name));
             case "blocking" -> Optional.of(views.blocking(query));
             case "sessions" -> Optional.of(views.sessions(query));
+            case "tasks" -> Optional.of(views.tasks(query));
             default -> Optional.empty();
         };
     }

@@ -88,7 +88,7 @@ record LockTable(int total, List<SeenLock> rows) {
                 || lock.info().waiters().stream().anyMatch(waiter -> contains(waiter.label(), text));
     }
 
-    private static boolean contains(String whole, String text) {
+    static boolean contains(String whole, String text) {
         return whole.toLowerCase(Locale.ROOT).contains(text);
     }
 

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.CRC32;
 import java.util.zip.GZIPOutputStream;
@@ -28,32 +29,37 @@ public record PageFile(String contentType, byte[] body, byte[] compressed, Strin
             + " img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none';"
             + " frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html";
 
-    private static final Map<String, String> TYPES = Map.of(
-            "index.html", "text/html; charset=utf-8",
-            "console.css", "text/css; charset=utf-8",
-            "console.js", "text/javascript; charset=utf-8",
-            "views.js", "text/javascript; charset=utf-8",
-            "drawings.js", "text/javascript; charset=utf-8",
-            "words.js", "text/javascript; charset=utf-8",
-            "lit/lit-html.js", "text/javascript; charset=utf-8",
-            "lit/directive.js", "text/javascript; charset=utf-8",
-            "lit/directive-helpers.js", "text/javascript; charset=utf-8",
-            "lit/directives/repeat.js", "text/javascript; charset=utf-8");
+    private static final Set<String> NAMES = Set.of(
+            "index.html",
+            "console.css",
+            "console.js",
+            "views.js",
+            "tasks.js",
+            "drawings.js",
+            "words.js",
+            "lit/lit-html.js",
+            "lit/directive.js",
+            "lit/directive-helpers.js",
+            "lit/directives/repeat.js");
 
     private static final Map<String, PageFile> LOADED = new ConcurrentHashMap<>();
 
     /** A file by its name, such as {@code console.js}; empty if there is none. */
     public static Optional<PageFile> named(String name) {
-        String type = TYPES.get(name);
-        return type == null ? Optional.empty() : Optional.of(LOADED.computeIfAbsent(name, file -> load(file, type)));
+        return NAMES.contains(name) ? Optional.of(LOADED.computeIfAbsent(name, PageFile::load)) : Optional.empty();
     }
 
     /** The names of all files. */
     static Iterable<String> names() {
-        return TYPES.keySet();
+        return NAMES;
     }
 
-    private static PageFile load(String name, String type) {
+    private static String type(String name) {
+        String type = name.endsWith(".html") ? "html" : name.endsWith(".css") ? "css" : "javascript";
+        return "text/" + type + "; charset=utf-8";
+    }
+
+    private static PageFile load(String name) {
         try (InputStream in = PageFile.class.getResourceAsStream("page/" + name)) {
             if (in == null) {
                 throw new IllegalStateException("The file " + name + " of the page is missing");
@@ -61,7 +67,7 @@ public record PageFile(String contentType, byte[] body, byte[] compressed, Strin
             byte[] body = in.readAllBytes();
             CRC32 sum = new CRC32();
             sum.update(body);
-            return new PageFile(type, body, compress(body), '"' + Long.toHexString(sum.getValue()) + '"');
+            return new PageFile(type(name), body, compress(body), '"' + Long.toHexString(sum.getValue()) + '"');
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

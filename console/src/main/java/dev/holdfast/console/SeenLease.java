@@ -33,6 +33,16 @@ final class SeenLease {
     private Instant readAt = Instant.EPOCH;
     private boolean extended;
     private boolean ofSession;
+    private final boolean isFixed;
+
+    SeenLease() {
+        this(false);
+    }
+
+    /** @param isFixed whether it is known to be of a fixed length, as those of scheduled tasks are */
+    SeenLease(boolean isFixed) {
+        this.isFixed = isFixed;
+    }
 
     /** Takes a new value; a ttl of zero is unknown. */
     void read(Duration leaseLeft, Duration sessionTtl, Instant now) {
@@ -72,7 +82,7 @@ final class SeenLease {
     }
 
     State state() {
-        if (!ttl.isZero() && !ofSession) {
+        if (isFixed || (!ttl.isZero() && !ofSession)) {
             return State.UNKNOWN;
         }
         Duration length = length();

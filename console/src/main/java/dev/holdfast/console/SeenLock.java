@@ -46,11 +46,12 @@ final class SeenLock {
     private static final class Open {
         final Instant from;
         final Duration waited;
-        final SeenLease lease = new SeenLease();
+        final SeenLease lease;
         long token;
         int handOvers;
 
-        Open(Instant from, Duration waited, long token) {
+        Open(Kind kind, Instant from, Duration waited, long token) {
+            lease = new SeenLease(kind == Kind.TASK);
             this.from = from;
             this.waited = waited;
             this.token = token;
@@ -136,7 +137,7 @@ final class SeenLock {
                 Instant from =
                         holder.since().filter(since -> since.isBefore(now)).orElse(now);
                 Duration waited = queued == null ? Duration.ZERO : Duration.between(queued, from);
-                open = new Open(from, waited.isNegative() ? Duration.ZERO : waited, holder.token());
+                open = new Open(next.kind(), from, waited.isNegative() ? Duration.ZERO : waited, holder.token());
                 holds.put(key, open);
             } else if (open.token != holder.token()) {
                 open.token = holder.token();

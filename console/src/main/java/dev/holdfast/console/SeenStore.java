@@ -3,6 +3,8 @@ package dev.holdfast.console;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.admin.DamagedLock;
 import dev.holdfast.admin.LockInfo;
+import dev.holdfast.admin.RecordedRun;
+import dev.holdfast.spi.Kind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -14,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +41,9 @@ final class SeenStore {
     /** Still enough to know a usual one. */
     private static final int LEAST_HOLDS = 5;
 
+    /** Of tasks on a screen that were never read; others take turns with other requests. */
+    private static final int HISTORIES_IN_A_ROW = 3;
+
     private static final int MAX_LOSSES = 200;
     private static final int SAMPLES = 60;
     private static final Duration SAMPLE_EVERY = Duration.ofSeconds(10);
@@ -50,6 +56,9 @@ final class SeenStore {
 
     @GuardedBy("this")
     private final Map<String, SeenLock> locks = new HashMap<>();
+
+    @GuardedBy("this")
+    private final SeenTasks tasks = new SeenTasks();
 
     @GuardedBy("this")
     private final Set<String> swept = new HashSet<>();
@@ -176,7 +185,11 @@ final class SeenStore {
         SeenLock lock = locks.get(info.name());
         if (readApart.contains(info.name())) {
             return;
-        } else if (lock != null) {
+        }
+        if (info.kind() == Kind.TASK) {
+            tasks.listed(info, now);
+        }
+        if (lock != null) {
             lock.update(info, now).forEach(hold -> addLoss(info.name(), hold));
         } else if (locks.size() < MAX_NAMES) {
             locks.put(info.name(), new SeenLock(info, now));
@@ -199,9 +212,44 @@ final class SeenStore {
                 0,
                 last.newestToken());
         lock.update(free, now).forEach(hold -> addLoss(lock.name(), hold));
+        if (free.kind() == Kind.TASK && last.isHeld()) {
+            tasks.listed(free, now);
+        }
         if (lock.ended().isEmpty()) {
             locks.remove(lock.name());
         }
+    }
+
+    /**
+     * The task whose history is to be read next.
+     *
+     * @param inARow how many of the last requests read histories
+     */
+    synchronized Optional<String> dueTask(Instant now, int inARow) {
+        if (inARow > 0) {
+            return inARow < HISTORIES_IN_A_ROW ? tasks.neverRead(now) : Optional.empty();
+        }
+        return tasks.due(task -> report(task, now), !complete, now);
+    }
+
+    /** How a task fares. */
+    synchronized TaskReport report(SeenTask task, Instant now) {
+        return TaskReport.of(task, locks.get(task.name()), now);
+    }
+
+    /** The history of a task was read. */
+    synchronized void readRuns(String task, List<RecordedRun> runs, Instant now) {
+        tasks.read(task, runs, now);
+    }
+
+    /** The history of a task can't be read at present. */
+    synchronized void failedRuns(String task, String reason, Instant now) {
+        tasks.failed(task, reason, now);
+        changed();
+    }
+
+    synchronized SeenTasks tasks() {
+        return tasks;
     }
 
     @GuardedBy("this")

@@ -2,6 +2,7 @@ package dev.holdfast.console;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.HoldfastException;
 import dev.holdfast.admin.LockAdmin;
 import dev.holdfast.admin.LockInfo;
 import dev.holdfast.admin.LockPage;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One page of names is read twice a second. With more names, every other request reads those with waiters; the
  * others read, in turns, the names that are open on screens or whose queues have ended, and the next page of all names.
+ * Histories of scheduled tasks take at most every other of the requests that don't read names with waiters; the first
+ * reading of those on a screen may take three of four.
  */
 final class StorePoller {
 
@@ -70,6 +73,7 @@ final class StorePoller {
     private boolean waitedIsNext;
     private boolean nameWasRead;
     private boolean openIsNext;
+    private int historiesInARow;
     private int failures;
 
     StorePoller(Supplier<Optional<LockAdmin>> store, String prefix, SeenStore seen, Clock clock) {
@@ -164,10 +168,10 @@ final class StorePoller {
             Optional<LockAdmin> admin = store.get();
             seen.asking();
             long began = System.nanoTime();
-            if (admin.isPresent()) {
-                request(admin.get());
-            } else {
+            if (admin.isEmpty()) {
                 seen.readPage(List.of(), List.of(), true, true, clock.instant());
+            } else if (!request(admin.get())) {
+                return INTERVAL; // whether the store answers at all, the next request shows
             }
             failures = 0;
             seen.answered(Duration.ofNanos(System.nanoTime() - began), clock.instant());
@@ -187,11 +191,16 @@ final class StorePoller {
         return message == null ? failure.getClass().getSimpleName() : message;
     }
 
-    private void request(LockAdmin admin) {
+    /** Returns false only if a history could not be read. */
+    private boolean request(LockAdmin admin) {
         waitedIsNext = manyPages && !waitedIsNext;
         if (waitedIsNext) {
             readWaited(admin);
-            return;
+            return true;
+        }
+        Optional<String> task = nextTask();
+        if (task.isPresent()) {
+            return readRuns(admin, task.get());
         }
         String name = manyPages && !nameWasRead ? nextName() : null;
         nameWasRead = name != null;
@@ -199,6 +208,25 @@ final class StorePoller {
             readPage(admin);
         } else {
             seen.readName(name, inspect(admin, name).orElse(null), clock.instant());
+        }
+        return true;
+    }
+
+    /** The task whose history this request reads, if it is the turn of one. Other requests find out about failures. */
+    private Optional<String> nextTask() {
+        Optional<String> task = failures > 0 ? Optional.empty() : seen.dueTask(clock.instant(), historiesInARow);
+        historiesInARow = task.isPresent() ? historiesInARow + 1 : 0;
+        return task;
+    }
+
+    private boolean readRuns(LockAdmin admin, String task) {
+        try {
+            seen.readRuns(task, admin.runs(prefix + task), clock.instant());
+            return true;
+        } catch (HoldfastException | IllegalArgumentException e) {
+            // Of an older store, perhaps; or of a name that a viewer typed.
+            seen.failedRuns(task, reason(e), clock.instant());
+            return false;
         }
     }
 

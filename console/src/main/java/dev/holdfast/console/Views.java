@@ -1,6 +1,8 @@
 package dev.holdfast.console;
 
 import dev.holdfast.admin.LockInfo;
+import dev.holdfast.admin.RecordedRun;
+import dev.holdfast.spi.Command.RecordRun;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -51,6 +53,7 @@ final class Views {
                 .put("waiting", locks.stream().mapToLong(SeenLock::waiting).sum())
                 .put("waited", locks.stream().filter(lock -> lock.waiting() > 0).count())
                 .put("sessions", sessions.size())
+                .put("tasks", seen.tasks().count())
                 .put(
                         "silentSessions",
                         sessions.stream().filter(SeenSessions.Session::isSilent).count())
@@ -400,6 +403,62 @@ final class Views {
                 .put("holds", chips(session.holds()))
                 .put("waiting", session.waits().size())
                 .put("waits", chips(session.waits()));
+    }
+
+    /** Tasks, those in trouble first. Text to search for is looked up as a name, too. */
+    JsonObject tasks(ViewQuery query) {
+        int offset = query.number("offset", 0, 0, SeenTasks.MAX_TASKS);
+        int limit = query.number("limit", 100, 1, 500);
+        String text = query.text("q", "");
+        boolean isPending = !text.isBlank() && !seen.tasks().search(text, now);
+        List<TaskReport> tasks = seen.tasks().known().stream()
+                .filter(task -> LockTable.contains(task.name(), text.toLowerCase(Locale.ROOT)))
+                .map(task -> seen.report(task, now))
+                .sorted(Comparator.comparing((TaskReport report) -> !report.state().isTrouble)
+                        .thenComparing(report -> report.task().name()))
+                .toList();
+        return new JsonObject()
+                .put("at", now)
+                .put("total", tasks.size())
+                .put("offset", offset)
+                .put("pending", isPending)
+                .put(
+                        "tasks",
+                        tasks.stream().skip(offset).limit(limit).map(this::task).toList());
+    }
+
+    private JsonObject task(TaskReport report) {
+        SeenTask task = report.task();
+        task.shown(now);
+        List<JsonObject> runs = new ArrayList<>();
+        if (report.running() != null) {
+            runs.add(new JsonObject()
+                    .put("outcome", "running")
+                    .put("from", report.lastStart())
+                    .put("who", report.running().label())
+                    .put("token", Long.toString(report.running().token())));
+        }
+        task.runs().forEach(run -> runs.add(run(run)));
+        return new JsonObject()
+                .put("name", task.name())
+                .put("state", word(report.state()))
+                .put("trouble", report.state().isTrouble)
+                .put("everyMillis", report.usual())
+                .put("lastStart", report.lastStart())
+                .put("runs", runs.stream().limit(RecordRun.KEPT).toList())
+                .put("readAt", task.readAt())
+                .put("problem", task.problem());
+    }
+
+    /** What its client recorded. Of a record of a newer version, perhaps only the token is known. */
+    private static JsonObject run(RecordedRun run) {
+        return new JsonObject()
+                .put("outcome", run.outcome() == RecordedRun.Outcome.SUCCEEDED ? "ok" : word(run.outcome()))
+                .put("from", run.started())
+                .put("to", run.ended())
+                .put("who", run.started().isPresent() ? run.label() : null)
+                .put("token", Long.toString(run.token()))
+                .put("error", run.failure().isEmpty() ? null : run.failure());
     }
 
     private static List<String> chips(List<String> names) {

@@ -50,7 +50,7 @@ class PageFileTest {
         for (String name : names()) {
             assertThat(text(name).replace("http://www.w3.org/", "")).as(name).doesNotContainPattern("https?://");
         }
-        for (String name : List.of("console.js", "views.js", "drawings.js", "words.js")) {
+        for (String name : List.of("console.js", "views.js", "tasks.js", "drawings.js", "words.js")) {
             assertThat(text(name)).as(name).doesNotContain("innerHTML", "eval(", "unsafeHTML", " style=", "onclick=");
         }
     }

@@ -4,11 +4,13 @@ import dev.holdfast.admin.LockAdmin;
 import dev.holdfast.admin.LockInfo;
 import dev.holdfast.admin.LockPage;
 import dev.holdfast.admin.LockQuery;
+import dev.holdfast.admin.RecordedRun;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -18,10 +20,16 @@ public final class ScriptedAdmin {
     /** Its records. */
     final NavigableMap<String, LockInfo> locks = new ConcurrentSkipListMap<>();
 
+    /** Its histories. */
+    final Map<String, List<RecordedRun>> runs = new ConcurrentHashMap<>();
+
     /** What it was asked, in order. */
     final List<String> requests = new CopyOnWriteArrayList<>();
 
     volatile Throwable failure;
+    /** Of histories only. */
+    volatile Throwable runsFailure;
+
     volatile int pageSize = 1_000;
     private final LockAdmin admin = (LockAdmin) Proxy.newProxyInstance(
             LockAdmin.class.getClassLoader(),
@@ -59,6 +67,13 @@ public final class ScriptedAdmin {
             requests.add((query.isWaited() ? "waited" : "page") + " after "
                     + query.cursor().orElse("-"));
             return page(query);
+        }
+        if (method.equals("runs")) {
+            requests.add("runs " + arguments[0]);
+            if (runsFailure != null) {
+                throw runsFailure;
+            }
+            return runs.getOrDefault((String) arguments[0], List.of());
         }
         throw new UnsupportedOperationException(method);
     }

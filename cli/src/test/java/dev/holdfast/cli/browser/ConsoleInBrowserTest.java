@@ -7,9 +7,13 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.console.LockConsole;
 import dev.holdfast.console.server.ConsoleServer;
+import dev.holdfast.task.TaskHold;
+import dev.holdfast.task.TaskOptions;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -37,6 +41,7 @@ class ConsoleInBrowserTest extends BrowserTest {
                 })
                 .store("postgresql", "db-1/shop")
                 .version("0.1.0")
+                .tasks(Set.of("export/ledger", "cleanup/temp"))
                 .readOnly(() -> readOnly));
         browser = tab();
     }
@@ -160,6 +165,71 @@ class ConsoleInBrowserTest extends BrowserTest {
         }
     }
 
+    /** Takes pictures of a view on each screen, and checks that it fits and is accessible. */
+    private void pictures(String view) throws Exception {
+        for (int width : List.of(1280, 400)) {
+            for (String colours : List.of("light", "dark")) {
+                browser.size(width, 860, width == 400);
+                browser.colours(colours);
+                browser.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+                String state = view + " at " + width + ", " + colours;
+                assertThat(browser.eval("document.documentElement.scrollWidth <= innerWidth"))
+                        .as(state)
+                        .isEqualTo("true");
+                if (width == 1280 || colours.equals("dark")) {
+                    browser.checkAccessibility(state);
+                }
+                String name = (view.isEmpty() ? "locks" : view.replaceAll("/.*", ""));
+                browser.screenshot(PICTURES.resolve(name + "-" + width + "-" + colours + ".png"));
+            }
+        }
+    }
+
+    /** Runs a task once. */
+    private void run(String task, boolean succeeds) {
+        try {
+            billing.task(task).runIfDue(TaskOptions.atMost(Duration.ofMinutes(1)), hold -> {
+                if (!succeeds) {
+                    throw new IllegalStateException("no data");
+                }
+            });
+        } catch (IllegalStateException e) {
+            assertThat(succeeds).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("shows which tasks fail, with their runs, and looks for others by name")
+    void tasks() throws Exception {
+        for (boolean succeeds : new boolean[] {true, false, true, false, false}) {
+            run("export/ledger", succeeds);
+        }
+        run("cleanup/temp", true);
+        TaskHold report = billing.task("nightly-report")
+                .tryBegin(TaskOptions.atMost(Duration.ofHours(1)))
+                .orElseThrow();
+        browser.open(server.newLink());
+        browser.awaitText(
+                "Task export/ledger has failed in its last 2 runs, the newest with java.lang.IllegalStateException");
+        browser.type("4");
+        browser.awaitText("running for");
+        browser.awaitTrue("document.querySelector('tbody tr').dataset.task === 'export/ledger'");
+        assertThat(browser.eval("document.querySelectorAll('tr[data-task=\"export/ledger\"] .runs .fail').length"))
+                .isEqualTo("3");
+        browser.type("j");
+        browser.press("Enter", 13);
+        browser.awaitTrue("document.querySelectorAll('.plainrow tbody tr').length === 5");
+        browser.awaitTrue("!document.body.innerText.includes('not read yet')");
+        pictures("tasks");
+        browser.size(1280, 860, false);
+        report.close();
+        browser.awaitTrue("document.querySelector('tr[data-task=nightly-report] .outcome').innerText === 'ok'");
+        browser.type("/");
+        browser.type("no-such-task");
+        browser.awaitText("no run is recorded under exactly this name");
+        browser.checkAccessibility("no task");
+    }
+
     @Test
     @DisplayName("fits screens of 1280 and 400 pixels in light and dark, and is accessible")
     void pictures() throws Exception {
@@ -178,22 +248,7 @@ class ConsoleInBrowserTest extends BrowserTest {
             for (String view : List.of("", "lock/invoice-run", "blocking", "sessions")) {
                 browser.view(view);
                 browser.awaitText("invoice-run");
-                for (int width : List.of(1280, 400)) {
-                    for (String colours : List.of("light", "dark")) {
-                        browser.size(width, 860, width == 400);
-                        browser.colours(colours);
-                        browser.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
-                        String state = view + " at " + width + ", " + colours;
-                        assertThat(browser.eval("document.documentElement.scrollWidth <= innerWidth"))
-                                .as(state)
-                                .isEqualTo("true");
-                        if (width == 1280 || colours.equals("dark")) {
-                            browser.checkAccessibility(state);
-                        }
-                        String name = (view.isEmpty() ? "locks" : view.replaceAll("/.*", ""));
-                        browser.screenshot(PICTURES.resolve(name + "-" + width + "-" + colours + ".png"));
-                    }
-                }
+                pictures(view);
             }
             browser.view("lock/invoice-run");
             browser.awaitText("Month end November");

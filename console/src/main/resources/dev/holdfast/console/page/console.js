@@ -1,15 +1,16 @@
 // The frame of the page: what it knows, how it is kept up to date, and what keys and buttons do.
 import { html, nothing, render } from './lit/lit-html.js';
 import { SEC, ms, int, dur, clock, safe, who, lockUrl, yn, icon, mark } from './words.js';
+import { tasksView } from './tasks.js';
 import { PAGE, locksView, lockView, blockingView, sessionsView, keyView, forceDialog, helpDialog } from './views.js';
 
 const $ = selector => document.querySelector(selector);
-const NAV = [['#/', 'locks', 'Locks', 'locks'], ['#/blocking', 'blocking', 'Blocking', 'tree'], ['#/sessions', 'sessions', 'Sessions', 'pulse']];
+const NAV = [['#/', 'locks', 'Locks', 'locks'], ['#/blocking', 'blocking', 'Blocking', 'tree'], ['#/sessions', 'sessions', 'Sessions', 'pulse'], ['#/tasks', 'tasks', 'Tasks', 'clock']];
 
 // What the server sent last: the overview and the view of this kind, for the query that is the key.
 const S = { overview: null, kind: '', key: '', view: null, at: 0, stale: false, passed: 0 };
 // What the reader chose, and the state of the connection.
-const UI = { q: '', show: 'all', sort: 'long', desc: true, page: 0, sel: null, paused: 0, order: null, hover: false, tree: 'draw', short: false,
+const UI = { q: '', show: 'all', sort: 'long', desc: true, page: 0, sel: null, paused: 0, order: null, hover: false, tree: 'draw', short: false, openTask: null,
   allFinds: false, theme: stored('holdfastTheme') || 'auto', announced: new Set(), needsKey: false, gone: 0, problem: '', version: '', viewQuery };
 let route = { view: 'locks' };
 
@@ -21,6 +22,7 @@ let stream = null, timer = 0, epoch = 0, receivedAt = 0;
 function viewQuery() {
   const p = { view: route.view };
   if (route.view === 'locks') Object.assign(p, { show: UI.show, sort: UI.sort, desc: UI.desc, offset: UI.page * PAGE, limit: PAGE }, UI.q ? { q: UI.q } : {});
+  if (route.view === 'tasks') Object.assign(p, { offset: UI.page * PAGE, limit: PAGE }, UI.q ? { q: UI.q } : {});
   if (route.view === 'lock') p.name = route.name;
   if (route.view === 'blocking' && UI.short) p.least = 0;
   return new URLSearchParams(p).toString();
@@ -107,8 +109,8 @@ function draw() {
   const dead = o ? o.counts.deadlocks : 0, title = view === 'key' ? 'Key needed' : (NAV.find(n => n[1] === at) || NAV[0])[2];
   document.documentElement.classList.toggle('stale', S.stale);
   document.title = (dead ? '● Deadlock · ' : '') + (view === 'lock' ? safe(route.name) : title) + ' · Holdfast';
-  const badge = o ? { locks: o.counts.locks, blocking: o.counts.waiting, sessions: o.counts.sessions } : {};
-  const navs = phone => NAV.map(n => html`<li><a href=${n[0]} aria-current=${at === n[1] ? 'page' : nothing}>${icon(n[3])}<span>${n[2]}</span>${n[1] === 'blocking' && dead ? html`<span class="n ${phone ? '' : 'pill bad'}">${phone ? '' : icon('loop')}${int(dead)}<span class="sr"> ${dead === 1 ? 'deadlock' : 'deadlocks'}</span></span>` : phone || !o ? '' : html`<span class="n">${int(badge[n[1]])}</span>`}</a></li>`);
+  const badge = o ? { locks: o.counts.locks, blocking: o.counts.waiting, sessions: o.counts.sessions, tasks: o.counts.tasks } : {};
+  const navs = phone => NAV.map(n => html`<li><a href=${n[0]} aria-current=${at === n[1] ? 'page' : nothing}>${icon(n[3])}<span>${n[2]}</span>${n[1] === 'blocking' && dead ? html`<span class="n ${phone ? '' : 'pill bad'}">${phone ? '' : icon('loop')}${int(dead)}<span class="sr"> ${dead === 1 ? 'deadlock' : 'deadlocks'}</span></span>` : phone || !o || badge[n[1]] === undefined ? '' : html`<span class="n">${int(badge[n[1]])}</span>`}</a></li>`);
   const themes = v => html`<button type="button" data-do="theme" data-v=${v} aria-pressed=${yn(UI.theme === v)}>${{ auto: 'Auto', light: 'Light', dark: 'Dark' }[v]}</button>`;
   const live = UI.gone ? 'No connection' : S.stale ? 'Store unreachable' : UI.paused ? 'Paused' : o && o.store.state !== 'connecting' ? 'Live' : 'Connecting';
   const dark = UI.theme === 'dark' || UI.theme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches;
@@ -131,7 +133,7 @@ function body(view, o) {
   if (view === 'key') return keyView();
   if (!o) return UI.gone ? html`<section class="panel"><div class="empty"><h2>The console doesn't answer</h2><p>The page tries again every 5 seconds.</p></div></section>` : html`<p class="mut">Connecting…</p>`;
   const now = nowOf();
-  return view === 'lock' ? lockView(S, UI, now, route.name) : view === 'blocking' ? blockingView(S, UI, now) : view === 'sessions' ? sessionsView(S, UI, now) : locksView(S, UI, now);
+  return view === 'lock' ? lockView(S, UI, now, route.name) : view === 'blocking' ? blockingView(S, UI, now) : view === 'sessions' ? sessionsView(S, UI, now) : view === 'tasks' ? tasksView(S, UI, now) : locksView(S, UI, now);
 }
 
 /** Only trouble is announced, and each once. */
@@ -208,6 +210,7 @@ const DO = {
   short: () => { UI.short = !UI.short; connect(); },
   pause: () => { UI.paused = UI.paused ? 0 : nowOf(); connect(); },
   tree: v => { UI.tree = v; },
+  task: v => { UI.openTask = UI.openTask === v ? null : v; },
   help: () => openDialog({ kind: 'help' }),
   close: () => dialog().close(),
   reload: () => location.reload(),
@@ -225,8 +228,11 @@ document.addEventListener('click', e => {
     if (!button.disabled) { e.preventDefault(); DO[button.dataset.do](button.dataset.v, button); draw(); }
     return;
   }
-  const row = e.target.closest('tr[data-lock]');
-  if (row && !e.target.closest('a') && !String(getSelection())) location.hash = lockUrl(row.dataset.lock);
+  const row = e.target.closest('tr[data-lock], tr[data-task]');
+  if (row && !e.target.closest('a') && !String(getSelection())) {
+    if (row.dataset.lock !== undefined) location.hash = lockUrl(row.dataset.lock);
+    else { DO.task(row.dataset.task); draw(); }
+  }
   if (e.target === dialog()) dialog().close();
 });
 let typing = 0;
@@ -239,13 +245,13 @@ document.addEventListener('mouseover', e => { UI.hover = !!e.target.closest('tbo
 document.addEventListener('visibilitychange', connect);
 
 function move(by) {
-  const rows = [...document.querySelectorAll('main tr.row')], id = r => r.dataset.lock ?? r.dataset.session;
+  const rows = [...document.querySelectorAll('main tr.row')], id = r => r.dataset.lock ?? r.dataset.session ?? r.dataset.task;
   if (!rows.length) return;
   const i = rows.findIndex(r => id(r) === UI.sel), n = rows[Math.max(0, Math.min(rows.length - 1, i + by))];
   UI.sel = id(n);
   draw();
   n.scrollIntoView({ block: 'nearest' });
-  const link = n.querySelector('a');
+  const link = n.querySelector('a, button');
   if (link) link.focus({ preventScroll: true });
 }
 
@@ -259,7 +265,7 @@ document.addEventListener('keydown', e => {
     return;
   }
   if (e.target.matches('input')) { if (key === 'Enter' && e.target.id === 'q') move(1); return; }
-  if (key === '/') { e.preventDefault(); if (route.view !== 'locks') location.hash = '#/'; setTimeout(() => { const q = $('#q'); if (q) { q.focus(); q.select(); } }, 30); }
+  if (key === '/') { e.preventDefault(); if (!$('#q')) location.hash = '#/'; setTimeout(() => { const q = $('#q'); if (q) { q.focus(); q.select(); } }, 30); }
   else if (key === 'j') move(1);
   else if (key === 'k') move(-1);
   else if (key === 'n' && $('.pager [data-v="1"]:not([disabled])')) DO.page(1);
@@ -273,6 +279,9 @@ document.addEventListener('keydown', e => {
 });
 addEventListener('hashchange', () => {
   if (KEY.test(location.hash)) { location.reload(); return; } // another link was opened in this tab
+  const before = route.view;
+  parseRoute();
+  if ([before, route.view].includes('tasks')) UI.page = 0; // another list
   UI.sel = null; UI.hover = false; UI.problem = ''; draw(); connect(); scrollTo(0, 0); $('#main').focus({ preventScroll: true });
 });
 addEventListener('resize', draw);

@@ -7,8 +7,13 @@ import { ring, dots, heat, spark, bar, keepAlive, timeline, tree, cycle, treeTex
 export const PAGE = 100;
 
 const standsBy = (n, lock) => html`<span class="mut">${int(n)} ${lock.kind === 'latch' ? 'wait for zero' : 'stand by'}</span>`;
-const code = s => html`<span class="m">${safe(s)}</span>`;
+export const code = s => html`<span class="m">${safe(s)}</span>`;
 const copyButton = (what, label) => html`<button type="button" class="btn" data-do="copy" data-v=${what}>${icon('copy')}${label}</button>`;
+
+export const filterField = (UI, hint, label) => html`<div class="find-in">${icon('search')}<input class="field" id="q" type="search" placeholder=${hint} aria-label=${label} autocomplete="off" spellcheck="false" maxlength="512" .value=${UI.q}><kbd aria-hidden="true">/</kbd></div>`;
+
+/** Links to the pages before and after, if the view is longer than one. */
+export const pager = (v, rows, UI) => v.total > PAGE ? html`<nav class="pager" aria-label="Pages"><span>${int(v.offset + 1)}–${int(v.offset + rows)} of ${int(v.total)}</span><span class="sp"></span><button type="button" class="btn" data-do="page" data-v="-1" ?disabled=${!UI.page}>${icon('prev')}Previous</button><button type="button" class="btn" data-do="page" data-v="1" ?disabled=${v.offset + PAGE >= v.total}>Next${icon('next')}</button></nav>` : '';
 
 // ---------- Locks
 export function locksView(S, UI, now) {
@@ -35,13 +40,13 @@ export function locksView(S, UI, now) {
 
 function findingUrl(f) {
   if (f.name) return lockUrl(f.name);
-  return f.kind === 'Silent' ? '#/sessions' : f.kind === 'Deadlock' ? '#/blocking' : '#/';
+  return f.kind === 'Overdue' || f.kind === 'Failing' ? '#/tasks' : f.kind === 'Silent' ? '#/sessions' : f.kind === 'Deadlock' ? '#/blocking' : '#/';
 }
 
 const COLUMNS = [['name', 'Lock'], ['hold', 'Held by'], ['for', 'Held for', 1], ['lease', 'Lease'], ['wait', 'Waiting'], ['long', 'Longest wait', 1], ['heat', 'Waited per min', 1]];
 
 /** Rows keep their places while somebody points at them or moves among them. */
-function inPlace(rows, UI, key) {
+export function inPlace(rows, UI, key) {
   if (UI.order && UI.order.key === key && (UI.hover || UI.sel)) {
     const place = new Map(UI.order.names.map((n, i) => [n, i]));
     return [...rows].sort((a, b) => (place.get(a.name) ?? 1e9) - (place.get(b.name) ?? 1e9));
@@ -56,14 +61,14 @@ function lockTable(S, UI, now) {
   const seg = (value, label, n) => html`<button type="button" data-do="show" data-v=${value} aria-pressed=${yn(UI.show === value)}>${label} <span class="mut">${int(n)}</span></button>`;
   const sorted = COLUMNS.find(x => x[0] === UI.sort);
   return html`<section class="panel" aria-labelledby="h-locks"><h2 class="sr" id="h-locks">Locks</h2>
-  <div class="tools"><div class="find-in">${icon('search')}<input class="field" id="q" type="search" placeholder="Name, process or message" aria-label="Filter locks by name, process or message" autocomplete="off" spellcheck="false" maxlength="512" .value=${UI.q}><kbd aria-hidden="true">/</kbd></div>
+  <div class="tools">${filterField(UI, 'Name, process or message', 'Filter locks by name, process or message')}
     <div class="seg grow" role="group" aria-label="Show">${seg('all', 'All', c.locks)}${seg('waited', 'Waited for', c.waited)}${seg('held', 'Held', c.held)}</div>
     <span class="sp"></span><span class="mut nw desk">${UI.q ? html`${int(total)} of ${int(c.locks)}` : ''} <a class="go" href=${'api/locks?' + UI.viewQuery()} target="_blank" rel="noopener">JSON</a></span></div>
   <div class="scroll"><table class="cardy locks" role="table" aria-label="Locks, ${sorted[1].toLowerCase()} ${UI.desc ? 'descending' : 'ascending'}" aria-rowcount=${total}>
   <thead role="rowgroup"><tr role="row">${COLUMNS.map(x => html`<th role="columnheader" scope="col" class="c-${x[0]} d-${x[0]} ${x[2] ? 'num' : ''}" aria-sort=${UI.sort === x[0] ? (UI.desc ? 'descending' : 'ascending') : nothing}><button type="button" data-do="sort" data-v=${x[0]}>${x[1]}${UI.sort === x[0] ? icon(UI.desc ? 'down' : 'up') : ''}</button></th>`)}</tr></thead>
   <tbody role="rowgroup" class="fade">${repeat(rows, l => l.name, l => lockRow(l, S, UI, now))}</tbody></table></div>
   ${rows.length || !isReady ? '' : html`<div class="empty"><p>No lock matches${UI.q ? html` “${code(UI.q)}”` : ''}. <button type="button" class="btn" data-do="clear">Show all</button></p></div>`}
-  ${total > PAGE ? html`<nav class="pager" aria-label="Pages"><span>${int(v.offset + 1)}–${int(v.offset + rows.length)} of ${int(total)}</span><span class="sp"></span><button type="button" class="btn" data-do="page" data-v="-1" ?disabled=${!UI.page}>${icon('prev')}Previous</button><button type="button" class="btn" data-do="page" data-v="1" ?disabled=${v.offset + PAGE >= total}>Next${icon('next')}</button></nav>` : ''}</section>`;
+  ${isReady ? pager(v, rows.length, UI) : ''}</section>`;
 }
 
 function lockRow(l, S, UI, now) {
@@ -218,5 +223,5 @@ export function forceDialog(D, S, now) {
 
 export function helpDialog() {
   const k = (keys, what) => html`<dt>${keys.map(x => html`<kbd>${x}</kbd>`)}</dt><dd>${what}</dd>`;
-  return html`<div class="hd"><h2 id="dialog-title">Keys</h2><button type="button" class="btn quiet icon" data-do="close" aria-label="Close">${icon('x')}</button></div><div class="bd"><dl class="keys">${k(['/'], 'Filter locks')}${k(['j', 'k'], 'Next and previous row')}${k(['Enter'], 'Open the row')}${k(['Esc'], 'Close, clear the filter, or go back')}${k(['n', 'b'], 'Next and previous page')}${k(['1', '2', '3'], 'Locks, blocking, sessions')}${k(['c'], 'Copy the sentence for a ticket')}${k(['f'], 'Force release (asks first)')}${k(['p'], 'Pause and resume')}${k(['t'], 'Light or dark')}${k(['?'], 'This list')}</dl><p class="mut">Rows keep their places while you point at them or move with j and k.</p></div>`;
+  return html`<div class="hd"><h2 id="dialog-title">Keys</h2><button type="button" class="btn quiet icon" data-do="close" aria-label="Close">${icon('x')}</button></div><div class="bd"><dl class="keys">${k(['/'], 'Filter locks or tasks')}${k(['j', 'k'], 'Next and previous row')}${k(['Enter'], 'Open the row')}${k(['Esc'], 'Close, clear the filter, or go back')}${k(['n', 'b'], 'Next and previous page')}${k(['1', '2', '3', '4'], 'Locks, blocking, sessions, tasks')}${k(['c'], 'Copy the sentence for a ticket')}${k(['f'], 'Force release (asks first)')}${k(['p'], 'Pause and resume')}${k(['t'], 'Light or dark')}${k(['?'], 'This list')}</dl><p class="mut">Rows keep their places while you point at them or move with j and k.</p></div>`;
 }

@@ -64,4 +64,4 @@ const ICONS = {
 };
 export const icon = name => html`<svg class="i" viewBox="0 0 16 16" aria-hidden="true">${ICONS[name]}</svg>`;
 export const mark = (size = 20) => html`<svg width=${size} height=${size} viewBox="0 0 20 20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round"><circle cx="10" cy="5" r="3"/><path d="M10 8v10M10 11c-3 0-5 2-6 6M10 11c3 0 5 2 6 6M10 13.5c-1.4.6-2.2 2-2.5 4M10 13.5c1.4.6 2.2 2 2.5 4"/></svg>`;
-export const FINDING_ICONS = { Deadlock: 'loop', Damaged: 'warn', 'Held long': 'stuck', Silent: 'ring', Lost: 'lost', Released: 'lost' };
+export const FINDING_ICONS = { Deadlock: 'loop', Damaged: 'warn', 'Held long': 'stuck', Silent: 'ring', Lost: 'lost', Released: 'lost', Overdue: 'clock', Failing: 'lost' };
