@@ -32,6 +32,8 @@ module dev.holdfast.spring.boot {
     requires static spring.boot.sql;
     requires static spring.boot.testcontainers;
     requires static spring.data.redis;
+    requires static spring.web;
+    requires static spring.webmvc;
 
     exports dev.holdfast.spring.boot;
 

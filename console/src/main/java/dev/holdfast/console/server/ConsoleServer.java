@@ -251,6 +251,7 @@ public final class ConsoleServer implements AutoCloseable {
         try {
             exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
             exchange.getResponseHeaders().set("Cache-Control", "no-store");
+            exchange.getResponseHeaders().set("X-Accel-Buffering", "no");
             exchange.sendResponseHeaders(200, 0);
             new EventStream(console, parameters(exchange), exchange.getResponseBody())
                     .send(() -> !closed && isLoggedIn(exchange));

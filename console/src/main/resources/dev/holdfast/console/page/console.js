@@ -53,7 +53,7 @@ async function connect() {
     if (own !== epoch) return;
     if (!answer.ok) { UI.problem = body.detail || body.title || String(answer.status); if (S.overview) { S.kind = kind; S.key = key; S.view = undefined; } draw(); timer = setTimeout(connect, 5 * SEC); return; }
     take(body, key, kind);
-    if (body.overview.events) follow(own, key, kind);
+    if (body.overview.events && !UI.polls) follow(own, key, kind);
     else timer = setTimeout(connect, SEC);
   } catch { // not answered, or not JSON
     if (own !== epoch) return;
@@ -65,11 +65,14 @@ async function connect() {
 
 function follow(own, key, kind) {
   stream = new EventSource('api/events?' + key);
-  stream.addEventListener('state', e => { if (own === epoch) take(JSON.parse(e.data), key, kind); });
-  stream.addEventListener('problem', () => { if (own === epoch) { stream.close(); timer = setTimeout(connect, 5 * SEC); } });
+  const watch = () => { clearTimeout(timer); timer = setTimeout(() => { UI.polls = true; connect(); }, 15 * SEC); }; // a proxy may keep events back
+  watch();
+  stream.addEventListener('state', e => { if (own === epoch) { take(JSON.parse(e.data), key, kind); watch(); } });
+  stream.addEventListener('problem', () => { if (own === epoch) { stream.close(); clearTimeout(timer); timer = setTimeout(connect, 5 * SEC); } });
   stream.onerror = () => {
     if (own !== epoch) return;
     stream.close();
+    clearTimeout(timer);
     timer = setTimeout(connect, SEC); // finds out whether the server is there and the cookie still valid
   };
 }

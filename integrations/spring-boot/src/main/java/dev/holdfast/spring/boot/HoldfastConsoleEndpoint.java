@@ -4,6 +4,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.console.ConsoleAnswer;
 import dev.holdfast.console.LockConsole;
 import dev.holdfast.console.PageFile;
+import dev.holdfast.console.StateFeed;
 import dev.holdfast.spi.ResourceName;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -11,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -28,7 +30,8 @@ import org.springframework.util.MimeType;
 
 /**
  * Actuator endpoint that serves the console's page, for each of the application's clients, under the application's own
- * security. It releases locks only while the access of {@link HoldfastEndpoint} is unrestricted.
+ * security. It releases locks only while the access of {@link HoldfastEndpoint} is unrestricted. With Spring MVC and
+ * WebFlux, pages are kept up to date by server-sent events; with others, they poll.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -42,18 +45,31 @@ public final class HoldfastConsoleEndpoint implements AutoCloseable {
     private final HoldfastClients clients;
     private final BooleanSupplier readOnly;
     private final String path;
+    private final Set<String> tasks;
+    private final @Nullable ConsoleEvents events;
     private final Map<String, LockConsole> consoles = new ConcurrentHashMap<>();
+    private final Map<String, StateFeed> feeds = new ConcurrentHashMap<>();
+    private volatile boolean closing;
 
     /**
      * An endpoint of some clients.
      *
      * @param readOnly whether locks may not be released
      * @param path the last segment of the path of this endpoint, to which links are relative
+     * @param tasks scheduled tasks to show, without the prefix of names
+     * @param events how events are sent; null if the web framework can't
      */
-    HoldfastConsoleEndpoint(HoldfastClients clients, BooleanSupplier readOnly, String path) {
+    HoldfastConsoleEndpoint(
+            HoldfastClients clients,
+            BooleanSupplier readOnly,
+            String path,
+            Set<String> tasks,
+            @Nullable ConsoleEvents events) {
         this.clients = clients;
         this.readOnly = readOnly;
         this.path = path;
+        this.tasks = Set.copyOf(tasks);
+        this.events = events;
     }
 
     /** Links to the page of each client; with one client, the browser follows its link at once. */
@@ -87,7 +103,7 @@ public final class HoldfastConsoleEndpoint implements AutoCloseable {
     }
 
     /**
-     * A file of the page, or a view as JSON.
+     * A file of the page, a view as JSON, or a stream of events.
      *
      * @param view the view to add to a state
      * @param name the name of a lock
@@ -100,8 +116,14 @@ public final class HoldfastConsoleEndpoint implements AutoCloseable {
      * @param least the shortest wait to show, in seconds
      * @param segments the client, then the path of the file or view
      */
-    @ReadOperation
-    public WebEndpointResponse<byte[]> get(
+    @ReadOperation(
+            produces = {
+                "application/vnd.spring-boot.actuator.v3+json",
+                "application/vnd.spring-boot.actuator.v2+json",
+                "application/json",
+                "text/event-stream"
+            })
+    public Object get(
             @Nullable String view,
             @Nullable String name,
             @Nullable String q,
@@ -130,7 +152,17 @@ public final class HoldfastConsoleEndpoint implements AutoCloseable {
         put(parameters, "offset", offset);
         put(parameters, "limit", limit);
         put(parameters, "least", least);
-        return response(console(segments[0]).get(file, parameters));
+        return file.equals("api/events") && events != null
+                ? stream(events, segments[0], parameters)
+                : response(console(segments[0]).get(file, parameters));
+    }
+
+    private Object stream(ConsoleEvents framework, String client, Map<String, String> parameters) {
+        StateFeed feed = feeds.computeIfAbsent(client, name -> new StateFeed(console(name)));
+        Object stream = closing ? null : framework.stream(feed, parameters);
+        return stream != null
+                ? stream
+                : response(ConsoleAnswer.problem(503, "busy", "Busy", "Too many pages are open."));
     }
 
     private static void put(Map<String, String> parameters, String name, @Nullable String value) {
@@ -171,13 +203,14 @@ public final class HoldfastConsoleEndpoint implements AutoCloseable {
     private LockConsole console(String client) {
         return consoles.computeIfAbsent(client, name -> {
             Holdfast holdfast = clients.get(name);
-            return LockConsole.builder(() -> Optional.of(holdfast))
+            LockConsole.Builder console = LockConsole.builder(() -> Optional.of(holdfast))
                     .store("client " + name, holdfast.state().store())
                     .prefix(holdfast.namePrefix())
+                    .tasks(tasks)
                     .version(version())
                     .readOnly(readOnly)
-                    .audit(line -> LOG.info(ResourceName.printable(line)))
-                    .build();
+                    .audit(line -> LOG.info(ResourceName.printable(line)));
+            return events == null ? console.build() : console.streaming().build();
         });
     }
 
@@ -194,9 +227,16 @@ public final class HoldfastConsoleEndpoint implements AutoCloseable {
         return new WebEndpointResponse<>(body, status, MimeType.valueOf(contentType));
     }
 
+    /** Ends all streams, before a web server waits for the end of its requests. */
+    void endStreams() {
+        closing = true;
+        feeds.values().forEach(StateFeed::close);
+    }
+
     /** Stops the polls of all consoles. */
     @Override
     public void close() {
+        endStreams();
         consoles.values().forEach(LockConsole::close);
     }
 }

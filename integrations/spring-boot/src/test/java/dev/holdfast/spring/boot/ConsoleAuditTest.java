@@ -2,6 +2,7 @@ package dev.holdfast.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -25,8 +26,8 @@ class ConsoleAuditTest {
                 .run(context -> {
                     ConfigurableListableBeanFactory beans =
                             context.getSourceApplicationContext().getBeanFactory();
-                    try (HoldfastConsoleEndpoint endpoint =
-                            new HoldfastConsoleEndpoint(new HoldfastClients(beans), () -> false, "console")) {
+                    try (HoldfastConsoleEndpoint endpoint = new HoldfastConsoleEndpoint(
+                            new HoldfastClients(beans), () -> false, "console", Set.of(), null)) {
                         assertThat(endpoint.release(
                                                 SecurityContext.NONE, "a\nroot: b", "5", "holdfast", "api", "release")
                                         .getStatus())

@@ -1,0 +1,109 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.console.StateFeed;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.http.server.ServerHttpResponse;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+
+/**
+ * Events of the console with Spring MVC. A write to a servlet's response blocks while its viewer reads slowly, until
+ * the server's time-out, so a few threads write for all streams.
+ */
+final class ServletConsoleEvents implements ConsoleEvents, DisposableBean {
+
+    private static final int SENDERS = 4;
+
+    /** The queue is bounded by the number of streams: each has one event under way. */
+    private final ThreadPoolExecutor senders =
+            new ThreadPoolExecutor(SENDERS, SENDERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                Thread thread = new Thread(task, "holdfast-console-sender");
+                thread.setDaemon(true);
+                return thread;
+            });
+
+    /** Called by Spring. */
+    ServletConsoleEvents() {
+        senders.allowCoreThreadTimeOut(true);
+    }
+
+    /** A stream that proxies pass on at once, and that only the feed ends. */
+    private static final class Unbuffered extends SseEmitter {
+        Unbuffered() {
+            super(0L);
+        }
+
+        @Override
+        protected void extendResponse(ServerHttpResponse response) {
+            super.extendResponse(response);
+            response.getHeaders().set("Cache-Control", "no-store");
+            response.getHeaders().set("X-Accel-Buffering", "no");
+        }
+    }
+
+    /** What is sent to one page: by the feed's thread to a sender, one event at a time. */
+    private final class Page implements StateFeed.Page {
+        private final StateFeed feed;
+        private final SseEmitter emitter = new Unbuffered();
+        private final AtomicBoolean isSending = new AtomicBoolean();
+
+        Page(StateFeed feed) {
+            this.feed = feed;
+            emitter.onCompletion(() -> feed.remove(this));
+        }
+
+        @Override
+        public boolean isReady() {
+            return !isSending.get();
+        }
+
+        @Override
+        public void event(String name, long number, String data) {
+            send(SseEmitter.event()
+                    .name(name)
+                    .id(Long.toString(number))
+                    .reconnectTime(5_000)
+                    .data(data));
+        }
+
+        @Override
+        public void comment() {
+            send(SseEmitter.event().comment(""));
+        }
+
+        private void send(SseEmitter.SseEventBuilder event) {
+            isSending.set(true);
+            senders.execute(() -> {
+                try {
+                    emitter.send(event);
+                } catch (IOException | IllegalStateException e) {
+                    feed.remove(this); // the page has gone; the container ends its request
+                } finally {
+                    isSending.set(false);
+                }
+            });
+        }
+
+        @Override
+        public void end() {
+            senders.execute(emitter::complete);
+        }
+    }
+
+    @Override
+    public @Nullable Object stream(StateFeed feed, Map<String, String> parameters) {
+        Page page = new Page(feed);
+        return feed.add(parameters, page) ? page.emitter : null;
+    }
+
+    @Override
+    public void destroy() {
+        senders.shutdown();
+    }
+}
