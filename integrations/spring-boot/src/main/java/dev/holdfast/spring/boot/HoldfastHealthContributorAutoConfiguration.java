@@ -1,6 +1,6 @@
 package dev.holdfast.spring.boot;
 
-import java.time.Clock;
+import java.time.InstantSource;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -38,6 +38,6 @@ public final class HoldfastHealthContributorAutoConfiguration {
     @Conditional(HoldfastTasksHealthIndicator.AreNamed.class)
     HoldfastTasksHealthIndicator holdfastTasksHealthIndicator(HoldfastClients clients, HoldfastProperties properties) {
         return new HoldfastTasksHealthIndicator(
-                clients, properties.healthTasks(), properties.healthTimeout(), Clock.systemUTC());
+                clients, properties.healthTasks(), properties.healthTimeout(), InstantSource.system());
     }
 }

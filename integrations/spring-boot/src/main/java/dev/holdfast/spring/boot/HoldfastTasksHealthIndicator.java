@@ -5,9 +5,9 @@ import dev.holdfast.admin.RecordedRun;
 import dev.holdfast.admin.RecordedRun.Outcome;
 import dev.holdfast.spi.Command.RecordRun;
 import dev.holdfast.spi.support.DurationFormat;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -53,14 +53,15 @@ final class HoldfastTasksHealthIndicator extends AbstractHealthIndicator {
     private final HoldfastClients clients;
     private final Map<String, Duration> limits;
     private final Duration bound;
-    private final Clock clock;
+    private final InstantSource clock;
     private final Instant begun;
 
     /** What earlier checks saw, by client and task. */
     private final Map<List<String>, Seen> seen = new ConcurrentHashMap<>();
 
     /** @param limits for each task, without the prefix of names, for how long it may not have run */
-    HoldfastTasksHealthIndicator(HoldfastClients clients, Map<String, Duration> limits, Duration bound, Clock clock) {
+    HoldfastTasksHealthIndicator(
+            HoldfastClients clients, Map<String, Duration> limits, Duration bound, InstantSource clock) {
         super("The health check of scheduled tasks failed");
         this.clients = clients;
         this.limits = Map.copyOf(limits);

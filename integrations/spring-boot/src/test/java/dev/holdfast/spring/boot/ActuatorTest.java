@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -297,11 +298,11 @@ class ActuatorTest {
 
     /** The health of the tasks of an application that was started now, at a later time. */
     private static Health tasks(AssertableApplicationContext context, Duration later) {
-        SetClock clock = new SetClock(Instant.now());
+        AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
         HoldfastProperties properties = context.getBean(HoldfastProperties.class);
         HoldfastTasksHealthIndicator indicator = new HoldfastTasksHealthIndicator(
-                context.getBean(HoldfastClients.class), properties.healthTasks(), properties.healthTimeout(), clock);
-        clock.now = clock.now.plus(later);
+                context.getBean(HoldfastClients.class), properties.healthTasks(), properties.healthTimeout(), now::get);
+        now.set(now.get().plus(later));
         return indicator.health();
     }
 

@@ -39,7 +39,7 @@ class TaskHealthTest {
     /** Runs are recorded with the time of the machine, soon after this. */
     private final Instant start = Instant.now();
 
-    private final SetClock clock = new SetClock(start);
+    private Instant now = start;
     private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     private final HoldfastClients clients = new HoldfastClients(beans);
     private final List<LockStore> stores = new ArrayList<>();
@@ -79,7 +79,7 @@ class TaskHealthTest {
 
     /** The application starts. */
     private HoldfastTasksHealthIndicator started(Duration bound) {
-        return new HoldfastTasksHealthIndicator(clients, Map.of("report", Duration.ofHours(25)), bound, clock);
+        return new HoldfastTasksHealthIndicator(clients, Map.of("report", Duration.ofHours(25)), bound, () -> now);
     }
 
     private HoldfastTasksHealthIndicator started() {
@@ -87,7 +87,7 @@ class TaskHealthTest {
     }
 
     private void hoursLater(int hours) {
-        clock.now = start.plus(Duration.ofHours(hours));
+        now = start.plus(Duration.ofHours(hours));
     }
 
     private static void succeed(Holdfast client) {
