@@ -19,11 +19,13 @@ import dev.holdfast.engine.semaphore.PermitHold;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.testkit.sim.ClientUnderTest;
+import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -38,6 +40,13 @@ class EngineUnderTest implements ClientUnderTest {
 
     EngineUnderTest(Engine engine) {
         this.engine = engine;
+    }
+
+    /** Starts an engine with the usual settings in a still world. */
+    static Engine start(World world, LockStore link) {
+        ClientOptions options = new ClientOptions(
+                Duration.ofSeconds(30), Duration.ofSeconds(10), Duration.ofMillis(10), Duration.ofSeconds(10), "alice");
+        return Engine.start(() -> link, "memory", false, options, Optional.of(world.time()));
     }
 
     /** Starts engines that keep the given rules. */

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalSynchronizer;
 import dev.holdfast.engine.lock.EngineLock;
@@ -24,7 +23,6 @@ import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
@@ -48,17 +46,7 @@ class HeldLockSizeTest {
     @AutoClose
     private final World world = World.still();
 
-    private final Engine engine = Engine.start(
-            world::link,
-            "memory",
-            false,
-            new ClientOptions(
-                    Duration.ofSeconds(30),
-                    Duration.ofSeconds(10),
-                    Duration.ofMillis(10),
-                    Duration.ofSeconds(10),
-                    "alice"),
-            Optional.of(world.time()));
+    private final Engine engine = EngineUnderTest.start(world, world.link());
 
     private EngineLock lock(String name) {
         return (EngineLock) engine.primitives().lock(new ResourceName(name), Order.FAIR);

@@ -8,10 +8,11 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
+import dev.holdfast.StoreRefusedException;
 import dev.holdfast.election.Campaign;
 import dev.holdfast.election.CampaignOptions;
 import dev.holdfast.election.LeaderElection;
-import dev.holdfast.engine.client.ClientOptions;
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException.Effect;
@@ -25,7 +26,6 @@ import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -39,17 +39,7 @@ class NothingGrowsTest {
 
     private final World world = World.still();
     private final FaultyLink link = world.link();
-    private final Engine engine = Engine.start(
-            () -> link,
-            "memory",
-            false,
-            new ClientOptions(
-                    Duration.ofSeconds(30),
-                    Duration.ofSeconds(10),
-                    Duration.ofMillis(10),
-                    Duration.ofSeconds(10),
-                    "alice"),
-            Optional.of(world.time()));
+    private final Engine engine = EngineUnderTest.start(world, link);
     private final DistributedLock lock = lock("ledger");
 
     @AfterEach
@@ -188,8 +178,8 @@ class NothingGrowsTest {
         expectClean();
         lock.acquireAsync().toCompletableFuture().cancel(true);
         expectClean();
-        link.failNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
-        assertThatThrownBy(lock::lock).isInstanceOf(dev.holdfast.StoreRefusedException.class);
+        link.failNext(Command.Acquire.class, Reason.DENIED, Effect.NONE);
+        assertThatThrownBy(lock::lock).isInstanceOf(StoreRefusedException.class);
         world.advance(Duration.ofSeconds(20));
         expectClean();
 
@@ -287,10 +277,10 @@ class NothingGrowsTest {
                         return null;
                     }))
                     .isInstanceOf(LockLostException.class);
-            link.failNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
+            link.failNext(Command.Acquire.class, Reason.DENIED, Effect.NONE);
             assertThatThrownBy(() -> task.<Object, RuntimeException>callIfDue(
                             TaskOptions.atMost(hour).withAtLeast(hour), hold -> null))
-                    .isInstanceOf(dev.holdfast.StoreRefusedException.class);
+                    .isInstanceOf(StoreRefusedException.class);
             world.advance(Duration.ofSeconds(1));
             task.<Object, RuntimeException>callIfDue(
                     TaskOptions.atMost(hour).withAtLeast(Duration.ofMinutes(1)), hold -> null);
@@ -308,7 +298,7 @@ class NothingGrowsTest {
         int timers = world.time().timers();
         for (int i = 0; i < 20; i++) {
             Hold hold = lock.acquire();
-            link.fail(dev.holdfast.spi.Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
             world.advance(Duration.ofSeconds(28));
             link.mend();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
