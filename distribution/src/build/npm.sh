@@ -17,7 +17,7 @@ cat >"$npm/package/package.json" <<END
   "homepage": "https://holdfast.dev",
   "license": "Apache-2.0",
   "bin": { "holdfast": "bin/holdfast" },
-  "man": "share/man/man1/holdfast.1",
+  "man": ["share/man/man1/holdfast.1"],
   "os": ["linux"],
   "cpu": ["x64"],
   "libc": ["glibc"]

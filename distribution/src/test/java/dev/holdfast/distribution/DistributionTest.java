@@ -161,9 +161,13 @@ class DistributionTest {
         Path packed = DIRECTORY.resolveSibling("npm").resolve("holdfast-linux-x64-" + VERSION + ".tgz");
         assumeTrue(Files.exists(packed), "there was no npm");
         execute("npm", "install", "--offline", "--prefix", temporary.toString(), packed.toString());
-        Path command = temporary.resolve("node_modules/.bin/holdfast");
-        assertThat(start(List.of(command.toString(), "--version"), Map.of()).output)
-                .isEqualTo("holdfast " + VERSION + "\n");
+        Path global = temporary.resolve("global");
+        execute("npm", "install", "--global", "--offline", "--prefix", global.toString(), packed.toString());
+        for (Path command : List.of(temporary.resolve("node_modules/.bin/holdfast"), global.resolve("bin/holdfast"))) {
+            assertThat(start(List.of(command.toString(), "--version"), Map.of()).output)
+                    .isEqualTo("holdfast " + VERSION + "\n");
+        }
+        assertThat(global.resolve("share/man/man1/holdfast.1")).isNotEmptyFile();
     }
 
     @Test
