@@ -14,6 +14,7 @@ import dev.holdfast.StoreRefusedException;
 import dev.holdfast.servers.CutConnections;
 import dev.holdfast.servers.EtcdServer;
 import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.NeedsEtcd;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
@@ -231,6 +232,7 @@ class EtcdFaultsTest {
 
     /** A later client cleans up once the turn of an earlier one has ended. */
     @Test
+    @MostlyWaits
     void recordsOfADeadClientAreRemovedThoughNobodyAsksForThem() throws Exception {
         try (EtcdServer server = EtcdServer.start();
                 EtcdStore living = TestStores.at(server.endpoint()).open()) {
@@ -303,6 +305,7 @@ class EtcdFaultsTest {
     }
 
     @Test
+    @MostlyWaits
     void silentConnectionIsReplaced() throws Exception {
         try (EtcdServer server = EtcdServer.start();
                 FaultProxy network = FaultProxy.to(server.port());

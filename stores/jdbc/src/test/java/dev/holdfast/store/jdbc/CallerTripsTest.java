@@ -10,6 +10,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.spi.LockStore;
@@ -203,6 +204,7 @@ class CallerTripsTest {
     }
 
     @OnEachServer
+    @MostlyWaits
     @DisplayName("and keep-alives go on beside it")
     void keepAlivesGoOn(TestDatabase database) throws Exception {
         Threads log = new Threads(database.newUrl());
@@ -289,6 +291,7 @@ class CallerTripsTest {
     }
 
     @OnEachServer
+    @MostlyWaits
     @DisplayName("a silent server keeps no caller longer than the store time-out, and what came of it is settled")
     void silentServer(TestDatabase database) throws Exception {
         String url = database.newUrl();
@@ -313,6 +316,7 @@ class CallerTripsTest {
     }
 
     @OnEachServer
+    @MostlyWaits
     @DisplayName("a client and its store close in time while a caller waits for a silent server")
     void closedMeanwhile(TestDatabase database) throws Exception {
         String url = database.newUrl();

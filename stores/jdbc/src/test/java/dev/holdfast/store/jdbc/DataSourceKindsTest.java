@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestDatabase;
@@ -175,6 +176,7 @@ class DataSourceKindsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @MostlyWaits
     @DisplayName(
             "fail in time while the program keeps all connections of its pool, lose nothing by that, and go on after it")
     void exhausted(TestDatabase database) throws Exception {

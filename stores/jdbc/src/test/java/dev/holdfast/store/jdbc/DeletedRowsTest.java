@@ -3,6 +3,7 @@ package dev.holdfast.store.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.spi.ClaimRef;
@@ -384,6 +385,7 @@ class DeletedRowsTest {
 
     @ParameterizedTest
     @EnumSource
+    @MostlyWaits
     @DisplayName("by a statement that runs beside those of clients is lost data, and no error of theirs")
     void meanwhile(TestDatabase database) {
         use(database);

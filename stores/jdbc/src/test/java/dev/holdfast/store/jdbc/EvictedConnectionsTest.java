@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastException;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
@@ -62,6 +63,7 @@ class EvictedConnectionsTest {
     }
 
     @Test
+    @MostlyWaits
     @DisplayName("is not lent to the program with a transaction under way that could not be undone")
     void aTransactionThatCanNotBeUndone() throws Exception {
         AtomicBoolean isBroken = new AtomicBoolean();

@@ -12,6 +12,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.Permits;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.sql.GoodHold;
 import dev.holdfast.servers.sql.TestDatabase;
 import java.time.Duration;
@@ -100,6 +101,7 @@ class HandledClientsTest {
 
     @ParameterizedTest
     @EnumSource
+    @MostlyWaits
     @DisplayName("waits and is told where a person has to act, others go on; and the name is free as the manual says")
     void damaged(TestDatabase database) throws Exception {
         HandledTables tables = new HandledTables(database);

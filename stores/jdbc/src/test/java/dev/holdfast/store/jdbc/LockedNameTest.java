@@ -3,6 +3,7 @@ package dev.holdfast.store.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
@@ -220,6 +221,7 @@ class LockedNameTest {
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @MostlyWaits
     @DisplayName(
             "closing the session gives back all others to those who wait for them, and says that it is not through")
     void closing(TestDatabase database) throws Exception {

@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.LocalSqlServer;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.TestSource;
@@ -126,6 +127,7 @@ class PromotedReplicaTest {
 
     @ParameterizedTest
     @EnumSource(Kind.class)
+    @MostlyWaits
     @DisplayName("costs a holder its lock at once, and not after a ttl; what was replicated is kept")
     void holderIsTold(Kind kind) throws Exception {
         try (LocalSqlServer primary = kind.start()) {

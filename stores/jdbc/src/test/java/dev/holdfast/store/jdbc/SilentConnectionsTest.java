@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.SlowMachine;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.TestDatabase;
@@ -137,6 +138,7 @@ class SilentConnectionsTest {
     }
 
     @OnEachServer
+    @MostlyWaits
     @DisplayName("of a pool of one, which lends it unchecked when it was in use just before")
     void pool(TestDatabase database) throws Exception {
         Duration ttl = Duration.ofSeconds(8);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.ErrorLog;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
@@ -87,6 +88,7 @@ class ThrowingTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource("places")
+    @MostlyWaits
     @DisplayName("all who wait are served, and nothing stays behind")
     @Timeout(600)
     void inTurn(TestDatabase database, Place place) throws Exception {
@@ -121,6 +123,7 @@ class ThrowingTest {
 
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource("places")
+    @MostlyWaits
     @DisplayName("renewals go on, and whatever else is asked is answered the next time")
     @Timeout(600)
     void nextTime(TestDatabase database, Place place) {
@@ -164,6 +167,7 @@ class ThrowingTest {
     }
 
     @Test
+    @MostlyWaits
     @DisplayName("a grant is found whose notification was lost with it, and the next ones are heard")
     @Timeout(600)
     void notification() throws Exception {
@@ -195,6 +199,7 @@ class ThrowingTest {
 
     @ParameterizedTest(name = "lent: {0}, {1}")
     @CsvSource({"false, ANSWER", "true, DRIVER"})
+    @MostlyWaits
     @DisplayName("who waits for a row that somebody else keeps locked has it in the end")
     @Timeout(600)
     void behindALockedRow(boolean isLent, Place place) throws Exception {

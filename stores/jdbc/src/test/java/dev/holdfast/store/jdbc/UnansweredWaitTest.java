@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.LocalSqlServer;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.UnansweredCalls;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
@@ -51,6 +52,7 @@ class UnansweredWaitTest {
     }
 
     @OnEachServer
+    @MostlyWaits
     @DisplayName("since the program keeps all connections of its pool")
     void exhaustedPool(TestDatabase database) throws Exception {
         List<Connection> kept = new ArrayList<>();
@@ -72,6 +74,7 @@ class UnansweredWaitTest {
     }
 
     @OnEachServer
+    @MostlyWaits
     @DisplayName("since its server stands still, with a pool")
     void stoppedServerBehindAPool(TestDatabase database) throws Exception {
         try (LocalSqlServer server = start(database);
@@ -82,6 +85,7 @@ class UnansweredWaitTest {
     }
 
     @OnEachServer
+    @MostlyWaits
     @DisplayName("since its server stands still, with connections of the store's own")
     void stoppedServer(TestDatabase database) throws Exception {
         try (LocalSqlServer server = start(database);
@@ -115,6 +119,7 @@ class UnansweredWaitTest {
     }
 
     @Test
+    @MostlyWaits
     @DisplayName("opening a client of a server that says nothing ends in time")
     void silentServer() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
@@ -128,6 +133,7 @@ class UnansweredWaitTest {
     }
 
     @Test
+    @MostlyWaits
     @DisplayName("opening a store ends in time while the program keeps all connections of its pool")
     void openingWithAnExhaustedPool() throws Exception {
         try (HikariDataSource pool = pool(TestDatabase.POSTGRES.newUrl())) {

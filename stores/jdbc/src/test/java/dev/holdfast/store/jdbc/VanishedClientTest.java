@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestDatabase;
@@ -51,6 +52,7 @@ class VanishedClientTest {
 
     @ParameterizedTest(name = "{0}, lent: {1}")
     @CsvSource({"POSTGRES,false", "POSTGRES,true", "MARIADB,false", "MARIADB,true"})
+    @MostlyWaits
     @DisplayName("keeps nobody from the names whose rows it had locked, for longer than a few seconds")
     void rowsAreFreed(TestDatabase database, boolean isLent) throws Exception {
         assumeFalse(database == TestDatabase.MARIADB && MariaDbOrMysql.isMysql(), "MySQL has no such bound");

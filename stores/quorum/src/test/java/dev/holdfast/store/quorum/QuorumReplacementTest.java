@@ -6,6 +6,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.election.Campaign;
 import dev.holdfast.election.Leadership;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,6 +61,7 @@ class QuorumReplacementTest extends QuorumOfServers {
 
     @Test
     @Timeout(value = 600, unit = TimeUnit.SECONDS)
+    @MostlyWaits
     @DisplayName("Q9: locks, shares and a leader outlive five rounds in which each member comes back empty")
     void fiveRounds() throws Exception {
         replace(5, Duration.ofSeconds(60), new KeptOutBriefly());
@@ -67,6 +69,7 @@ class QuorumReplacementTest extends QuorumOfServers {
 
     @Test
     @Timeout(value = 600, unit = TimeUnit.SECONDS)
+    @MostlyWaits
     @DisplayName("Q9: and one round with the time that members are kept out for")
     void withTheWholeTime() throws Exception {
         int rounds = Integer.getInteger("holdfast.quorum.rounds", 1);

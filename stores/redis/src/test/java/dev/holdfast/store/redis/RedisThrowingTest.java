@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.ErrorLog;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.store.redis.ThrowingRoute.Place;
@@ -45,6 +46,7 @@ class RedisThrowingTest {
 
     @ParameterizedTest(name = "at a {0}")
     @EnumSource
+    @MostlyWaits
     @DisplayName("all who wait are served, and nothing stays behind")
     @Timeout(600)
     void inTurn(Place place) throws Exception {

@@ -8,6 +8,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.RedisSentinels;
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.servers.SlowMachine;
@@ -139,6 +140,7 @@ class SilentConnectionsTest {
     }
 
     @Test
+    @MostlyWaits
     @DisplayName("and connections that are only slow are kept, with the holds: an answer counts until the deadline")
     void answersThatAreSlow() throws Exception {
         TestServer server = TestServer.shared();

@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.servers.UnansweredCalls;
 import java.time.Duration;
@@ -20,6 +21,7 @@ class UnansweredWaitTest {
     }
 
     @Test
+    @MostlyWaits
     @DisplayName("and what they asked for is given back")
     void calls() throws Exception {
         try (RedisServer server = RedisServer.start()) {
@@ -28,6 +30,7 @@ class UnansweredWaitTest {
     }
 
     @Test
+    @MostlyWaits
     @DisplayName("and so does the opening of a client")
     void opening() {
         try (RedisServer server = RedisServer.start()) {

@@ -6,6 +6,7 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.MostlyWaits;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -65,6 +66,7 @@ class ZooKeeperFixedLeaseTest {
 
     @ParameterizedTest
     @CsvSource({"1500, 1000", "2500, 2000"})
+    @MostlyWaits
     void grantLastsAsLongAsItsHolderCounts(int delayMillis, int leaseMillis) throws Exception {
         AcquireOptions options = AcquireOptions.defaults().withFixedLease(Duration.ofMillis(leaseMillis));
         learnTheTimeLate(delayMillis);
@@ -75,6 +77,7 @@ class ZooKeeperFixedLeaseTest {
 
     @ParameterizedTest
     @CsvSource({"1500, 1000", "2500, 2000"})
+    @MostlyWaits
     void extensionLastsAsLongAsItsHolderCounts(int delayMillis, int leaseMillis) throws Exception {
         Hold hold = late.lock("fixed").acquire(AcquireOptions.defaults().withFixedLease(LONG));
         learnTheTimeLate(delayMillis);

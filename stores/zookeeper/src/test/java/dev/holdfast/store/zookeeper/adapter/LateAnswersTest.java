@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.ZooKeeperServer;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
@@ -116,6 +117,7 @@ class LateAnswersTest {
     }
 
     @Test
+    @MostlyWaits
     void shortMailNeedsNoAnswer() throws Exception {
         SessionId session =
                 answer(late.openSession(Duration.ofMinutes(1), "late")).id();
@@ -134,6 +136,7 @@ class LateAnswersTest {
     }
 
     @Test
+    @MostlyWaits
     void longMailIsReadAgain() throws Exception {
         SessionId session =
                 answer(late.openSession(Duration.ofMinutes(1), "late")).id();
@@ -146,6 +149,7 @@ class LateAnswersTest {
     }
 
     @Test
+    @MostlyWaits
     void sessionThatHasEndedIsAskedForAgain() throws Exception {
         SessionId ended =
                 answer(prompt.openSession(Duration.ofMinutes(1), "gone")).id();
@@ -159,6 +163,7 @@ class LateAnswersTest {
 
     /** The ttl is long, and so is that of the connection: the session ends soon only if its end is retried. */
     @Test
+    @MostlyWaits
     void endOfASessionThatIsLostOnItsWayIsSentAgain() throws Exception {
         SessionId session =
                 answer(late.openSession(Duration.ofMinutes(1), "closed")).id();

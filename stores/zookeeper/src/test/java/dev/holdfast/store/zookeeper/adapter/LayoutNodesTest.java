@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.ZooKeeperServer;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
@@ -177,6 +178,7 @@ class LayoutNodesTest {
     }
 
     @Test
+    @MostlyWaits
     void turnsToCleanUpRemoveWhatDeadClientsLeft() throws Exception {
         Set<SessionId> dead = new HashSet<>();
         try (RegisterAdapter dying = open(Duration.ofSeconds(15))) {
