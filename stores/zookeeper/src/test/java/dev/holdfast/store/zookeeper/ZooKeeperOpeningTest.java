@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpServer;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.EtcdServer;
+import dev.holdfast.servers.MostlyWaits;
 import dev.holdfast.servers.NeedsEtcd;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.RedisServer;
@@ -79,6 +80,7 @@ class ZooKeeperOpeningTest {
 
     @Test
     @NeedsEtcd
+    @MostlyWaits
     void saysThatAnEtcdServerAnswers() {
         try (EtcdServer server = EtcdServer.start()) {
             String endpoint = server.endpoint();
@@ -88,6 +90,7 @@ class ZooKeeperOpeningTest {
     }
 
     @Test
+    @MostlyWaits
     void saysThatARedisServerAnswers() {
         try (RedisServer server = RedisServer.start()) {
             expectForeign(server.port(), "a Redis server does (its scheme is redis://)");
@@ -95,6 +98,7 @@ class ZooKeeperOpeningTest {
     }
 
     @Test
+    @MostlyWaits
     void saysThatAPostgresServerAnswers() {
         try (PostgresServer server = PostgresServer.start()) {
             expectForeign(server.port(), "a PostgreSQL server does (its scheme is postgresql://)");
@@ -102,6 +106,7 @@ class ZooKeeperOpeningTest {
     }
 
     @Test
+    @MostlyWaits
     void saysThatAnHttpServerAnswers() throws Exception {
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
         server.start();
