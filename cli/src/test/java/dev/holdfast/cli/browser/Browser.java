@@ -1,5 +1,6 @@
 package dev.holdfast.cli.browser;
 
+import dev.holdfast.servers.Chromium;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -34,7 +36,7 @@ final class Browser implements AutoCloseable {
     static Browser start() throws IOException {
         Path profile = Files.createTempDirectory("holdfast-browser");
         Process process = new ProcessBuilder(
-                        NeedsChromium.Condition.program().orElseThrow().toString(),
+                        Chromium.find().orElseThrow().toString(),
                         "--headless",
                         "--no-sandbox", // needed as root; it opens nothing but our page
                         "--disable-gpu",
@@ -51,7 +53,7 @@ final class Browser implements AutoCloseable {
             if (!process.isAlive() || Instant.now().isAfter(deadline)) {
                 throw new IOException("No browser: " + Files.readString(profile.resolve("log")));
             }
-            Thread.onSpinWait();
+            LockSupport.parkNanos(5_000_000); // it needs the processor itself
         }
         return new Browser(
                 process, profile, "http://127.0.0.1:" + Files.readAllLines(port).get(0));
