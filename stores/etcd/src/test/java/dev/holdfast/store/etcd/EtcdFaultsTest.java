@@ -238,7 +238,8 @@ class EtcdFaultsTest {
                 EtcdStore living = TestStores.at(server.endpoint()).open()) {
             var unused = HeldLocks.acquire(living, 1);
             try (EtcdStore dying = TestStores.at(server.endpoint()).open()) {
-                Command open = new Command.OpenSession(Duration.ofSeconds(2), "dying");
+                // Until all is granted; its client has the turn for almost as long.
+                Command open = new Command.OpenSession(Duration.ofSeconds(12), "dying");
                 SessionId session = ((Reply.SessionOpened) answer(dying, open)).session();
                 for (int i = 1; i <= DEAD_RECORDS; i++) {
                     Command acquire = pairOfPermits(new ClaimRef(new ResourceName("dead-" + i), session, i));
