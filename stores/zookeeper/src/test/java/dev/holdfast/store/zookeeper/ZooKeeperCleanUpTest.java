@@ -103,6 +103,17 @@ class ZooKeeperCleanUpTest {
     }
 
     @Test
+    void sessionThatHasEndedLeavesNoWatchAtTheServer() throws Exception {
+        ZooKeeperServer server = ZooKeeperUnderTest.server();
+        try (ZooKeeperStore store = ZooKeeperUnderTest.builder(root).open()) {
+            SessionId session = open(store, LONG);
+            until("its mail is watched", () -> server.ask("wchp").contains(session.value()));
+            assertThat(answer(store, new Command.CloseSession(session))).isEqualTo(new Reply.Done());
+            until("nothing of it is watched", () -> !server.ask("wchp").contains(session.value()));
+        }
+    }
+
+    @Test
     void resizeEndsAllWaitersThatAreTooHeavy() throws Exception {
         try (ZooKeeperServer server = ZooKeeperServer.start();
                 ZooKeeperStore store = ZooKeeperUnderTest.patient(ZooKeeperStore.builder(server.connectString()))

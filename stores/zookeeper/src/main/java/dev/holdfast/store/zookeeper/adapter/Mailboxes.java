@@ -72,7 +72,7 @@ final class Mailboxes {
     void close(SessionId id) {
         Mailbox box = boxes.remove(id);
         if (box != null && box.isWatched) {
-            requests.unwatch(layout.mailbox(id), watcher);
+            requests.unwatch(layout.mailbox(id));
         }
     }
 
@@ -170,7 +170,7 @@ final class Mailboxes {
                 areTreesWatched = done;
                 if (done && boxes.get(id) != this) {
                     // Closed meanwhile, perhaps before this watch was known.
-                    requests.unwatch(layout.mailbox(id), watcher);
+                    requests.unwatch(layout.mailbox(id));
                 }
                 return done;
             });

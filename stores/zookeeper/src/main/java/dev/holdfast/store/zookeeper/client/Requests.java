@@ -194,13 +194,17 @@ public final class Requests {
                         null));
     }
 
-    /** Ends a watch of {@link #watchTree}. Without a connection the handle forgets it. */
-    public void unwatch(String path, Watcher watcher) {
+    /**
+     * Ends the watches of a node, such as that of {@link #watchTree}, whether it still exists or not. Without a
+     * connection the handle forgets them. If a single watcher is named, ZooKeeper's client ends its watch here, but not
+     * at the server.
+     */
+    public void unwatch(String path) {
         if (closed) {
             return;
         }
         try {
-            source.handle().removeWatches(path, watcher, WatcherType.Any, true, (code, at, context) -> {}, null);
+            source.handle().removeAllWatches(path, WatcherType.Any, true, (code, at, context) -> {}, null);
         } catch (StoreException e) {
             // No handle, and so no watch.
         }

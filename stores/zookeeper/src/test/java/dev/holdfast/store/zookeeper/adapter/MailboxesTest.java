@@ -148,9 +148,9 @@ class MailboxesTest {
         }
 
         @Override
-        public void removeWatches(
-                String path, Watcher watcher, WatcherType type, boolean local, VoidCallback callback, Object context) {
-            assertThat(watcher).isSameAs(treeWatcher);
+        public void removeAllWatches(
+                String path, WatcherType type, boolean local, VoidCallback callback, Object context) {
+            assertThat(path).isEqualTo(MAILBOX);
             treeWatcher = null;
         }
 
