@@ -16,6 +16,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("On MariaDB a hand-over")
 @Tag("server")
@@ -40,9 +42,17 @@ class MariaDbHandOverTest extends HandOverRules {
 
     /** A server that does not execute the statement, but fails. */
     private StatementLog failing(SQLException failure) {
+        return failing(failure, false);
+    }
+
+    /** @param isStuck whether the transaction can't be rolled back either, while the connection lives */
+    private StatementLog failing(SQLException failure, boolean isStuck) {
         return new StatementLog(url) {
             @Override
             public Object call(Connection connection, String text, Call call) throws Throwable {
+                if (isStuck && text.equals("ROLLBACK")) {
+                    throw new SQLException("No answer");
+                }
                 if (text.contains(COMPOUND)) {
                     TestSource.execute(connection, "START TRANSACTION");
                     TestSource.execute(connection, "UPDATE holdfast_resource SET waiters = 77");
@@ -88,10 +98,12 @@ class MariaDbHandOverTest extends HandOverRules {
         }
     }
 
-    @Test
-    @DisplayName("that ends half-way, with an error that the server does not handle, changes nothing")
-    void killed() throws Exception {
-        StatementLog killing = failing(new SQLException("Query execution was interrupted", "70100", 1317));
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName("that ends half-way, with an error that the server does not handle, changes nothing,"
+            + " even if it can't be rolled back")
+    void killed(boolean isStuck) throws Exception {
+        StatementLog killing = failing(new SQLException("Query execution was interrupted", "70100", 1317), isStuck);
         try (JdbcStore store = open(killing)) {
             SessionId first = session(store);
             SessionId second = session(store);

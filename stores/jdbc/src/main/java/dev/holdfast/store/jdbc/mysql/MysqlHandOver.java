@@ -7,6 +7,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Tokens;
+import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.LedgerExecutor;
 import dev.holdfast.store.ledger.LedgerTransaction;
@@ -158,8 +159,7 @@ final class MysqlHandOver {
                 return row.wasNull() ? null : handedOver(row, owner, grant, next);
             }
         } catch (SQLException e) {
-            rollBack(statements, e);
-            if (e.getErrorCode() == SYNTAX_ERROR) {
+            if (isRolledBack(statements, e) && e.getErrorCode() == SYNTAX_ERROR) {
                 isUnknown = true;
                 return null;
             }
@@ -167,12 +167,15 @@ final class MysqlHandOver {
         }
     }
 
-    /** On a connection that is lost, the server rolls back. */
-    private static void rollBack(StatementCache statements, SQLException failure) {
+    /** Rolls back what the statement has left open, or ends the connection, so that the server does. */
+    private static boolean isRolledBack(StatementCache statements, SQLException failure) {
         try (Statement rollback = statements.connection().createStatement()) {
             rollback.execute("ROLLBACK");
+            return true;
         } catch (SQLException e) {
             failure.addSuppressed(e);
+            ConnectionDisposal.discard(statements.connection());
+            return false;
         }
     }
 

@@ -405,7 +405,7 @@ final class LockTransactions {
         undo();
         if (product.isReadOnly(failure)) {
             replace();
-        } else if (product.isConnectionLost(failure)) {
+        } else if (product.isConnectionLost(failure) || statements.isClosed()) {
             lose();
         }
     }

@@ -67,6 +67,15 @@ public final class StatementCache {
         return connection;
     }
 
+    /** Whether the current connection was closed, as after a failure that could not be undone. */
+    public boolean isClosed() {
+        try {
+            return connection != null && connection.isClosed();
+        } catch (SQLException e) {
+            return true;
+        }
+    }
+
     /** The templates of the statements. */
     public SqlTemplates templates() {
         return templates;
