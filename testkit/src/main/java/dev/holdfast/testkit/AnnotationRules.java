@@ -223,7 +223,7 @@ abstract class AnnotationRules extends ConformanceRules {
         for (long token : new long[] {9_007_199_254_740_000L, 3, 5, 4, 12, 6, 7, 8, 9, 10, 11, 2}) {
             record(alice, "report", token, "run " + token);
         }
-        String odd = "1 <b>\u202e'\"\\ Ünïcode \ud83d\ude00 " + "ß".repeat(400);
+        String odd = "1 <b>\u202e'\"\\ \u0007\r\n\tÜnïcode \ud83d\ude00 " + "ß".repeat(400);
         record(alice, "report", 7, odd);
         record(alice, "report/2", 1, "another");
         running.release();
