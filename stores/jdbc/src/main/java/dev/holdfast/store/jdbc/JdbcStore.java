@@ -115,7 +115,10 @@ public final class JdbcStore implements LockStore {
             throw e;
         }
         connections.rest(Use.LOCKS, new StatementCache(templates));
-        this.traits = JdbcTraits.of(product, templates.schema(), listening != null, options.origin.callersRun());
+        this.traits = JdbcTraits.of(product, templates, listening != null, options.origin.callersRun());
+        if (!templates.limitation().isEmpty()) {
+            LOG.warn("store={} {}", traits.product(), templates.limitation());
+        }
         LOG.info("store={} is open; its tables are {}*", traits.product(), options.prefix);
         ServerLane lane = new ServerLane(product, templates, connections, client, this::deliver);
         this.executor = threads.executor("holdfast-jdbc");
@@ -137,8 +140,7 @@ public final class JdbcStore implements LockStore {
                     ? product.searchPath(first, options.prefix + "meta").schema(mayCreate)
                     : options.schema;
             SqlTemplates templates = new SqlTemplates(Product.TEXTS, schema, options.prefix, product.quote());
-            product.schema(templates).prepare(first, options.initialize.creation, options.versions);
-            return templates;
+            return product.schema(templates).prepare(first, options.initialize.creation, options.versions);
         } catch (SQLException e) {
             throw product.translated(e, StoreException.Effect.NONE);
         }

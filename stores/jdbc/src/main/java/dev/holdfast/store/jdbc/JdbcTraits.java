@@ -6,6 +6,7 @@ import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.store.jdbc.server.Product;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.time.Duration;
 
 /** The traits of stores on database servers. */
@@ -19,9 +20,13 @@ final class JdbcTraits {
 
     private JdbcTraits() {}
 
-    static StoreTraits of(Product product, String schema, boolean hasNotifications, boolean callersRun) {
-        return common(product.title() + ", schema " + ResourceName.printable(schema), hasNotifications)
-                .system(product.system())
+    static StoreTraits of(Product product, SqlTemplates templates, boolean hasNotifications, boolean callersRun) {
+        StoreTraits.Builder traits =
+                common(product.title() + ", schema " + ResourceName.printable(templates.schema()), hasNotifications);
+        if (!templates.limitation().isEmpty()) {
+            traits.without(Feature.ANNOTATIONS, Feature.RUNS);
+        }
+        return traits.system(product.system())
                 .withIf(hasNotifications && product.notifiesReliably(), Feature.PUSH)
                 .withIf(callersRun, Feature.CALLER_RUNS)
                 .build();

@@ -29,6 +29,7 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.support.Micros;
 import dev.holdfast.spi.support.Refusals;
@@ -294,8 +295,16 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
         return new Reply.Extended(grant.seq, Micros.duration(grant.ends - ledger.now()));
     }
 
+    /** Why annotations and runs are not supported; empty if they are. */
+    private String limitation() {
+        return context.statements().templates().limitation();
+    }
+
     @Override
     public Reply annotate(Annotate command) throws SQLException {
+        if (!limitation().isEmpty()) {
+            return new Reply.Unsupported(limitation());
+        }
         ClaimRow grant = ledger.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
@@ -386,6 +395,9 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
 
     @Override
     public Reply recordRun(RecordRun command) throws SQLException {
+        if (!limitation().isEmpty()) {
+            return new Reply.Unsupported(limitation());
+        }
         ledger.mustWrite();
         runs.save(command);
         return new Reply.Done();
@@ -393,6 +405,10 @@ public final class LedgerExecutor implements CommandHandler<Reply, SQLException>
 
     @Override
     public Reply listRuns(ListRuns command) throws SQLException {
+        if (!limitation().isEmpty()) {
+            // Not as unsupported, which readers would take for a task that has never run.
+            throw new StoreException(StoreException.Reason.DENIED, StoreException.Effect.NONE, limitation(), null);
+        }
         return new Reply.Runs(runs.newest(command.resource()));
     }
 

@@ -23,15 +23,15 @@ final class PostgresSchema extends ServerSchema {
 
     /**
      * The permissions that this user lacks, from the catalogue, because a failed attempt would be an error in the
-     * server's log. Its parameters are the schema and the prefix of the table names.
+     * server's log. Its parameters are the schema and the prefix of the table names; {@code $added} is for the tables
+     * of version 1.1.
      */
     private static final String LACKING = """
             SELECT string_agg(n.what || ' on ' || n.name, ', ' ORDER BY n.name, n.what), bool_or(n.id IS NULL)
               FROM (SELECT h.prefix || t.name, to_regclass(h.schema || '.' || h.prefix || t.name)::oid, t.what, t.part
                       FROM (SELECT quote_ident(?), ?::text) AS h (schema, prefix),
                            (SELECT t.name, p.what, ''
-                              FROM (VALUES ('session'), ('resource'), ('claim'), ('latch'),
-                                           ('annotation'), ('run')) AS t (name),
+                              FROM (VALUES ('session'), ('resource'), ('claim'), ('latch')$added) AS t (name),
                                    (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS p (what)
                             UNION ALL
                             VALUES ('meta', 'SELECT', ''), ('meta', 'UPDATE', 'token_floor'),
@@ -167,18 +167,19 @@ final class PostgresSchema extends ServerSchema {
     }
 
     @Override
-    public void requirePermissions(Connection connection) throws SQLException {
-        try (PreparedStatement select = connection.prepareStatement(LACKING)) {
+    public void requirePermissions(Connection connection, boolean hasAdditions) throws SQLException {
+        String lacking = LACKING.replace("$added", hasAdditions ? ", ('annotation'), ('run')" : "");
+        try (PreparedStatement select = connection.prepareStatement(lacking)) {
             select.setString(1, templates().schema());
             select.setString(2, templates().bare("holdfast_"));
             try (ResultSet row = select.executeQuery()) {
-                String lacking = row.next() ? row.getString(1) : null;
-                if (lacking != null) {
+                String found = row.next() ? row.getString(1) : null;
+                if (found != null) {
                     throw denied(
                             row.getBoolean(2)
-                                    ? "some of the lock tables are missing (" + lacking
+                                    ? "some of the lock tables are missing (" + found
                                             + "): set initialize=always, or run the script that creates them " + "again"
-                                    : "the user lacks permissions that locks need: " + lacking
+                                    : "the user lacks permissions that locks need: " + found
                                             + "; docs/stores/postgresql.md lists them");
                 }
             }

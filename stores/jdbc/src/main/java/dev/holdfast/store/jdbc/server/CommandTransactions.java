@@ -87,7 +87,9 @@ final class CommandTransactions {
             case CORRUPT -> true;
             case DENIED ->
                 calls.stream()
-                        .anyMatch(call -> call.command() instanceof RecordRun || call.command() instanceof Annotate);
+                        .map(Call::command)
+                        .anyMatch(
+                                one -> one instanceof RecordRun || one instanceof ListRuns || one instanceof Annotate);
             default -> false;
         };
     }

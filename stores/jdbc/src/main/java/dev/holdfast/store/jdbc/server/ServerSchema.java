@@ -18,8 +18,9 @@ import org.slf4j.LoggerFactory;
  * The tables on a server, and their version.
  *
  * <p>A version is {@code major × 1000 + minor}. A minor version only adds to the previous one, and older programs keep
- * working alongside newer ones. So a program needs at least its own minor version and works with every later one. It
- * never touches tables of another major version.
+ * working alongside newer ones. A program works with every later minor version, and needs at least its own, with one
+ * exception: without {@linkplain #ADDITIONS what 1.1 adds}, it works without the features of these tables. It never
+ * touches tables of another major version.
  *
  * <p>Each version has a file with its additions. Its statements skip what exists already, and the last one records the
  * version.
@@ -28,6 +29,15 @@ public abstract class ServerSchema {
 
     /** The versions that this program knows, oldest first. */
     public static final List<String> VERSIONS = List.of("1.0", "1.1");
+
+    /** The version that only adds tables for annotations and for runs of tasks, which locks don't need. */
+    private static final String ADDITIONS = "1.1";
+
+    /** The default names of these tables. */
+    protected static final List<String> ADDED = List.of("holdfast_annotation", "holdfast_run");
+
+    /** The class of SQLState for an access rule violation, and for syntax errors. */
+    private static final String ACCESS_DENIED = "42";
 
     /** Which statements of the files run when a store is opened. */
     public enum Creation {
@@ -92,23 +102,26 @@ public abstract class ServerSchema {
     /**
      * Checks that this user has the permissions that locks need.
      *
+     * @param hasAdditions whether there are the {@link #ADDED} tables
      * @throws StoreException if not, or if a table is missing
      * @throws SQLException likewise
      */
-    public abstract void requirePermissions(Connection connection) throws SQLException;
+    public abstract void requirePermissions(Connection connection, boolean hasAdditions) throws SQLException;
 
     public final SqlTemplates templates() {
         return templates;
     }
 
     /**
-     * Checks the tables, and creates missing ones if configured.
+     * Checks the tables, and creates missing ones if configured and permitted.
      *
      * @param versions those that this program knows, oldest first
+     * @return the statements on the tables, {@linkplain SqlTemplates#limitation limited} to those there are
      * @throws StoreException if tables are missing and must not be created, have another version, or this user may not
      *     use them
      */
-    public final void prepare(Connection connection, Creation creation, List<String> versions) throws SQLException {
+    public final SqlTemplates prepare(Connection connection, Creation creation, List<String> versions)
+            throws SQLException {
         requireServer(connection);
         if (!isSchema(connection, templates.schema())) {
             throw denied(
@@ -119,6 +132,21 @@ public abstract class ServerSchema {
         requireOurs(found, present);
         boolean isAlways = creation == Creation.ALL;
         if (isAlways || (creation == Creation.MISSING && found < present)) {
+            create(connection, found, isAlways, versions);
+            found = version(connection);
+        }
+        requireEnough(found, versions);
+        if (creation != Creation.NONE) {
+            addView(connection);
+        }
+        boolean hasAdditions = found >= number(ADDITIONS);
+        requirePermissions(connection, hasAdditions);
+        return hasAdditions ? templates : templates.limited(limitation(found));
+    }
+
+    private void create(Connection connection, int found, boolean isAlways, List<String> versions) throws SQLException {
+        int present = number(versions.get(versions.size() - 1));
+        try {
             alone(connection, () -> {
                 int before = version(connection);
                 requireOurs(before, present);
@@ -128,13 +156,13 @@ public abstract class ServerSchema {
                     }
                 }
             });
-            found = version(connection);
+        } catch (SQLException e) {
+            boolean isLimited = isEnough(found, versions) && found < number(ADDITIONS);
+            if (!isLimited || !String.valueOf(e.getSQLState()).startsWith(ACCESS_DENIED)) {
+                throw e;
+            }
+            LOG.debug("this user can't create the tables of version {}", ADDITIONS, e);
         }
-        requireAll(found, versions);
-        if (creation != Creation.NONE) {
-            addView(connection);
-        }
-        requirePermissions(connection);
     }
 
     /** Adds the view for people. No program depends on it, so a failure is only logged. */
@@ -174,12 +202,24 @@ public abstract class ServerSchema {
         }
     }
 
-    private void requireAll(int found, List<String> versions) {
-        List<String> missing = versions.stream()
-                .filter(one -> number(one) > found)
-                .map(this::file)
-                .toList();
-        if (!missing.isEmpty()) {
+    /** Whether locks work with tables of this version. */
+    private static boolean isEnough(int found, List<String> versions) {
+        return found != 0
+                && versions.stream().filter(one -> number(one) > found).allMatch(ADDITIONS::equals);
+    }
+
+    /** What tables without the additions lack, and the remedy. */
+    private String limitation(int found) {
+        return "the lock tables have version " + text(found) + ", without messages, deadlocks of several processes and"
+                + " runs of tasks: run " + file(ADDITIONS) + " and the grants on its tables, then restart";
+    }
+
+    private void requireEnough(int found, List<String> versions) {
+        if (!isEnough(found, versions)) {
+            List<String> missing = versions.stream()
+                    .filter(one -> number(one) > found)
+                    .map(this::file)
+                    .toList();
             throw denied("the lock tables "
                     + (found == 0
                             ? "are missing or incomplete in the schema '" + name() + "'"

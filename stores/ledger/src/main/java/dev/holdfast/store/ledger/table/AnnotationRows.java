@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rows of annotations. A row counts only while its grant does: earlier versions of the program, which do not know
  * this table, leave rows of ended grants, and housekeeping deletes them. Each method is one statement, as in {@link
- * Rows}.
+ * Rows}. Tables of version 1.0 have none.
  *
  * <p>Not thread-safe.
  */
@@ -23,6 +23,10 @@ public final class AnnotationRows {
 
     public AnnotationRows(StatementCache statements) {
         this.statements = statements;
+    }
+
+    private boolean isThere() {
+        return statements.templates().limitation().isEmpty();
     }
 
     /** The sequence number of the last annotation of a grant; null if there is none. */
@@ -46,6 +50,9 @@ public final class AnnotationRows {
 
     /** Drops the annotation of a grant, if there is one. */
     public void drop(ClaimRow grant) throws SQLException {
+        if (!isThere()) {
+            return;
+        }
         statements
                 .bound(SqlTemplate.DROP_ANNOTATION, grant.resource.key, grant.session, grant.number)
                 .executeUpdate();
@@ -53,6 +60,9 @@ public final class AnnotationRows {
 
     /** The annotations of grants of the resources from one name to another, some of which may have ended. */
     public Map<ClaimRef, String> between(ResourceName first, ResourceName last) throws SQLException {
+        if (!isThere()) {
+            return Map.of();
+        }
         Map<ClaimRef, String> texts = new HashMap<>();
         try (ResultSet row = statements
                 .bound(SqlTemplate.ANNOTATIONS, first.utf8(), last.utf8())
@@ -74,6 +84,9 @@ public final class AnnotationRows {
 
     /** Deletes rows whose grants have ended, at most this many; returns how many. */
     public int deleteLeft(int limit) throws SQLException {
+        if (!isThere()) {
+            return 0;
+        }
         List<Key> left = StatementCache.all(
                 statements.bound(SqlTemplate.LEFT_ANNOTATIONS, limit),
                 row -> new Key(row.getBytes(1), row.getLong(2), row.getLong(3)));

@@ -25,10 +25,11 @@ public final class SqlTemplates {
 
     static final SqlTemplates OF_SQLITE = new SqlTemplates(Map.of(), PREFIX);
 
-    private final Map<SqlTemplate, String> templates = new EnumMap<>(SqlTemplate.class);
+    private final Map<SqlTemplate, String> templates;
     private final String schema;
     private final String prefix;
     private final String qualified;
+    private final String limitation;
 
     /** Templates with table names that need no schema. */
     public SqlTemplates(Map<SqlTemplate, String> own, String prefix) {
@@ -44,13 +45,37 @@ public final class SqlTemplates {
      * @param quote the quotation mark of identifiers
      */
     public SqlTemplates(Map<SqlTemplate, String> own, String schema, String prefix, String quote) {
+        this.templates = new EnumMap<>(SqlTemplate.class);
         this.schema = schema;
         this.prefix = prefix;
+        this.limitation = "";
         this.qualified =
                 schema.isEmpty() ? prefix : quote + schema.replace(quote, quote + quote) + quote + "." + prefix;
         for (SqlTemplate sql : SqlTemplate.values()) {
             templates.put(sql, of(own.getOrDefault(sql, sql.text)));
         }
+    }
+
+    private SqlTemplates(SqlTemplates complete, String limitation) {
+        this.templates = complete.templates;
+        this.schema = complete.schema;
+        this.prefix = complete.prefix;
+        this.qualified = complete.qualified;
+        this.limitation = limitation;
+    }
+
+    /**
+     * The same for tables of version 1.0, which have neither annotations nor runs of tasks.
+     *
+     * @param reason a sentence for people, with the remedy
+     */
+    public SqlTemplates limited(String reason) {
+        return new SqlTemplates(this, reason);
+    }
+
+    /** Why there are no tables of annotations and runs; empty if there are. */
+    public String limitation() {
+        return limitation;
     }
 
     /** The schema of the tables; empty for the default schema. */
