@@ -72,9 +72,9 @@ public interface Environment {
     Executor callbacks();
 
     /**
-     * Where listeners for a loss or a deadlock run, and where the client begins a search for deadlocks. They should
-     * wait neither for each other nor for tasks on {@link #callbacks()}. By default they run on that executor too. A
-     * rejected task runs on the executor for callbacks.
+     * Where listeners for a loss or a deadlock run. They should wait neither for each other nor for tasks on
+     * {@link #callbacks()}. By default they run on that executor too. A rejected task runs on the executor for
+     * callbacks.
      */
     default Executor lossListeners() {
         return callbacks();

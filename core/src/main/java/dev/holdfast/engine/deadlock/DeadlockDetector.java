@@ -141,7 +141,10 @@ public final class DeadlockDetector {
             WaitNode node = new WaitNode(lineOf(wait, statement, null), wait, statement.isNew);
             node.acks().addAll(statement.acks);
             for (OwnWait.Hold hold : wait.holds()) {
-                node.holds().put(hold.name(), new WaitNode.HeldName(hold.isWrite(), hold.token(), hold.owner()));
+                node.holds()
+                        .put(
+                                hold.name(),
+                                new WaitNode.HeldName(hold.isWrite(), hold.token(), hold.owner(), node.acks()));
             }
             nodes.add(node);
         }
@@ -230,11 +233,12 @@ public final class DeadlockDetector {
     private boolean isConfirmed(List<WaitNode> cycle, Set<Long> ids, Walk walk) {
         for (int i = 0; i < cycle.size(); i++) {
             WaitNode member = cycle.get(i);
-            long before = cycle.get((i + cycle.size() - 1) % cycle.size()).id();
+            WaitLine before = cycle.get((i + cycle.size() - 1) % cycle.size()).line();
+            WaitNode.HeldName hold = Objects.requireNonNull(member.holds().get(before.awaits()));
             Set<Long> others = new HashSet<>(ids);
             others.remove(member.id());
             boolean isConfirmed = member.own() == null
-                    ? rules.isConfirmed(member.acks(), others, before)
+                    ? rules.isConfirmed(hold.acks(), others, before.id())
                     : rules.isConfirmedHere(member.isNew());
             if (!isConfirmed) {
                 return false;

@@ -12,6 +12,9 @@ import java.util.concurrent.TimeUnit;
  * before v(i) for all i and j. (3) So the latest f is before every v. At that moment all waits were on and all holds
  * were live. Clocks, delays and the order of messages don't matter.
  *
+ * Each grant of a member has a line, and these are read at different moments. So v(i) is that of the line of the hold
+ * for which the member before i waits: a newer line of another grant does not say that this hold is still there.
+ *
  * For a reader behind a writer, f and v are the moments of the inspection that showed the writer. The claims before a
  * claim only become fewer, so a writer that is there at v was there at f.
  */

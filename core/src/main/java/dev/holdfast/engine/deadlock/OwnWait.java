@@ -27,6 +27,24 @@ public record OwnWait(
         List<Hold> holds) {
 
     /**
+     * The same wait, of a reader.
+     *
+     * @param writerBefore which writer is before it, because of which all holds block it; empty if there is none
+     */
+    OwnWait ofReader(String writerBefore) {
+        return new OwnWait(
+                request,
+                thread,
+                threadName,
+                awaits,
+                writerBefore.isEmpty() ? WaitLine.Blocking.WRITERS : WaitLine.Blocking.ALL_BEHIND_WRITER,
+                writerBefore,
+                waitedMillis,
+                mayFail,
+                holds);
+    }
+
+    /**
      * A hold of the thread.
      *
      * @param grant the identity of its grant

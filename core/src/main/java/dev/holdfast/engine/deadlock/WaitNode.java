@@ -9,8 +9,12 @@ import org.jspecify.annotations.Nullable;
 /** A wait in the graph of one pass, with all that is known of what its thread holds. Used by one pass. */
 public final class WaitNode {
 
-    /** A hold of the thread. */
-    public record HeldName(boolean isWrite, long token, OwnWait.Owner owner) {}
+    /**
+     * A hold of the thread.
+     *
+     * @param acks what was acknowledged when the hold was stated, as the line of its grant says
+     */
+    public record HeldName(boolean isWrite, long token, OwnWait.Owner owner, Set<Long> acks) {}
 
     private final WaitLine line;
     private final @Nullable OwnWait own;
@@ -49,6 +53,7 @@ public final class WaitNode {
         return holds;
     }
 
+    /** What any of its lines acknowledges. */
     Set<Long> acks() {
         return acks;
     }

@@ -35,7 +35,10 @@ public final class Walk {
                 WaitLine.parse(text).ifPresent(line -> {
                     WaitNode node = nodes.computeIfAbsent(line.id(), id -> new WaitNode(line, null, false));
                     node.holds()
-                            .put(state.name(), new WaitNode.HeldName(line.isWriteHold(), line.token(), holder.owner()));
+                            .put(
+                                    state.name(),
+                                    new WaitNode.HeldName(
+                                            line.isWriteHold(), line.token(), holder.owner(), line.acks()));
                     node.acks().addAll(line.acks());
                     lines.computeIfAbsent(line.id(), id -> new ArrayList<>()).add(text);
                     next.add(line.awaits());

@@ -132,7 +132,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         }
         boolean wasInterrupted = false;
         boolean isOvertime = request.isTry();
-        boolean isAdded = false;
+        NestedWait added = null;
         try {
             while (true) {
                 Trampoline.flush();
@@ -166,9 +166,9 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                 } else {
                     long untilAdded = start + NestedWaits.ADDED_AFTER_NANOS - now;
                     if (untilAdded <= 0) {
-                        resources.waits.add(request, resource, owner, start);
+                        added = new NestedWait(request, resource, owner, start);
+                        resources.waits.add(added);
                         owner = null;
-                        isAdded = true;
                     } else {
                         long next = Math.min(left, untilAdded);
                         park(blocker, resource, request, now + next, next);
@@ -176,8 +176,8 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                 }
             }
         } finally {
-            if (isAdded) {
-                resources.waits.ended(request);
+            if (added != null) {
+                resources.waits.ended(added);
             }
             if (wasInterrupted) {
                 Thread.currentThread().interrupt();

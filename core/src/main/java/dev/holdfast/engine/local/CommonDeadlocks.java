@@ -9,9 +9,10 @@ import dev.holdfast.engine.deadlock.DeadlockRules;
 import dev.holdfast.engine.deadlock.Findings;
 import dev.holdfast.engine.deadlock.NameState;
 import dev.holdfast.engine.deadlock.OwnWait;
+import dev.holdfast.engine.deadlock.SearchPass;
+import dev.holdfast.engine.deadlock.SearchedClient;
 import dev.holdfast.engine.deadlock.WaitLine.Blocking;
 import dev.holdfast.engine.deadlock.WaitNode;
-import dev.holdfast.engine.deadlock.Walk;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.local.WaitView.WaitState;
 import dev.holdfast.engine.session.Partition;
@@ -25,11 +26,12 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits.Feature;
+import dev.holdfast.spi.support.Stages;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -40,7 +42,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -48,20 +49,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
- * One pass after another, each asynchronous. A pass polls the grants of the threads that wait: if no one waits for
- * them, and no one may wait for a shared one, it reads nothing else. Otherwise it walks: it inspects the names that
- * these threads wait for, then those that the waits wait for which it finds in the annotations of their holders, and so
- * on. It inspects the names of readers again, reads the client's own tables last, and leaves the rest to the detector.
- * The lines that result are set at the grants' notes, which send them.
- */
-
 /** The search for deadlocks with threads of other clients. One pass at a time. */
 final class CommonDeadlocks {
     private static final Logger log = LoggerFactory.getLogger(CommonDeadlocks.class);
 
     /** The most claims in one command, so that none is too large for a store. */
     private static final int MAX_POLLED = 256;
+
+    private static final String SEARCHING = "searching for deadlocks between clients";
 
     private final LocalResources resources;
     private final ClientContext context;
@@ -71,7 +66,7 @@ final class CommonDeadlocks {
     /** Otherwise every hold may be awaited; and no wait is ended, since a hold is at several stores. */
     private final boolean knowsWaiters;
 
-    /** The grants that have lines, which are about requests. */
+    /** The grants that have lines, by the waits that these are about. */
     private final Map<Grant, Map<Object, String>> annotated = Collections.synchronizedMap(new LinkedHashMap<>());
 
     CommonDeadlocks(LocalResources resources) {
@@ -92,12 +87,12 @@ final class CommonDeadlocks {
     }
 
     /** A wait has ended: its lines are removed. A pass that has read it before may set them for a moment. */
-    void ended(Request request) {
+    void ended(NestedWait wait) {
         for (Grant grant : annotatedGrants()) {
             Map<Object, String> lines = annotated.getOrDefault(grant, Map.of());
-            if (lines.containsKey(request)) {
+            if (lines.containsKey(wait)) {
                 Map<Object, String> left = new LinkedHashMap<>(lines);
-                left.remove(request);
+                left.remove(wait);
                 set(grant, left);
             }
         }
@@ -135,42 +130,68 @@ final class CommonDeadlocks {
      * @param end receives the pause before the next one
      */
     void search(List<NestedWait> nested, Predicate<Set<NestedWait>> isReported, LongConsumer end) {
-        Pass pass = new Pass(nested, isReported, end);
-        pass.guarded(pass::poll);
+        Client client = new Client(nested);
+        SearchPass pass = new SearchPass(client, rules, detector);
+        CompletableFuture<Findings> findings;
+        try {
+            findings = pass.run();
+        } catch (Throwable t) {
+            findings = CompletableFuture.failedFuture(t);
+        }
+        var unused = findings.whenComplete((found, failure) -> {
+            Throwable thrown = failure == null ? null : Stages.causeOf(failure);
+            if (thrown == null && !context.isClosing()) {
+                thrown = Failsafe.run(SEARCHING, () -> {
+                    if (pass.isCutOff()) {
+                        log.debug("store={} a search for deadlocks was too large", context.product());
+                    }
+                    found.deadlocks().forEach(cycle -> report(cycle, nested, isReported));
+                    annotate(found.lines());
+                });
+            } else if (thrown != null && !(thrown instanceof StoreException)) {
+                Failsafe.log(SEARCHING, thrown);
+            }
+            // After a pass that has failed the next one begins as usual.
+            end.accept(thrown == null ? found.pauseNanos() : pauseNanos());
+        });
+    }
+
+    private long pauseNanos() {
+        return rules.pauseNanos(0, context.options().sessionTtl().toNanos());
     }
 
     private static String idOf(ClaimRef claim) {
         return claim.session().value() + "/" + claim.claim();
     }
 
-    /** One pass. Its steps follow each other, on the threads of the replies. */
-    private final class Pass {
+    /** What one pass reads. */
+    private final class Client implements SearchedClient {
         private final List<NestedWait> nested;
-        private final Predicate<Set<NestedWait>> isReported;
-        private final LongConsumer end;
-        private final Walk walk = new Walk();
-        private final Map<String, NameState> writers = new HashMap<>();
-        private final Set<Object> awaited = new HashSet<>();
-        private @Nullable List<OwnWait> readFirst;
+        private final List<Searched> waits;
 
-        Pass(List<NestedWait> nested, Predicate<Set<NestedWait>> isReported, LongConsumer end) {
+        Client(List<NestedWait> nested) {
             this.nested = nested;
-            this.isReported = isReported;
-            this.end = end;
+            this.waits = nested.stream()
+                    .map(wait -> new Searched(wait, wait.awaits.value(), wait.isReader()))
+                    .toList();
         }
 
-        /** A pass that fails ends, and the next one begins after the usual pause. */
-        void guarded(Runnable step) {
-            if (context.isClosing() || Failsafe.run("searching for deadlocks between clients", step) != null) {
-                end.accept(pauseNanos());
-            }
+        @Override
+        public List<Searched> waits() {
+            return waits;
         }
 
-        private long pauseNanos() {
-            return rules.pauseNanos(0, context.options().sessionTtl().toNanos());
+        @Override
+        public long youngestNanos() {
+            long now = context.environment().monotonicNanos();
+            return nested.stream()
+                    .mapToLong(wait -> now - wait.beganNanos)
+                    .min()
+                    .orElse(0);
         }
 
-        private void poll() {
+        @Override
+        public CompletableFuture<List<PolledHold>> poll() {
             Map<Partition, Set<ClaimRef>> claims = new LinkedHashMap<>();
             for (NestedWait wait : nested) {
                 for (LocalHold hold : wait.holds()) {
@@ -187,11 +208,12 @@ final class CommonDeadlocks {
                     answers.add(poll(partition, all.subList(from, Math.min(all.size(), from + MAX_POLLED))));
                 }
             });
-            join(answers, sets -> {
-                Set<ClaimRef> atStore = new HashSet<>();
-                sets.forEach(atStore::addAll);
-                noteAwaited(atStore);
-            });
+            return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+                    .thenApply(none -> {
+                        Set<ClaimRef> atStore = new HashSet<>();
+                        answers.forEach(answer -> atStore.addAll(answer.join()));
+                        return polled(atStore);
+                    });
         }
 
         private CompletableFuture<Set<ClaimRef>> poll(Partition partition, List<ClaimRef> claims) {
@@ -212,73 +234,22 @@ final class CommonDeadlocks {
                     });
         }
 
-        private void noteAwaited(Set<ClaimRef> atStore) {
+        private List<PolledHold> polled(Set<ClaimRef> atStore) {
+            List<PolledHold> polled = new ArrayList<>();
             for (NestedWait wait : nested) {
                 for (LocalHold hold : wait.holds()) {
-                    boolean isShared =
-                            hold.claim().weight() < hold.resource().spec.capacity();
-                    boolean isAwaitedHere =
-                            hold.issuer() instanceof LocalSynchronizer resource && resource.waiting() > 0;
-                    boolean isAwaitedAtStore =
-                            !knowsWaiters || atStore.contains(hold.claim().ref());
-                    if (rules.isAwaited(isAwaitedHere, isAwaitedAtStore, isShared)) {
-                        awaited.add(wait.request);
-                    }
+                    polled.add(new PolledHold(
+                            wait,
+                            hold.issuer() instanceof LocalSynchronizer resource && resource.waiting() > 0,
+                            !knowsWaiters || atStore.contains(hold.claim().ref()),
+                            hold.claim().weight() < hold.resource().spec.capacity()));
                 }
             }
-            if (!rules.readsTablesLast()) {
-                readFirst = tables();
-            }
-            if (rules.inspectsWritersLast()) {
-                begin();
-            } else {
-                inspectWriters(this::begin);
-            }
+            return polled;
         }
 
-        private List<NestedWait> start() {
-            return nested.stream()
-                    .filter(wait -> awaited.contains(wait.request))
-                    .toList();
-        }
-
-        private void begin() {
-            inspect(walk.begin(
-                    start().stream().map(wait -> wait.request.name.value()).toList()));
-        }
-
-        /** Inspects names, and then those that follow from them. */
-        private void inspect(List<String> names) {
-            if (names.isEmpty()) {
-                // A writer elsewhere can also be between two threads of this client.
-                if (rules.inspectsWritersLast() && (!walk.isEmpty() || nested.size() > 1)) {
-                    inspectWriters(this::evaluate);
-                } else {
-                    evaluate();
-                }
-                return;
-            }
-            join(names.stream().map(this::inspect).toList(), states -> {
-                List<String> next = new ArrayList<>();
-                states.forEach(state -> state.ifPresent(found -> next.addAll(walk.add(found))));
-                inspect(next);
-            });
-        }
-
-        private void inspectWriters(Runnable then) {
-            Set<String> names = new LinkedHashSet<>();
-            for (NestedWait wait : start()) {
-                if (wait.request.isShare()) {
-                    names.add(wait.request.name.value());
-                }
-            }
-            join(names.stream().map(this::inspect).toList(), states -> {
-                states.forEach(state -> state.ifPresent(found -> writers.put(found.name(), found)));
-                then.run();
-            });
-        }
-
-        private CompletableFuture<Optional<NameState>> inspect(String name) {
+        @Override
+        public CompletableFuture<Optional<NameState>> inspect(String name) {
             ResourceName resource = new ResourceName(name);
             Partition partition = resources.partition(resource);
             return ResourceInspection.askForAll(partition.wire, resource, CallerMode.ASYNC)
@@ -302,53 +273,24 @@ final class CommonDeadlocks {
             return new NameState(info.name().value(), holders, waiters);
         }
 
-        /** Continues when all futures are complete; the pass ends if one of them has failed. */
-        private <T> void join(List<CompletableFuture<T>> futures, Consumer<List<T>> then) {
-            var unused = CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new))
-                    .whenComplete((none, failure) -> {
-                        if (failure != null) {
-                            end.accept(pauseNanos());
-                        } else {
-                            guarded(() -> then.accept(futures.stream()
-                                    .map(CompletableFuture::join)
-                                    .toList()));
-                        }
-                    });
-        }
-
-        private void evaluate() {
-            List<OwnWait> own = readFirst == null ? tables() : readFirst;
-            if (walk.isCutOff()) {
-                log.debug("store={} a search for deadlocks was too large", context.product());
-            }
-            long now = context.environment().monotonicNanos();
-            long youngest = nested.stream()
-                    .mapToLong(wait -> now - wait.beganNanos)
-                    .min()
-                    .orElse(0);
-            Findings findings = detector.evaluate(own, awaited, walk, youngest);
-            findings.deadlocks().forEach(this::report);
-            annotate(findings.lines());
-            end.accept(findings.pauseNanos());
-        }
-
         // ---- The client's own tables
 
-        private List<OwnWait> tables() {
-            List<OwnWait> own = new ArrayList<>();
+        @Override
+        public List<TableEntry> tables() {
+            List<TableEntry> entries = new ArrayList<>();
             for (NestedWait wait : nested) {
-                OwnWait read = read(wait);
-                if (read != null) {
-                    own.add(read);
+                TableEntry entry = read(wait);
+                if (entry != null) {
+                    entries.add(entry);
                 }
             }
-            return own;
+            return entries;
         }
 
         /** Reads one wait; null if it has ended meanwhile, or nothing is held. */
-        private @Nullable OwnWait read(NestedWait wait) {
+        private @Nullable TableEntry read(NestedWait wait) {
             WaitState state = wait.state();
-            if (state == null || !(state.isHead() || rules.isStatedBehindOthers())) {
+            if (state == null) {
                 return null;
             }
             List<OwnWait.Hold> holds = new ArrayList<>();
@@ -358,22 +300,23 @@ final class CommonDeadlocks {
                             hold.grant(), hold.name(), !isShare(hold), hold.rawToken(), ownerOf(hold)));
                 }
             }
-            if (holds.isEmpty() || wait.request.isDone()) {
+            if (holds.isEmpty() || wait.isOver()) {
                 return null;
             }
-            String reason = writerBefore(wait, state);
-            Blocking blocking =
-                    !state.isReader() ? Blocking.ALL : reason.isEmpty() ? Blocking.WRITERS : Blocking.ALL_BEHIND_WRITER;
-            return new OwnWait(
-                    wait.request,
+            OwnWait own = new OwnWait(
+                    wait,
                     wait.thread,
                     wait.threadName(),
-                    wait.request.name.value(),
-                    blocking,
-                    reason,
+                    wait.awaits.value(),
+                    Blocking.ALL,
+                    "",
                     TimeUnit.NANOSECONDS.toMillis(context.environment().monotonicNanos() - wait.beganNanos),
                     context.options().onDeadlock() == OnDeadlock.FAIL && knowsWaiters,
                     holds);
+            ClaimRef queued = state.queued();
+            Reader reader =
+                    new Reader(state.isBehindWriter(), queued == null ? null : idOf(queued), state.isDraining());
+            return new TableEntry(own, state.isHead(), state.isReader() ? reader : null);
         }
 
         private boolean isShare(LocalHold hold) {
@@ -389,72 +332,48 @@ final class CommonDeadlocks {
             return new OwnWait.Owner(
                     context.options().label(), hold.claim().session.id.value(), hold.message());
         }
+    }
 
-        /** Which writer is before a reader; empty if none is known. */
-        private String writerBefore(NestedWait wait, WaitState state) {
-            String found = "";
-            NameState atStore = writers.get(wait.request.name.value());
-            if (!state.isReader()) {
-                return found;
-            }
-            if (state.isBehindWriter()) {
-                found = "here";
-            } else if (atStore != null && state.queued() != null) {
-                found = atStore.isBehindWriter(idOf(state.queued())) ? "behind " + idOf(state.queued()) : "";
-            } else if (atStore != null && state.isDraining()) {
-                found = atStore.firstWriter()
-                        .map(writer -> "draining for " + writer)
-                        .orElse("");
-            }
-            return rules.countsWriterBefore(!found.isEmpty()) ? found : "";
+    private void report(List<WaitNode> cycle, List<NestedWait> nested, Predicate<Set<NestedWait>> isReported) {
+        Set<Object> requests = cycle.stream()
+                .map(WaitNode::own)
+                .filter(Objects::nonNull)
+                .map(OwnWait::request)
+                .collect(Collectors.toSet());
+        Set<NestedWait> here = nested.stream().filter(requests::contains).collect(Collectors.toSet());
+        if (here.size() == cycle.size() && isReported.test(here)) {
+            return;
         }
+        Optional<WaitNode> victim = DeadlockDetector.victim(cycle);
+        List<Deadlock.Member> members = new ArrayList<>();
+        for (int i = 0; i < cycle.size(); i++) {
+            WaitNode node = cycle.get(i);
+            String name =
+                    cycle.get((i + cycle.size() - 1) % cycle.size()).line().awaits();
+            WaitNode.HeldName hold = Objects.requireNonNull(node.holds().get(name));
+            members.add(new Deadlock.Member(
+                    hold.owner().label(),
+                    hold.owner().session(),
+                    node.line().thread(),
+                    name,
+                    hold.token(),
+                    hold.owner().message(),
+                    node.line().awaits(),
+                    node.line().blocking() == Blocking.ALL_BEHIND_WRITER,
+                    Duration.ofMillis(
+                            node.own() == null
+                                    ? node.line().waitedMillis()
+                                    : node.own().waitedMillis()),
+                    victim.filter(node::equals).isPresent()));
+        }
+        Deadlock deadlock = new Deadlock(members);
+        context.noteDeadlock(deadlock);
+        victim.map(WaitNode::own)
+                .ifPresent(own ->
+                        nested.stream().filter(wait -> wait == own.request()).forEach(wait -> fail(wait, deadlock)));
+    }
 
-        private void report(List<WaitNode> cycle) {
-            Set<Object> requests = cycle.stream()
-                    .map(WaitNode::own)
-                    .filter(Objects::nonNull)
-                    .map(OwnWait::request)
-                    .collect(Collectors.toSet());
-            Set<NestedWait> here = nested.stream()
-                    .filter(wait -> requests.contains(wait.request))
-                    .collect(Collectors.toSet());
-            if (here.size() == cycle.size() && isReported.test(here)) {
-                return;
-            }
-            Optional<WaitNode> victim = DeadlockDetector.victim(cycle);
-            List<Deadlock.Member> members = new ArrayList<>();
-            for (int i = 0; i < cycle.size(); i++) {
-                WaitNode node = cycle.get(i);
-                String name =
-                        cycle.get((i + cycle.size() - 1) % cycle.size()).line().awaits();
-                WaitNode.HeldName hold = Objects.requireNonNull(node.holds().get(name));
-                members.add(new Deadlock.Member(
-                        hold.owner().label(),
-                        hold.owner().session(),
-                        node.line().thread(),
-                        name,
-                        hold.token(),
-                        hold.owner().message(),
-                        node.line().awaits(),
-                        node.line().blocking() == Blocking.ALL_BEHIND_WRITER,
-                        Duration.ofMillis(
-                                node.own() == null
-                                        ? node.line().waitedMillis()
-                                        : node.own().waitedMillis()),
-                        victim.filter(node::equals).isPresent()));
-            }
-            Deadlock deadlock = new Deadlock(members);
-            context.noteDeadlock(deadlock);
-            victim.map(WaitNode::own)
-                    .ifPresent(own -> nested.stream()
-                            .filter(wait -> wait.request == own.request())
-                            .forEach(wait -> fail(wait, deadlock)));
-        }
-
-        private void fail(NestedWait wait, Deadlock deadlock) {
-            var unused = wait.resource.fail(
-                    wait.request,
-                    () -> new LockDeadlockException(wait.request.name.value(), context.product(), deadlock));
-        }
+    private void fail(NestedWait wait, Deadlock deadlock) {
+        wait.fail(() -> new LockDeadlockException(wait.awaits.value(), context.product(), deadlock));
     }
 }

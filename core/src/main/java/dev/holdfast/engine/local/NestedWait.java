@@ -2,19 +2,23 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.local.WaitView.Blocker;
 import dev.holdfast.engine.local.WaitView.WaitState;
+import dev.holdfast.spi.ResourceName;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A thread that has waited for a second for a resource, and may hold others. Thread-safe. */
 final class NestedWait {
 
-    final Request request;
-    final LocalSynchronizer resource;
+    final ResourceName awaits;
     final Thread thread;
 
     /** When it began, by the monotonic clock. */
     final long beganNanos;
+
+    private final Request request;
+    private final LocalSynchronizer resource;
 
     /** What its thread held when the wait began, and has not released: a thread acquires nothing while it waits. */
     private final List<LocalHold> holds = new CopyOnWriteArrayList<>();
@@ -22,6 +26,7 @@ final class NestedWait {
     NestedWait(Request request, LocalSynchronizer resource, Thread thread, long beganNanos) {
         this.request = request;
         this.resource = resource;
+        this.awaits = request.name;
         this.thread = thread;
         this.beganNanos = beganNanos;
     }
@@ -42,16 +47,30 @@ final class NestedWait {
         return blockers;
     }
 
+    /** Whether its thread waits for a share. */
+    boolean isReader() {
+        return request.isShare();
+    }
+
     /** What this process knows of its wait; null if it has ended. */
     @Nullable
     WaitState state() {
         return resource.query(view -> view.stateOf(request));
     }
 
+    boolean isOver() {
+        return request.isDone();
+    }
+
+    /** Ends it with an exception, unless it has ended. */
+    void fail(Supplier<RuntimeException> why) {
+        var unused = resource.fail(request, why);
+    }
+
     /** Whether its thread still waits and has not released all that it held; never becomes true again. */
     boolean isNested() {
         holds.removeIf(LocalHold::isOver);
-        return !request.isDone() && !holds.isEmpty();
+        return !isOver() && !holds.isEmpty();
     }
 
     String threadName() {

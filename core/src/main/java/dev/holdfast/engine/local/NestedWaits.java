@@ -1,13 +1,14 @@
 package dev.holdfast.engine.local;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.Deadlock;
-import dev.holdfast.Environment;
 import dev.holdfast.LockDeadlockException;
 import dev.holdfast.OnDeadlock;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.deadlock.CycleSearch;
+import dev.holdfast.engine.deadlock.SearchSchedule;
+import dev.holdfast.engine.deadlock.SearchSchedule.Next;
 import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Slices;
 import dev.holdfast.engine.local.WaitView.Blocker;
 import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
@@ -22,8 +23,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
+import java.util.function.LongConsumer;
 
 /*
  * A thread is added when it has waited for a second, so that short waits cost nothing. The search keeps it only if it
@@ -39,45 +39,22 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** The threads of this process that wait while they hold something, and the search for deadlocks. Thread-safe. */
-public final class NestedWaits {
+final class NestedWaits implements SearchSchedule.Steps<NestedWait> {
 
     /** How long a thread has waited when it is added: long compared to most waits, and short for a person. */
     static final long ADDED_AFTER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The pause after a search, however many threads are added. */
-    private static final long LEAST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-
-    /** A search without the store is repeated while there are nested waits: a hold in doubt may have hidden a cycle. */
-    private static final long USUAL_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
-
     private final LocalResources resources;
     private final ClientContext context;
     private final CommonDeadlocks common;
-    private final ReentrantLock lock = new ReentrantLock();
-
-    @GuardedBy("lock")
-    private List<NestedWait> added = new ArrayList<>();
-
-    @GuardedBy("lock")
-    private Environment.@Nullable Timer timer;
-
-    @GuardedBy("lock")
-    private long dueAt;
-
-    @GuardedBy("lock")
-    private boolean isSearching;
-
-    /** Whether a search with the store's help is under way, which takes as long as the store does. */
-    @GuardedBy("lock")
-    private boolean isAsking;
-
-    /** When the last search ended. */
-    @GuardedBy("lock")
-    private long searchedAt;
+    private final SearchSchedule<NestedWait> schedule;
 
     // Used by one search at a time.
 
     private final List<NestedWait> nested = new ArrayList<>();
+
+    /** Those that the last search has left. */
+    private volatile List<NestedWait> all = List.of();
 
     /** The members of each reported cycle that may still exist. Read also while the store is asked. */
     private final Set<Set<NestedWait>> reported = ConcurrentHashMap.newKeySet();
@@ -86,7 +63,7 @@ public final class NestedWaits {
         this.resources = resources;
         this.context = resources.context;
         this.common = new CommonDeadlocks(resources);
-        this.searchedAt = context.environment().monotonicNanos() - LEAST_PAUSE_NANOS;
+        this.schedule = new SearchSchedule<>(context.environment(), this);
     }
 
     boolean isSearched() {
@@ -96,106 +73,47 @@ public final class NestedWaits {
     // ---- When to search
 
     /** A thread has waited for a second. */
-    void add(Request request, LocalSynchronizer resource, Thread thread, long beganNanos) {
-        long now = context.environment().monotonicNanos();
-        lock.lock();
-        try {
-            added.add(new NestedWait(request, resource, thread, beganNanos));
-            schedule(Math.max(0, searchedAt + LEAST_PAUSE_NANOS - now), now);
-        } finally {
-            lock.unlock();
-        }
+    void add(NestedWait wait) {
+        schedule.add(wait);
     }
 
     /** The wait of a thread that was added has ended. */
-    void ended(Request request) {
-        common.ended(request);
+    void ended(NestedWait wait) {
+        common.ended(wait);
     }
 
-    @GuardedBy("lock")
-    private void schedule(long delayNanos, long now) {
-        long at = now + delayNanos;
-        if (isSearching || context.isClosing() || (timer != null && dueAt - at <= 0)) {
-            return;
-        }
-        if (timer != null) {
-            timer.cancel();
-        }
-        dueAt = at;
-        timer = context.environment().schedule(delayNanos, this::begin);
+    @Override
+    public boolean isClosing() {
+        return context.isClosing();
     }
 
-    private void begin() {
-        List<NestedWait> fresh;
-        lock.lock();
-        try {
-            timer = null;
-            if (isSearching || context.isClosing()) {
-                return;
-            }
-            isSearching = true;
-            fresh = added;
-            added = new ArrayList<>();
-        } finally {
-            lock.unlock();
-        }
-        if (fresh.isEmpty()) {
-            search(fresh);
-        } else {
-            // A pass over all locks of the client: too long for the thread of the timers.
-            context.callbacks().runListener(() -> search(fresh));
-        }
+    @Override
+    public void searchHere(List<NestedWait> fresh, Runnable end) {
+        addHolds(fresh, () -> {
+            Failsafe.run("searching for deadlocks of threads", () -> searchHere(fresh));
+            all = List.copyOf(nested);
+            end.run();
+        });
     }
 
-    private void search(List<NestedWait> fresh) {
-        Failsafe.run("searching for deadlocks of threads", () -> searchHere(fresh));
-        List<NestedWait> all = List.copyOf(nested);
-        boolean needsStore = !all.isEmpty() && context.traits().has(Feature.ANNOTATIONS);
-        boolean wasAsking = end(!all.isEmpty(), needsStore);
-        if (wasAsking) {
-            return; // its end begins the next search
-        }
-        if (needsStore) {
-            common.search(all, reported::contains, this::asked);
-        } else {
-            common.rest();
-        }
+    @Override
+    public Next next() {
+        return all.isEmpty() ? Next.REST : context.traits().has(Feature.ANNOTATIONS) ? Next.STORE : Next.HERE;
     }
 
-    /** Ends a search in this process; returns whether one with the store's help was under way. */
-    private boolean end(boolean isNested, boolean needsStore) {
-        lock.lock();
-        try {
-            boolean wasAsking = isAsking;
-            isAsking |= needsStore;
-            isSearching = false;
-            searchedAt = context.environment().monotonicNanos();
-            if (!added.isEmpty()) {
-                schedule(LEAST_PAUSE_NANOS, searchedAt);
-            } else if (isNested && !isAsking) {
-                schedule(USUAL_PAUSE_NANOS, searchedAt);
-            }
-            return wasAsking;
-        } finally {
-            lock.unlock();
-        }
+    @Override
+    public void searchAtStore(LongConsumer end) {
+        common.search(all, reported::contains, end);
     }
 
-    /** A search with the store's help has ended. */
-    private void asked(long pauseNanos) {
-        lock.lock();
-        try {
-            isAsking = false;
-            schedule(pauseNanos, context.environment().monotonicNanos());
-        } finally {
-            lock.unlock();
-        }
+    @Override
+    public void rest() {
+        common.rest();
     }
 
     // ---- Threads of this process
 
     private void searchHere(List<NestedWait> fresh) {
-        addHolds(fresh);
         nested.addAll(fresh);
         nested.removeIf(wait -> !wait.isNested());
         reported.removeIf(cycle -> !nested.containsAll(cycle));
@@ -213,32 +131,44 @@ public final class NestedWaits {
         });
     }
 
-    /** Finds out what threads hold, in one pass over all locks of this client. */
-    private void addHolds(List<NestedWait> fresh) {
-        if (fresh.isEmpty()) {
-            return;
+    /**
+     * Finds out what threads hold, in one pass over all locks of this client, a slice at a time: so it may run on the
+     * thread of the timers, which no code of users blocks.
+     */
+    private void addHolds(List<NestedWait> fresh, Runnable then) {
+        Map<Thread, NestedWait> byThread = byThread(fresh);
+        List<LocalSynchronizer> visited = new ArrayList<>();
+        if (!fresh.isEmpty()) {
+            Failsafe.run("searching for deadlocks of threads", () -> visited.addAll(resources.resources()));
         }
+        Slices.visit(
+                context.environment(),
+                "finding out what threads hold",
+                visited.iterator(),
+                resource -> resource.eachOwnedHold(hold -> {
+                    NestedWait wait = hold.owner == null ? null : byThread.get(hold.owner);
+                    if (wait != null) {
+                        wait.add(hold);
+                    }
+                }),
+                then);
+    }
+
+    private static Map<Thread, NestedWait> byThread(List<NestedWait> waits) {
         Map<Thread, NestedWait> byThread = new HashMap<>();
-        fresh.forEach(wait -> byThread.put(wait.thread, wait));
-        for (LocalSynchronizer resource : resources.resources()) {
-            resource.eachOwnedHold(hold -> {
-                NestedWait wait = hold.owner == null ? null : byThread.get(hold.owner);
-                if (wait != null) {
-                    wait.add(hold);
-                }
-            });
-        }
+        waits.forEach(wait -> byThread.put(wait.thread, wait));
+        return byThread;
     }
 
     /** For each wait the others that block it, with the hold by which they do. */
     private Map<NestedWait, Map<NestedWait, Blocker>> blockers() {
-        Map<Thread, NestedWait> byThread = new HashMap<>();
-        nested.forEach(wait -> byThread.put(wait.thread, wait));
+        Map<Thread, NestedWait> byThread = byThread(nested);
         Map<NestedWait, Map<NestedWait, Blocker>> blockers = new HashMap<>();
         for (NestedWait wait : nested) {
             Map<NestedWait, Blocker> ofWait = new LinkedHashMap<>();
             for (Blocker blocker : wait.blockers()) {
-                NestedWait owner = blocker.hold().owner == null ? null : byThread.get(blocker.hold().owner);
+                LocalHold hold = blocker.hold();
+                NestedWait owner = hold.owner == null ? null : byThread.get(hold.owner);
                 if (owner != null) {
                     ofWait.put(owner, blocker);
                 }
@@ -289,7 +219,7 @@ public final class NestedWaits {
                     hold.name(),
                     hold.rawToken(),
                     hold.message(),
-                    wait.request.name.value(),
+                    wait.awaits.value(),
                     blocker(cycle, i, blockers).isBehindWriter(),
                     Duration.ofNanos(now - wait.beganNanos),
                     wait == victim));
@@ -302,9 +232,7 @@ public final class NestedWaits {
     }
 
     private void fail(NestedWait victim, Deadlock deadlock) {
-        var unused = victim.resource.fail(
-                victim.request,
-                () -> new LockDeadlockException(victim.request.name.value(), context.product(), deadlock));
+        victim.fail(() -> new LockDeadlockException(victim.awaits.value(), context.product(), deadlock));
     }
 
     private static NestedWait youngest(List<NestedWait> cycle) {

@@ -23,7 +23,7 @@ public final class SimulatedThread {
     private @Nullable LocalSynchronizer resource;
     private @Nullable BiConsumer<@Nullable LocalHold, @Nullable Throwable> end;
     private long began;
-    private boolean isAdded;
+    private @Nullable NestedWait added;
 
     /** Makes a thread of a client. */
     public SimulatedThread(LocalResources resources, Thread identity) {
@@ -49,7 +49,7 @@ public final class SimulatedThread {
                 resources.context, mode, wanted, isAsync ? null : identity, stage, terms, Audience.ENGINE, null);
         request = fresh;
         end = then;
-        isAdded = false;
+        added = null;
         began = resources.context.environment().monotonicNanos();
         AsyncWait.begin(resources, mode.spec(), fresh, stage);
         resource = fresh.isDone() ? null : resources.resource(wanted);
@@ -61,8 +61,9 @@ public final class SimulatedThread {
         if (request != ended || then == null) {
             return;
         }
-        if (isAdded) {
-            resources.waits.ended(ended);
+        NestedWait nested = added;
+        if (nested != null) {
+            resources.waits.ended(nested);
         }
         request = null;
         resource = null;
@@ -93,9 +94,10 @@ public final class SimulatedThread {
     public void noteLongWait() {
         Request waiting = request;
         LocalSynchronizer at = resource;
-        if (isWaiting() && !isAdded && waiting != null && at != null && waiting.owner() != null) {
-            isAdded = true;
-            resources.waits.add(waiting, at, identity, began);
+        if (isWaiting() && added == null && waiting != null && at != null && waiting.owner() != null) {
+            NestedWait nested = new NestedWait(waiting, at, identity, began);
+            added = nested;
+            resources.waits.add(nested);
         }
     }
 

@@ -306,6 +306,35 @@ class DeadlockTest {
     }
 
     @Test
+    @DisplayName("is found while all threads for listeners are blocked")
+    void blockedExecutor() throws Exception {
+        List<Runnable> blocked = new CopyOnWriteArrayList<>();
+        Environment environment = new ForwardingEnvironment(world.time()) {
+            @Override
+            public Executor lossListeners() {
+                return blocked::add;
+            }
+        };
+        Holdfast client = world.client(world.builder("alice", link)
+                .environment(environment)
+                .listener(reports)
+                .onDeadlock(OnDeadlock.FAIL));
+        Nested one = new Nested("one", client.lock("a"));
+        Nested two = new Nested("two", client.lock("b"));
+        Doing<Hold> older = one.await(client.lock("b"));
+        world.advance(Duration.ofMillis(10));
+        Doing<Hold> younger = two.await(client.lock("a"));
+        world.advance(FOUND_WITHIN);
+        assertThatThrownBy(younger::result).isInstanceOf(LockDeadlockException.class);
+        assertThat(reports.deadlocks).isEmpty();
+        blocked.forEach(Runnable::run);
+        assertThat(reports.deadlocks).hasSize(1);
+        two.actor.run(two.outer::close);
+        one.actor.run(older.result()::close);
+        one.actor.run(one.outer::close);
+    }
+
+    @Test
     @DisplayName("of readers is one if a writer waits between them")
     void readers() throws Exception {
         Holdfast client = client(OnDeadlock.REPORT);
