@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Half a processor for the processes that are started with {@link #prefix()}. They run in a control group where one can
@@ -17,6 +18,9 @@ public final class Quota implements AutoCloseable {
     private static final long PERIOD_MICROS = 100_000;
     private static final long QUOTA_MICROS = PERIOD_MICROS / 2;
     private static final Path GROUPS = Path.of("/sys/fs/cgroup");
+
+    /** How many were created here. Each has a group of its own. */
+    private static final AtomicInteger CREATED = new AtomicInteger();
 
     private final Optional<Path> group;
     private final List<Jvm> busy = new ArrayList<>();
@@ -36,7 +40,8 @@ public final class Quota implements AutoCloseable {
 
     /** A group of version 2 has the file {@code cpu.max}, one of version 1 two files of the CFS scheduler. */
     private static Optional<Path> createGroup(Path parent) {
-        Path group = parent.resolve("holdfast-bench-" + ProcessHandle.current().pid());
+        Path group = parent.resolve(
+                "holdfast-bench-" + ProcessHandle.current().pid() + "-" + CREATED.incrementAndGet());
         try {
             Files.createDirectory(group);
             if (Files.exists(group.resolve("cpu.max"))) {
