@@ -18,9 +18,15 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -132,6 +138,70 @@ class ConsolePageTest {
                 "--store",
                 "memory:read-only",
                 "--read-only");
+    }
+
+    /** Changes a file as programs of another version leave it. */
+    private static void change(Path file, String... statements) throws SQLException {
+        try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+                Statement statement = connection.createStatement()) {
+            for (String one : statements) {
+                statement.executeUpdate(one);
+            }
+        }
+    }
+
+    private void await(URI link, String path, String... words) throws Exception {
+        Instant deadline = Instant.now().plusSeconds(60);
+        while (!Stream.of(words).allMatch(get(link, path).body()::contains)) {
+            assertThat(Instant.now()).as(get(link, path).body()).isBefore(deadline);
+        }
+    }
+
+    @Test
+    @DisplayName("shows a store of an earlier version, whose programs keep working")
+    void earlierVersion(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("locks.db");
+        try (Holdfast earlier = Holdfast.builder("sqlite:" + file).label("ann").build();
+                Holdfast other = Holdfast.builder("sqlite:" + file).label("bob").build();
+                Hold hold = earlier.lock("ledger").acquire()) {
+            CompletableFuture<Hold> waiting =
+                    other.lock("ledger").acquireAsync().toCompletableFuture();
+            change(file, "DROP TABLE holdfast_annotation", "DROP TABLE holdfast_run", "PRAGMA user_version = 1000");
+            serve(
+                    link -> {
+                        login(link);
+                        await(link, "/api/lock?name=ledger", "\"label\":\"ann\"", "\"label\":\"bob\"");
+                        assertThat(get(link, "/api/overview").body()).contains("\"state\":\"up\"");
+                    },
+                    "--store",
+                    "sqlite:" + file);
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+            waiting.get(60, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    @DisplayName("says which version a store has that it can't read, and changes nothing there")
+    void laterVersion(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("locks.db");
+        Holdfast.builder("sqlite:" + file).build().close();
+        change(file, "PRAGMA user_version = 2000");
+        byte[] before = Files.readAllBytes(file);
+        serve(
+                link -> {
+                    login(link);
+                    await(
+                            link,
+                            "/api/overview",
+                            "\"state\":\"away\"",
+                            "\"answered\":false",
+                            "version 2.0, but this program supports 1.",
+                            "use a newer program");
+                },
+                "--store",
+                "sqlite:" + file);
+        assertThat(Files.readAllBytes(file)).isEqualTo(before);
     }
 
     @Test

@@ -256,6 +256,7 @@ public final class LockConsole implements AutoCloseable {
                                 .put("kind", kind)
                                 .put("place", place)
                                 .put("state", away != null ? "away" : seen.startedAt() == null ? "connecting" : "up")
+                                .put("answered", seen.startedAt() != null)
                                 .put("since", away)
                                 .put("problem", away == null ? null : seen.problem())
                                 .put("nextTryMillis", away == null ? null : seen.nextTry())

@@ -50,7 +50,11 @@ abstract class BrowserTest {
     }
 
     final ConsoleServer serve(LockConsole.Builder console) throws IOException {
-        return closing(ConsoleServer.start(closing(console.streaming().build()), 0, Set.of()));
+        return serve(console, 0);
+    }
+
+    final ConsoleServer serve(LockConsole.Builder console, int port) throws IOException {
+        return closing(ConsoleServer.start(closing(console.streaming().build()), port, Set.of()));
     }
 
     final Tab tab() throws IOException, InterruptedException {

@@ -146,19 +146,56 @@ class ConsoleInBrowserTest extends BrowserTest {
     @Test
     @DisplayName("asks for a key if its own is used up")
     void usedKey() {
+        browser.expectFailedRequests();
         browser.open("http://127.0.0.1:" + server.port() + "/#key=wrong");
         browser.awaitText("This page needs its key");
-        // The browser logs the answers 401.
-        browser.forgetProblems();
+    }
+
+    @Test
+    @DisplayName("asks for the key of a server that was restarted, and for a reload if that has another version")
+    void restarted() throws Exception {
+        try (Hold hold = billing.lock("invoice-run").acquire()) {
+            browser.open(server.newLink());
+            browser.awaitText("invoice-run");
+            browser.expectFailedRequests();
+            int port = server.port();
+            server.close();
+            ConsoleServer newer =
+                    serve(LockConsole.builder(() -> Optional.of(billing)).version("0.2.0"), port);
+            browser.awaitText("This page needs its key");
+            Tab other = tab();
+            other.open(newer.newLink());
+            other.awaitText("invoice-run");
+            browser.view("lock/invoice-run");
+            browser.awaitText("This page is of another version.");
+            assertThat(browser.eval("document.querySelector('main').innerText"))
+                    .as("what the newer server says of the lock")
+                    .doesNotContain("billing@app-03");
+            browser.click("[data-do=reload]");
+            browser.awaitText("billing@app-03");
+            assertThat(browser.text()).doesNotContain("another version");
+            assertThat(hold.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("says why a store can't be read that has never answered")
+    void neverRead() {
+        isAway = true;
+        browser.open(server.newLink());
+        browser.awaitText("The store can't be read: connection to db-1:5432 timed out. What it holds is unknown.");
+        assertThat(browser.text()).contains("Waiting for the first answer").doesNotContain("Nothing needs attention");
+        isAway = false;
+        browser.awaitText("No locks yet");
     }
 
     @Test
     @DisplayName("follows a new link in the tab of an old page")
     void newLink() throws InterruptedException {
         try (Hold hold = billing.lock("invoice-run").acquire()) {
+            browser.expectFailedRequests();
             browser.open("http://127.0.0.1:" + server.port() + "/#key=wrong");
             browser.awaitText("This page needs its key");
-            browser.forgetProblems();
             browser.eval("(location.href = " + Tab.quoted(server.newLink()) + ", 1)");
             browser.awaitText("invoice-run");
             assertThat(hold.isHeld()).isTrue();

@@ -37,6 +37,7 @@ final class Tab implements AutoCloseable {
     private final AtomicInteger number = new AtomicInteger();
     private final Map<Integer, CompletableFuture<String>> replies = new ConcurrentHashMap<>();
     private final List<String> problems = new CopyOnWriteArrayList<>();
+    private volatile boolean requestsMayFail;
 
     Tab(URI page, HttpClient client) {
         socket = client.newWebSocketBuilder().buildAsync(page, new Listener()).join();
@@ -65,11 +66,15 @@ final class Tab implements AutoCloseable {
         Matcher id = ID.matcher(message);
         if (id.find()) {
             replies.remove(Integer.parseInt(id.group(1))).complete(message);
-        } else if (message.contains("\"Runtime.exceptionThrown\"")
-                || message.contains("\"Log.entryAdded\"") && message.contains("\"level\":\"error\"")
-                || message.contains("\"Runtime.consoleAPICalled\"") && message.contains("\"type\":\"error\"")) {
+        } else if (isProblem(message) && !(requestsMayFail && message.contains("\"Failed to load resource: "))) {
             problems.add(message);
         }
+    }
+
+    private static boolean isProblem(String message) {
+        return message.contains("\"Runtime.exceptionThrown\"")
+                || message.contains("\"Log.entryAdded\"") && message.contains("\"level\":\"error\"")
+                || message.contains("\"Runtime.consoleAPICalled\"") && message.contains("\"type\":\"error\"");
     }
 
     private CompletableFuture<String> send(String method, String parameters) {
@@ -216,9 +221,9 @@ final class Tab implements AutoCloseable {
         }
     }
 
-    /** Forgets what went wrong in the page: exceptions, errors it logged, and violations of its policy. */
-    void forgetProblems() {
-        problems.clear();
+    /** From now on, failed requests are no problems of the page. The browser logs them some time after their answer. */
+    void expectFailedRequests() {
+        requestsMayFail = true;
     }
 
     static String quoted(String text) {

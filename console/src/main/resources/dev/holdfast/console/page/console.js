@@ -11,7 +11,7 @@ const NAV = [['#/', 'locks', 'Locks', 'locks'], ['#/blocking', 'blocking', 'Bloc
 const S = { overview: null, kind: '', key: '', view: null, at: 0, stale: false, passed: 0 };
 // What the reader chose, and the state of the connection.
 const UI = { q: '', show: 'all', sort: 'long', desc: true, page: 0, sel: null, paused: 0, order: null, hover: false, tree: 'draw', short: false, openTask: null,
-  allFinds: false, theme: stored('holdfastTheme') || 'auto', announced: new Set(), needsKey: false, gone: 0, problem: '', version: '', viewQuery };
+  allFinds: false, theme: stored('holdfastTheme') || 'auto', announced: new Set(), needsKey: false, gone: 0, problem: '', version: null, isOther: false, viewQuery };
 let route = { view: 'locks' };
 
 function stored(name) { try { return localStorage.getItem(name); } catch { return null; } }
@@ -29,12 +29,15 @@ function viewQuery() {
 }
 
 function take(state, key, kind) {
-  S.overview = state.overview;
-  S.kind = kind; S.key = key; S.view = state.view;
-  S.at = ms(state.overview.at);
-  receivedAt = performance.now();
   UI.gone = 0; UI.needsKey = false; UI.problem = '';
-  UI.version ||= state.overview.version;
+  UI.version ??= state.overview.version;
+  UI.isOther = state.overview.version !== UI.version; // the server was replaced: what it sends may have another form
+  if (!UI.isOther) {
+    S.overview = state.overview;
+    S.kind = kind; S.key = key; S.view = state.view;
+    S.at = ms(state.overview.at);
+    receivedAt = performance.now();
+  }
   draw();
 }
 
@@ -53,8 +56,8 @@ async function connect() {
     if (own !== epoch) return;
     if (!answer.ok) { UI.problem = body.detail || body.title || String(answer.status); if (S.overview) { S.kind = kind; S.key = key; S.view = undefined; } draw(); timer = setTimeout(connect, 5 * SEC); return; }
     take(body, key, kind);
-    if (body.overview.events && !UI.polls) follow(own, key, kind);
-    else timer = setTimeout(connect, SEC);
+    if (body.overview.events && !UI.polls && !UI.isOther) follow(own, key, kind);
+    else timer = setTimeout(connect, UI.isOther ? 5 * SEC : SEC);
   } catch { // not answered, or not JSON
     if (own !== epoch) return;
     UI.gone ||= Date.now();
@@ -95,8 +98,9 @@ function parseRoute() {
 function banner() {
   const store = S.overview && S.overview.store;
   if (UI.gone && S.overview) return html`<div class="banner" role="alert">${icon('warn')}<div><b>The console has stopped answering.</b> What you see is from ${clock(S.at)}. The page tries again every 5 seconds and recovers without a reload.</div></div>`;
+  if (UI.isOther) return html`<div class="banner" role="alert">${icon('warn')}<div><b>This page is of another version.</b> <button type="button" class="go lnk" data-do="reload">Reload</button>${S.overview ? html` What you see is from ${clock(S.at)}.` : ''}</div></div>`;
+  if (store && store.state === 'away' && !store.answered) return html`<div class="banner" role="alert">${icon('warn')}<div><b>The store can't be read:</b> ${safe(store.problem)}. What it holds is unknown. The next try is within ${dur(store.nextTryMillis)}.</div></div>`;
   if (store && store.state === 'away') return html`<div class="banner" role="alert">${icon('warn')}<div><b>The store has been unreachable</b> since ${clock(ms(store.since))} (${dur(ms(S.overview.now) + performance.now() - receivedAt - ms(store.since))}): ${safe(store.problem)}. You see the state of that moment. Holders keep their locks until their leases end. The next try is within ${dur(store.nextTryMillis)}.</div></div>`;
-  if (UI.version && S.overview && S.overview.version !== UI.version) return html`<div class="banner" role="alert">${icon('warn')}<div><b>This page is of another version.</b> <button type="button" class="go lnk" data-do="reload">Reload</button></div></div>`;
   if (UI.problem) return html`<div class="banner" role="alert">${icon('warn')}<div><b>The request was refused.</b> ${safe(UI.problem)}</div></div>`;
   if (UI.paused) return html`<div class="banner calm">${icon('pause')}<div><b>Paused</b> at ${clock(UI.paused)}. Press <kbd>p</kbd> or Resume to continue.</div></div>`;
   return '';
@@ -107,7 +111,7 @@ const nowOf = () => S.stale || UI.paused ? S.at : S.at + (performance.now() - re
 function draw() {
   parseRoute();
   const o = S.overview, view = UI.needsKey ? 'key' : route.view, at = view === 'lock' ? 'locks' : view;
-  S.stale = !!(UI.gone || o && o.store.state === 'away');
+  S.stale = !!(UI.gone || UI.isOther || o && o.store.state === 'away');
   S.passed = S.stale || UI.paused ? 0 : performance.now() - receivedAt;
   const dead = o ? o.counts.deadlocks : 0, title = view === 'key' ? 'Key needed' : (NAV.find(n => n[1] === at) || NAV[0])[2];
   document.documentElement.classList.toggle('stale', S.stale);
@@ -115,10 +119,10 @@ function draw() {
   const badge = o ? { locks: o.counts.locks, blocking: o.counts.waiting, sessions: o.counts.sessions, tasks: o.counts.tasks } : {};
   const navs = phone => NAV.map(n => html`<li><a href=${n[0]} aria-current=${at === n[1] ? 'page' : nothing}>${icon(n[3])}<span>${n[2]}</span>${n[1] === 'blocking' && dead ? html`<span class="n ${phone ? '' : 'pill bad'}">${phone ? '' : icon('loop')}${int(dead)}<span class="sr"> ${dead === 1 ? 'deadlock' : 'deadlocks'}</span></span>` : phone || !o || badge[n[1]] === undefined ? '' : html`<span class="n">${int(badge[n[1]])}</span>`}</a></li>`);
   const themes = v => html`<button type="button" data-do="theme" data-v=${v} aria-pressed=${yn(UI.theme === v)}>${{ auto: 'Auto', light: 'Light', dark: 'Dark' }[v]}</button>`;
-  const live = UI.gone ? 'No connection' : S.stale ? 'Store unreachable' : UI.paused ? 'Paused' : o && o.store.state !== 'connecting' ? 'Live' : 'Connecting';
+  const live = UI.gone ? 'No connection' : UI.isOther ? 'Another version' : S.stale ? 'Store unreachable' : UI.paused ? 'Paused' : o && o.store.state !== 'connecting' ? 'Live' : 'Connecting';
   const dark = UI.theme === 'dark' || UI.theme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches;
   render(html`<div class="brand">${mark()}<span>Holdfast</span></div>
-    ${o && !UI.needsKey ? html`<div class="store"><span class="m" title=${safe(o.store.place)}>${safe(o.store.place)}</span><span class="mut">${safe(o.store.kind)} · ${UI.gone ? 'unknown' : S.stale ? html`<b class="bad">no answer</b>` : o.store.state === 'connecting' ? 'connecting' : (o.store.roundTripMicros / 1000).toFixed(1) + ' ms'}</span></div>` : ''}
+    ${o && !UI.needsKey ? html`<div class="store"><span class="m" title=${safe(o.store.place)}>${safe(o.store.place)}</span><span class="mut">${safe(o.store.kind)} · ${UI.gone || UI.isOther ? 'unknown' : S.stale ? html`<b class="bad">no answer</b>` : o.store.state === 'connecting' ? 'connecting' : (o.store.roundTripMicros / 1000).toFixed(1) + ' ms'}</span></div>` : ''}
     <nav class="nav" aria-label="Views"><ul>${navs(false)}</ul></nav>
     <div class="foot"><div class="seg" role="group" aria-label="Colours">${themes('auto')}${themes('light')}${themes('dark')}</div><span>Holdfast ${o ? safe(o.version) : ''} · <button type="button" class="go lnk" data-do="help">Keys <kbd>?</kbd></button></span></div>`, $('#side'));
   render(html`<a class="phone" href="#/" aria-label="Holdfast, all locks"><span class="brand">${mark()}</span></a><div class="crumb">${view === 'lock' ? html`<a class="nw btn quiet icon" href="#/" aria-label="Back to all locks">${icon('prev')}</a><h1 class="m" title=${safe(route.name)}>${safe(route.name)}</h1>` : html`<h1>${title}</h1>`}</div><span class="sp"></span>
@@ -134,7 +138,7 @@ function draw() {
 
 function body(view, o) {
   if (view === 'key') return keyView();
-  if (!o) return UI.gone ? html`<section class="panel"><div class="empty"><h2>The console doesn't answer</h2><p>The page tries again every 5 seconds.</p></div></section>` : html`<p class="mut">Connecting…</p>`;
+  if (!o) return UI.gone ? html`<section class="panel"><div class="empty"><h2>The console doesn't answer</h2><p>The page tries again every 5 seconds.</p></div></section>` : UI.isOther ? '' : html`<p class="mut">Connecting…</p>`;
   const now = nowOf();
   return view === 'lock' ? lockView(S, UI, now, route.name) : view === 'blocking' ? blockingView(S, UI, now) : view === 'sessions' ? sessionsView(S, UI, now) : view === 'tasks' ? tasksView(S, UI, now) : locksView(S, UI, now);
 }

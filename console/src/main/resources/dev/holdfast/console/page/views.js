@@ -24,7 +24,7 @@ export function locksView(S, UI, now) {
   return html`
   <section class="panel find" aria-labelledby="h-find"><header><h2 id="h-find">Needs attention</h2>${fs.length ? html`<span class="pill">${fs.length}</span>` : ''}<span class="sp"></span>${away ? html`<span class="mut">as of ${clock(now)}</span>` : o.complete ? '' : html`<span class="mut">figures so far</span>`}</header>
     ${fs.length ? html`<ol>${repeat(fs.slice(0, UI.allFinds ? 99 : most), f => f.kind + f.text, f => html`<li class=${f.trouble ? 'hot' : ''}><a href=${findingUrl(f)}>${icon(FINDING_ICONS[f.kind] || 'warn')}<strong>${f.kind}</strong><span class="say">${f.parts.map((p, i) => i % 2 ? code(p) : safe(p))}</span><span class="num mut">${ago(ms(f.at), now)}</span>${icon('next')}</a></li>`)}${fs.length > most && !UI.allFinds ? html`<li><button type="button" class="more" data-do="finds">Show all ${fs.length}</button></li>` : ''}</ol>`
-      : o.store.state === 'connecting' ? html`<p class="none">Waiting for the first answer of the store.</p>`
+      : !o.store.answered ? html`<p class="none">Waiting for the first answer of the store.</p>`
       : !o.complete ? html`<p class="none">${icon('check')}Nothing needs attention so far. Not all names were read yet.</p>`
       : html`<p class="none">${icon('check')}Nothing needs attention. No deadlock, no hold longer than usual with others waiting, every session renewed.</p>`}</section>
   <dl class="cards fade" aria-label="Totals${o.complete ? '' : ' so far'}">
@@ -33,7 +33,7 @@ export function locksView(S, UI, now) {
     ${card('Oldest wait', o.oldestWait ? dur(now - ms(o.oldestWait.since)) : '–', o.oldestWait ? html`<a class="go m" href=${lockUrl(o.oldestWait.name)}>${safe(o.oldestWait.name)}</a>` : 'none', '')}
     ${card('Lost, last hour', int(c.lostLastHour), c.lastLoss ? html`last ${ago(ms(c.lastLoss), now)} ago` : 'none seen', '', c.lostLastHour > 0)}
     ${card('Silent sessions', int(c.silentSessions), c.silentSessions ? 'no keep-alive in time' : html`of ${plural(c.sessions, 'session')}`, '', c.silentSessions > 0)}
-    ${card('Store answers in', away || o.store.state === 'connecting' ? '–' : html`${(o.store.roundTripMicros / 1000).toFixed(1)} <small>ms</small>`, away ? 'no answer' : 'at most 2 reads a second', spark(o.series.roundTripMicros), away)}
+    ${card('Store answers in', away || !o.store.answered ? '–' : html`${(o.store.roundTripMicros / 1000).toFixed(1)} <small>ms</small>`, away ? 'no answer' : 'at most 2 reads a second', spark(o.series.roundTripMicros), away)}
   </dl>
   ${lockTable(S, UI, now)}`;
 }
