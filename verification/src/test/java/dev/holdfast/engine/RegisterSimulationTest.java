@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.store.register.RegisterTraits.Clock;
+import dev.holdfast.store.register.client.BrokenRegisterClients;
 import dev.holdfast.testkit.sim.BrokenRegisters;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
 import dev.holdfast.testkit.sim.RegisterRun;
@@ -13,6 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -65,7 +67,7 @@ class RegisterSimulationTest {
 
     private static RegisterRun.Result run(long seed, Clock clock) {
         try {
-            return RegisterRun.run(seed, clock, STARTER, BrokenRegisters.SOUND);
+            return RegisterRun.run(seed, clock, STARTER, BrokenRegisters.SOUND, BrokenRegisterClients.SOUND);
         } catch (SimulationFailure failure) {
             return RegisterRun.inWords(seed, clock, STARTER, BrokenRegisters.SOUND);
         }
@@ -77,7 +79,7 @@ class RegisterSimulationTest {
         return Stream.of(BrokenRegisters.values())
                 .filter(broken -> broken != BrokenRegisters.SOUND)
                 .map(broken -> DynamicTest.dynamicTest(broken.name(), () -> {
-                    Optional<String> found = find(broken, broken.clock(), STARTER);
+                    Optional<String> found = find(broken, broken.clock(), STARTER, BrokenRegisterClients.SOUND);
                     System.out.println(broken + ": " + found.orElse("survived " + MUTANT_SEEDS + " seeds"));
                     assertThat(found)
                             .as("%s survived %d seeds", broken, MUTANT_SEEDS)
@@ -85,20 +87,31 @@ class RegisterSimulationTest {
                 }));
     }
 
+    @Test
+    @DisplayName("A client that competes for ever, however often it loses, is found out")
+    void neverAnnounces() {
+        BrokenRegisterClients broken = BrokenRegisterClients.NEVER_ANNOUNCES;
+        Optional<String> found = find(BrokenRegisters.SOUND, Clock.REVISIONS, STARTER, broken);
+        System.out.println(broken + ": " + found.orElse("survived " + MUTANT_SEEDS + " seeds"));
+        assertThat(found).hasValueSatisfying(what -> assertThat(what).contains("C17"));
+    }
+
     @ParameterizedTest
     @EnumSource
     @DisplayName("A client that counts a grant from its answer, however late that is, is found out")
     void grantFromALateAnswer(Clock clock) {
-        Optional<String> found = find(BrokenRegisters.SOUND, clock, BrokenClients.deadlineFromTheReply());
+        Optional<String> found =
+                find(BrokenRegisters.SOUND, clock, BrokenClients.deadlineFromTheReply(), BrokenRegisterClients.SOUND);
         System.out.println(
                 "a grant from a late answer, " + clock + ": " + found.orElse("survived " + MUTANT_SEEDS + " seeds"));
         assertThat(found).isPresent();
     }
 
-    private static Optional<String> find(BrokenRegisters broken, Clock clock, Starter starter) {
+    private static Optional<String> find(
+            BrokenRegisters broken, Clock clock, Starter starter, BrokenRegisterClients clients) {
         for (long seed = 1; seed <= MUTANT_SEEDS; seed++) {
             try {
-                var unused = RegisterRun.run(seed, clock, starter, broken);
+                var unused = RegisterRun.run(seed, clock, starter, broken, clients);
             } catch (SimulationFailure failure) {
                 return Optional.of("seed " + seed + ", " + failure.getMessage());
             }

@@ -1,6 +1,7 @@
 package dev.holdfast.testkit.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
@@ -8,6 +9,8 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.store.register.client.BrokenRegisterClients;
+import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +21,9 @@ import org.junit.jupiter.params.provider.CsvSource;
  * time, so the counts are exact.
  */
 class ArrivalStormTest {
+
+    /** Far longer than any arrival takes. */
+    private static final long LONGEST = Duration.ofSeconds(1).toNanos();
 
     private int answered;
 
@@ -52,6 +58,14 @@ class ArrivalStormTest {
         assertThat(register.writes() / (double) clients).isLessThanOrEqualTo(5);
     }
 
+    @Test
+    @DisplayName("Clients that wait for the client of the first arrival for ever are never served if it has died")
+    void firstDiesAmongBroken() {
+        RemoteRegister register = new RemoteRegister(1, 4_000, true, BrokenRegisterClients.WAITS_FOR_FIRST_ARRIVAL);
+        register.dropFirstAnnouncement();
+        assertThatThrownBy(() -> arrive(register, 16, 1)).hasMessageContaining("answered");
+    }
+
     /** Has clients arrive, and waits until all are answered but some that die; returns the milliseconds it took. */
     private long arrive(RemoteRegister register, int clients, int dying) {
         for (int i = 0; i < clients; i++) {
@@ -75,6 +89,7 @@ class ArrivalStormTest {
         }
         while (answered < clients - dying) {
             register.world.step();
+            assertThat(register.world.now() - began).as("%d answered", answered).isLessThan(LONGEST);
         }
         long took = RemoteRegister.millis(register.world.now() - began);
         System.out.printf("%d clients: %.1f writes each, %d ms%n", clients, register.writes() / (double) clients, took);

@@ -26,6 +26,11 @@ final class RegisterClient {
     /** How many have not been served yet in the calm. */
     int unserved;
 
+    static final int NOT_WAITING = -1;
+
+    /** How many turns of all there had been in the rush when this client began to wait. */
+    int turnsBefore = NOT_WAITING;
+
     RegisterClient(RegisterRun run, SimProcess process, SimEnvironment environment, SeededRandom random) {
         this.run = run;
         this.process = process;
@@ -130,13 +135,13 @@ final class RegisterClient {
         if (!run.isRushed || subject == null) {
             return;
         }
-        int turnsBefore = run.turns;
+        turnsBefore = turnsBefore == NOT_WAITING ? run.turns : turnsBefore;
         lock(MUTEX, true).acquireAsync(AcquireOptions.defaults()).whenComplete((hold, failure) -> {
             if (hold == null) {
                 process.after(MILLI, this::starvationCheck);
             } else {
                 if (run.isRushed) {
-                    run.served(process, turnsBefore);
+                    run.served(this);
                 }
                 run.holdOracle.begins(process, MUTEX, hold, true);
                 process.after(random.between(10_000, MILLI), () -> {

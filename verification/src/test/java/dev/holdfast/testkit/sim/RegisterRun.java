@@ -7,6 +7,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.client.BrokenRegisterClients;
 import dev.holdfast.store.register.client.RegisterStore;
 import dev.holdfast.store.register.memory.MemoryRegister;
 import java.util.ArrayList;
@@ -45,6 +46,7 @@ public final class RegisterRun {
     final HoldJudge holdOracle;
     final MemoryRegister server;
     final BrokenRegisters rules;
+    private final BrokenRegisterClients clientRules;
     final ClientUnderTest.Starter starter;
 
     /** How long a client waits for an answer. */
@@ -87,7 +89,8 @@ public final class RegisterRun {
             RegisterTraits.Clock clock,
             Trace trace,
             ClientUnderTest.Starter starter,
-            BrokenRegisters rules) {
+            BrokenRegisters rules,
+            BrokenRegisterClients clientRules) {
         this.trace = trace;
         this.random = new SeededRandom(seed);
         this.losses = new SeededRandom(~seed);
@@ -98,6 +101,7 @@ public final class RegisterRun {
         this.network = new NetworkConditions(world, plan);
         this.holdOracle = new HoldJudge(world);
         this.rules = rules;
+        this.clientRules = clientRules;
         this.starter = starter;
         this.patience = Math.max(5 * MILLI, plan.storeTimeout / 3);
         SimClock serverClock = new SimClock(plan.storeRate, 0, EPOCH_2026, false);
@@ -113,8 +117,12 @@ public final class RegisterRun {
      * @throws SimulationFailure if a rule was broken
      */
     public static Result run(
-            long seed, RegisterTraits.Clock clock, ClientUnderTest.Starter starter, BrokenRegisters rules) {
-        return new RegisterRun(seed, clock, Trace.hashOnly(), starter, rules).play();
+            long seed,
+            RegisterTraits.Clock clock,
+            ClientUnderTest.Starter starter,
+            BrokenRegisters rules,
+            BrokenRegisterClients clientRules) {
+        return new RegisterRun(seed, clock, Trace.hashOnly(), starter, rules, clientRules).play();
     }
 
     /** Runs one seed and shows the last lines of what happened if it fails. */
@@ -122,7 +130,7 @@ public final class RegisterRun {
             long seed, RegisterTraits.Clock clock, ClientUnderTest.Starter starter, BrokenRegisters rules) {
         Trace trace = Trace.inWords(400);
         try {
-            return new RegisterRun(seed, clock, trace, starter, rules).play();
+            return new RegisterRun(seed, clock, trace, starter, rules, BrokenRegisterClients.SOUND).play();
         } catch (SimulationFailure failure) {
             throw failure.withReplay(seed, clock.toString(), trace.lines(), "seed " + seed);
         }
@@ -186,13 +194,23 @@ public final class RegisterRun {
         return isRushed ? RUSH_WRITE : 0;
     }
 
-    /** Records a grant of the final phase to a request made after a number of turns. */
-    void served(SimProcess process, int turnsBefore) {
-        if (process != lastTurn) {
+    /** Records a grant in the rush, and checks how often each client that waits was passed. */
+    void served(RegisterClient client) {
+        if (client.process != lastTurn) {
             turns++;
-            lastTurn = process;
+            lastTurn = client.process;
         }
-        int passed = turns - turnsBefore - 1;
+        checkPassed(client, turns - 1);
+        client.turnsBefore = RegisterClient.NOT_WAITING;
+        clients.stream()
+                .filter(other -> other.turnsBefore != RegisterClient.NOT_WAITING)
+                .forEach(other -> checkPassed(other, turns));
+    }
+
+    /** Checks how many turns others have had since a client began to wait. */
+    private void checkPassed(RegisterClient client, int turnsOfAll) {
+        SimProcess process = client.process;
+        int passed = turnsOfAll - client.turnsBefore;
         mostPassed = Math.max(mostPassed, passed);
         int turnsOfOthers = TURNS_OF_EACH * clients.size();
         isUnlucky |= passed > turnsOfOthers + TURNS_EN_ROUTE;
@@ -225,7 +243,7 @@ public final class RegisterRun {
     RegisterStore store(SimProcess process, SimEnvironment environment, SeededRandom its) {
         SimRegister register = new SimRegister(this, process, environment, its);
         registers.add(register);
-        return RegisterStore.over(register, environment);
+        return clientRules.over(register, environment);
     }
 
     private void spread() {

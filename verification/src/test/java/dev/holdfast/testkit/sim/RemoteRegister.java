@@ -9,6 +9,7 @@ import dev.holdfast.store.register.RegisterAdapter;
 import dev.holdfast.store.register.RegisterListener;
 import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.RegisterTraits.Clock;
+import dev.holdfast.store.register.client.BrokenRegisterClients;
 import dev.holdfast.store.register.client.RegisterStore;
 import dev.holdfast.store.register.memory.MemoryRegister;
 import java.lang.reflect.InvocationTargetException;
@@ -52,6 +53,7 @@ final class RemoteRegister {
     /** Whose sessions each client has watched, by its number. */
     private final Map<Integer, Set<?>> watched = new HashMap<>();
 
+    private final BrokenRegisterClients clients;
     private final SeededRandom random;
     private final boolean isSteady;
     private final SimClock clock = new SimClock(0, 0, 1_767_225_600_000_000_000L, false);
@@ -73,6 +75,12 @@ final class RemoteRegister {
      * @param isSteady whether a round trip always takes the same time, or between a half and three halves of it
      */
     RemoteRegister(long seed, int maxChanges, boolean isSteady) {
+        this(seed, maxChanges, isSteady, BrokenRegisterClients.SOUND);
+    }
+
+    /** The same with clients that may break a rule. */
+    RemoteRegister(long seed, int maxChanges, boolean isSteady, BrokenRegisterClients clients) {
+        this.clients = clients;
         this.isSteady = isSteady;
         this.maxChanges = maxChanges;
         this.random = new SeededRandom(seed);
@@ -90,7 +98,7 @@ final class RemoteRegister {
         int number = stores.size();
         SimProcess process = new SimProcess(world, "p" + number, clock);
         SimEnvironment environment = new SimEnvironment(world, process, clock, random.fork(), 10 * MICRO);
-        RegisterStore store = RegisterStore.over(remote(number, distance, server.connect()), environment);
+        RegisterStore store = clients.over(remote(number, distance, server.connect()), environment);
         stores.add(store);
         var unused = store.execute(new Command.OpenSession(Duration.ofMinutes(1), process.name()), CallerMode.ASYNC)
                 .thenAccept(reply -> sessions.add(((Reply.SessionOpened) reply).session()));

@@ -38,9 +38,6 @@ import java.util.stream.Collectors;
  */
 final class Announcements {
 
-    /** How many reads show the same first arrival before another client acts for that one. */
-    private static final int MOST_READS = 4;
-
     private final Context context;
     private final ResourceName resource;
     private final Contention contention;
@@ -125,6 +122,13 @@ final class Announcements {
                 .flatMap(call -> call.queuing().stream())
                 .filter(command -> made.contains(command.claim()))
                 .toList();
+    }
+
+    /** Whether a record has all claims of the round that may wait. */
+    boolean areAdded(Step present) {
+        return calls.stream()
+                .flatMap(call -> call.queuing().stream())
+                .allMatch(command -> present.contains(command.claim()));
     }
 
     private static long oldest(List<Acquire> claims, SessionId session) {
@@ -213,7 +217,7 @@ final class Announcements {
      */
     void addTo(Step step, Noticed noticed) {
         if (!matter()) {
-            if (noticed == Noticed.ADDED && !leavesNoticed) {
+            if (noticed == Noticed.ADDED && !leavesNoticed && context.rules().addsNoticed()) {
                 step.add(noticed(step), calls.size());
             }
             return;
@@ -260,7 +264,7 @@ final class Announcements {
 
     /** Whether the client of the first arrival, another one, is about to add all of them. */
     boolean areLeftToOthers() {
-        return isWaiting() && !isOwn(waiting.get(0)) && reads < MOST_READS;
+        return isWaiting() && !isOwn(waiting.get(0)) && context.rules().leavesArrivalsToFirst(reads);
     }
 
     /** Removes the arrivals that still wait, so that other clients can be notified. The record shows the others. */

@@ -13,9 +13,6 @@ final class Competition {
     /** A holder that continues retries this many times without back-off. */
     private static final int MOST_CONFLICTS_AT_ONCE = 3;
 
-    /** A claim is announced after this many lost writes: its client is too slow or too far away to compete. */
-    private static final int MOST_LOST_WRITES = 2;
-
     /** The longest pause after a conflict is the time of a write, doubled this many times. */
     private static final int MOST_DOUBLINGS = 8;
 
@@ -23,13 +20,15 @@ final class Competition {
     private static final int MOST_ANNOUNCED_DOUBLINGS = 3;
 
     private final Environment environment;
+    private final ContentionRules rules;
     private final long startedAt;
     private int conflicts;
     private int lostWrites;
 
-    Competition(Environment environment) {
-        this.environment = environment;
-        this.startedAt = environment.monotonicNanos();
+    Competition(Context context) {
+        this.environment = context.environment();
+        this.rules = context.rules();
+        this.startedAt = context.now();
     }
 
     /**
@@ -43,7 +42,7 @@ final class Competition {
 
     /** Whether the claims of the round have lost to other clients too often to compete further. */
     boolean hasLost() {
-        return lostWrites >= MOST_LOST_WRITES;
+        return rules.hasLost(lostWrites);
     }
 
     /**

@@ -137,7 +137,9 @@ final class Contention {
      * would make that write fail.
      */
     boolean isLikely() {
-        return isCrowded() || outpacedRounds > 0 || (slowRounds == 0 && notices.areRecent(context.now()));
+        return isCrowded()
+                || outpacedRounds > 0
+                || (context.rules().makesWay() && slowRounds == 0 && notices.areRecent(context.now()));
     }
 
     /** Whether there are so many other clients that each reads the arrivals before it writes. */
@@ -174,6 +176,7 @@ final class Contention {
 
     /** The sessions to notify of an announced claim: of the clients that write next, unless they read it anyway. */
     List<SessionId> toNotify() {
-        return isCrowded() && parties >= SURE_CROWD && outpacedRounds == 0 ? List.of() : List.copyOf(writers.keySet());
+        boolean readIt = isCrowded() && parties >= SURE_CROWD && outpacedRounds == 0;
+        return readIt || !context.rules().notifiesWriters() ? List.of() : List.copyOf(writers.keySet());
     }
 }

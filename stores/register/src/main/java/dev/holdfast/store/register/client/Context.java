@@ -24,11 +24,19 @@ record Context(
         Watches watches,
         Listeners listeners,
         LaneDirectory lanes,
-        GuessHistory guesses) {
+        GuessHistory guesses,
+        ContentionRules rules) {
 
-    static Context of(RegisterAdapter adapter, Environment environment, LaneDirectory lanes) {
+    static Context of(RegisterAdapter adapter, Environment environment, LaneDirectory lanes, ContentionRules rules) {
         return new Context(
-                adapter, environment, new Sessions(), new Watches(adapter), new Listeners(), lanes, new GuessHistory());
+                adapter,
+                environment,
+                new Sessions(),
+                new Watches(adapter),
+                new Listeners(),
+                lanes,
+                new GuessHistory(),
+                rules);
     }
 
     long now() {

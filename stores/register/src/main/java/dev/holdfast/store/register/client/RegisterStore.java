@@ -62,11 +62,12 @@ public final class RegisterStore implements LockStore {
     private final AtomicLong numbers = new AtomicLong();
     private volatile boolean isClosed;
 
-    private RegisterStore(RegisterAdapter adapter, Environment environment, @Nullable SystemTime time) {
+    private RegisterStore(
+            RegisterAdapter adapter, Environment environment, @Nullable SystemTime time, ContentionRules rules) {
         this.adapter = adapter;
         this.time = time;
         Lanes lanes = new Lanes();
-        this.context = Context.of(adapter, environment, lanes);
+        this.context = Context.of(adapter, environment, lanes, rules);
         this.sweeper = new Sweeper(context, RETENTION);
         this.traits = traits(adapter.traits());
         this.router = new Router(context, sweeper);
@@ -78,12 +79,17 @@ public final class RegisterStore implements LockStore {
      */
     public static RegisterStore over(RegisterAdapter adapter) {
         SystemTime time = new SystemTime("holdfast-register-timer");
-        return new RegisterStore(adapter, time, time);
+        return new RegisterStore(adapter, time, time, new ContentionRules());
     }
 
     /** Makes a store on an open adapter. Closing the store closes the adapter, but not the environment. */
     public static RegisterStore over(RegisterAdapter adapter, Environment environment) {
-        return new RegisterStore(adapter, environment, null);
+        return over(adapter, environment, new ContentionRules());
+    }
+
+    /** The same with rules that a test may have broken. */
+    static RegisterStore over(RegisterAdapter adapter, Environment environment, ContentionRules rules) {
+        return new RegisterStore(adapter, environment, null, rules);
     }
 
     private static StoreTraits traits(RegisterTraits server) {

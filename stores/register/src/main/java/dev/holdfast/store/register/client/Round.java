@@ -93,7 +93,7 @@ final class Round {
         this.liveness = new LivenessChecks(context, calls, queries, lane.checks());
         this.announcements = new Announcements(context, lane.resource(), contention, calls);
         this.intake = new IntakeWait(context, lane);
-        this.competition = new Competition(context.environment());
+        this.competition = new Competition(context);
         this.caller = new BlockingCaller(adapter);
         this.isWriting = calls.stream().anyMatch(LaneCall::isUrgent);
         this.isQueuing =
@@ -354,9 +354,15 @@ final class Round {
 
     private void conflicted(Step step) {
         competition.conflicted(lane.resource());
+        Step present = presentStep();
         contention.learnWriters(step.view());
-        contention.learnWriters(presentStep().view());
-        if (isWriting && competition.allowsRetry()) {
+        contention.learnWriters(present.view());
+        // Whether the conflict was with a new party, not with one that released or continued.
+        boolean hasGrown = present.partiesBefore() > step.partiesBefore();
+        if (isQueuing && announcements.areAdded(present)) {
+            // Another client has added all claims: a read returns their answers, and need not wait.
+            read();
+        } else if (isWriting && competition.allowsRetry()) {
             // Others wait for this write.
             if (contention.isCrowded()) {
                 announcements.addAll();
@@ -364,9 +370,9 @@ final class Round {
             } else {
                 attempt();
             }
-        } else if (!hasAnnounced && announcements.canBeMade(step) && (isOutpaced() || hasGrown(step))) {
+        } else if (!hasAnnounced && announcements.canBeMade(step) && (isOutpaced() || hasGrown)) {
             // Of clients that arrive together, the first adds all claims. Otherwise the next writer does.
-            announce(step, presentStep(), hasGrown(step) ? this::read : this::awaitIntake);
+            announce(step, present, hasGrown ? this::read : this::awaitIntake);
         } else if (intake.isExhausted() && announcements.areMade()) {
             // The notified clients have not added the claims, and the next writers may be different ones.
             then(announcements.takeBack(), all -> {
@@ -386,11 +392,6 @@ final class Round {
     private boolean isOutpaced() {
         return competition.hasLost()
                 && (contention.isCrowded() || !contention.toNotify().isEmpty());
-    }
-
-    /** Whether the conflict was with a new party, not with one that released or continued. */
-    private boolean hasGrown(Step step) {
-        return presentStep().partiesBefore() > step.partiesBefore();
     }
 
     /** An empty step on the record as this client knows it. */

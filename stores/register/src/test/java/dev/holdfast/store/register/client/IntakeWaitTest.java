@@ -28,7 +28,7 @@ class IntakeWaitTest {
     private final SystemTime time = new SystemTime("intake-wait-test");
 
     private final MemoryRegister server = new MemoryRegister(RegisterTraits.Clock.REVISIONS, () -> 1);
-    private final Context context = Context.of(server.connect(), time, new Lanes());
+    private final Context context = Context.of(server.connect(), time, new Lanes(), new ContentionRules());
     private final Lane lane = new Lane(context, NAME);
     private final IntakeWait intake = new IntakeWait(context, lane);
 
