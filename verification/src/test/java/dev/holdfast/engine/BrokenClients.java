@@ -16,9 +16,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.support.ForwardingStore;
-import dev.holdfast.testkit.sim.ClientUnderTest;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -113,36 +111,6 @@ final class BrokenClients {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
             public boolean raisesEpochWhenUnknown() {
-                return false;
-            }
-        });
-    }
-
-    /** Once the store has said that no one waits, a strict lock is handed over in memory for ever. */
-    static Starter windowWithoutEnd() {
-        return EngineUnderTest.keeping(new SafetyRules() {
-            @Override
-            public boolean mayHandOverUnasked(long now, long sentAt, long windowNanos) {
-                return true;
-            }
-        });
-    }
-
-    /** A strict grant serves requests that came after its claim was sent, as if they had waited before. */
-    static Starter batchWithoutEnd() {
-        return EngineUnderTest.keeping(new SafetyRules() {
-            @Override
-            public boolean mayServeBeforeOthers(boolean waitedBefore) {
-                return true;
-            }
-        });
-    }
-
-    /** The cohort budget begins with the grant, however late a thread runs. */
-    static Starter budgetBeginsWithGrant() {
-        return EngineUnderTest.keeping(new SafetyRules() {
-            @Override
-            public boolean budgetBeginsWithRelease() {
                 return false;
             }
         });
@@ -360,41 +328,6 @@ final class BrokenClients {
         });
     }
 
-    /** Each grant begins with one token, so that the first hand-over waits for more. */
-    static Starter oneTokenFirst() {
-        return above(store -> new Driver(store) {
-            @Override
-            CompletionStage<Reply> execute(Command command) {
-                if (command instanceof Command.Yield yield) {
-                    return super.execute(new Command.Yield(yield.claim(), withOneToken(yield.next())));
-                }
-                return super.execute(command instanceof Command.Acquire acquire ? withOneToken(acquire) : command);
-            }
-
-            private static Command.Acquire withOneToken(Command.Acquire acquire) {
-                return new Command.Acquire(
-                        acquire.claim(),
-                        acquire.epoch(),
-                        acquire.sending(),
-                        acquire.spec(),
-                        acquire.weight(),
-                        acquire.lease(),
-                        acquire.waiting(),
-                        1);
-            }
-        });
-    }
-
-    /** A process never gives way to others while somebody in it wants more. */
-    static Starter neverGivesWay() {
-        Starter sound = EngineUnderTest.keeping(new SafetyRules());
-        return (store, environment, settings) -> sound.start(
-                store,
-                environment,
-                new ClientUnderTest.Settings(
-                        settings.sessionTtl(), Duration.ofHours(1), settings.storeTimeout(), settings.label()));
-    }
-
     /** Who acquires again what it has is not counted: the first release ends it. */
     static Starter nestingNotCounted() {
         Starter sound = EngineUnderTest.keeping(new SafetyRules());
@@ -407,7 +340,7 @@ final class BrokenClients {
                 });
     }
 
-    private static Starter above(UnaryOperator<LockStore> driver) {
+    static Starter above(UnaryOperator<LockStore> driver) {
         Starter sound = EngineUnderTest.keeping(new SafetyRules());
         return (store, environment, settings) -> sound.start(driver.apply(store), environment, settings);
     }
@@ -434,7 +367,7 @@ final class BrokenClients {
         }
     }
 
-    private abstract static class Driver extends ForwardingStore {
+    abstract static class Driver extends ForwardingStore {
         Driver(LockStore store) {
             super(store);
         }

@@ -49,10 +49,13 @@ class SharesSimulationTest {
     @DisplayName("A broken client is found out")
     Stream<DynamicTest> brokenClients() {
         return Stream.of(
-                client("the budget begins with the grant", BrokenClients.budgetBeginsWithGrant(), "C23"),
-                client("each grant begins with one token", BrokenClients.oneTokenFirst(), "C23", "C24"),
-                client("a batch has no end", BrokenClients.batchWithoutEnd(), "C24"),
-                client("a process never gives way", BrokenClients.neverGivesWay(), "C24"));
+                client("the budget begins with the grant", BrokenOrder.budgetBeginsWithGrant(), "C23"),
+                client("each grant begins with one token", BrokenOrder.oneTokenFirst(), "C23", "C24"),
+                client("blocks of tokens do not grow", BrokenOrder.blocksDoNotGrow(), "C23"),
+                client("a strict lock passes waiters without end", BrokenOrder.windowWithoutEnd(), "C22"),
+                client("an answer counts from its arrival", BrokenOrder.windowFromTheAnswer(), "C22"),
+                client("a batch has no end", BrokenOrder.batchWithoutEnd(), "C22"),
+                client("a process never gives way", BrokenOrder.neverGivesWay(), "C24"));
     }
 
     private static DynamicTest client(String name, Starter broken, String... rules) {

@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * One run of one seed: healthy processes request one lock without a break, for holds of equal length. Their turns at
  * the lock are counted by holds and by time. In half of the runs one process is on a busy machine, where a thread that
  * is woken after a while runs late.
+ *
+ * <p>Some runs are in strict order. In half of these, only one process requests without a break, and hands the lock
+ * over in memory until one of the others comes.
  */
 public final class SharesRun {
 
@@ -55,6 +58,13 @@ public final class SharesRun {
     /** A hand-over within a process, at most. */
     private static final long HAND_OVER = 10_000;
 
+    /** The longest pause of a process that does not request without a break. */
+    private static final long LONGEST_PAUSE = 20 * MILLI;
+
+    // The window in which a strict lock is handed over in memory: so long at least, and so long after any answer.
+    private static final long SHORTEST_WINDOW = 400_000;
+    private static final long SLOW_ANSWER = 100_000;
+
     /** A thread that ran less than this ago is not late. */
     private static final long AWAKE = 8 * MILLI;
 
@@ -75,6 +85,10 @@ public final class SharesRun {
     /** Zero in some runs: strict order. */
     private final long budget;
 
+    /** Whether all processes but one pause between their requests. */
+    private final boolean hasVisitors;
+
+    private final StrictOrderCheck order;
     private final int processes;
     private final int threads;
 
@@ -90,6 +104,9 @@ public final class SharesRun {
         holdTime = random.heavyTail(50_000, 200_000);
         lateness = random.chance(0.5) ? 2 * BUDGET : 0;
         budget = random.chance(0.3) ? 0 : BUDGET;
+        hasVisitors = budget == 0 && random.chance(0.5);
+        // The answer that no one waits is computed half a round trip after its question was sent.
+        order = new StrictOrderCheck(world, window() - way + JITTER);
     }
 
     /**
@@ -113,7 +130,7 @@ public final class SharesRun {
 
     private Result play(ClientUnderTest.Starter starter, Trace trace) {
         for (int i = 1; i <= processes; i++) {
-            members.add(new Member("p" + i, i == 1 ? lateness : 0));
+            members.add(new Member("p" + i, i == 1 ? lateness : 0, hasVisitors && i > 1));
         }
         members.forEach(member -> member.open(starter));
         stepUntil(WARM_UP);
@@ -148,7 +165,14 @@ public final class SharesRun {
     /** How long a process may wait: the turns before it, each with two holds and a hand-over. */
     private long mostWait() {
         long trip = 2 * way;
-        return (processes - 1) * (longestTurn() + 2 * holdTime + trip) + trip + lateness + JITTER;
+        long inMemory = hasVisitors ? window() : 0;
+        return (processes - 1) * (longestTurn() + inMemory + 2 * holdTime + trip) + trip + lateness + JITTER;
+    }
+
+    /** With strict order, how long the answer counts that no one waits. */
+    private long window() {
+        long trip = 2 * way;
+        return Math.max(SHORTEST_WINDOW, Math.max(trip + trip / 2, trip + SLOW_ANSWER));
     }
 
     /** With strict order, the requests that waited when the claim was sent, of which each thread has one. */
@@ -165,8 +189,14 @@ public final class SharesRun {
     @Override
     public String toString() {
         return String.format(
-                "%d processes with %d threads, budget %d ms, holds of %d us, %d us to the store, up to %d ms late",
-                processes, threads, budget / MILLI, holdTime / 1_000, way / 1_000, lateness / MILLI);
+                "%d processes with %d threads, budget %d ms, holds of %d us, %d us to the store, up to %d ms late%s",
+                processes,
+                threads,
+                budget / MILLI,
+                holdTime / 1_000,
+                way / 1_000,
+                lateness / MILLI,
+                hasVisitors ? ", with pauses" : "");
     }
 
     /** One process. */
@@ -175,6 +205,7 @@ public final class SharesRun {
         private final SimProcess process;
         private final SimEnvironment environment;
         private final long late;
+        private final boolean isVisitor;
         private final Listeners listeners = new Listeners();
         private long newestArrival;
         private long newestReply;
@@ -183,14 +214,21 @@ public final class SharesRun {
         private int holds;
         private long longestWait;
 
-        /** When its newest hold began or ended. */
+        /** When its newest hold began or ended, or it began to wait after a pause. */
         private long releasedAt;
 
-        Member(String name, long late) {
+        /** How many requests it has made, and how many of them wait. */
+        private long requests;
+
+        private int waiting;
+        private boolean isHolding;
+
+        Member(String name, long late, boolean isVisitor) {
             SimClock clock = new SimClock(0, random.between(0, 1L << 50), EPOCH_2026, false);
             this.process = new SimProcess(world, name, clock);
             this.environment = new SimEnvironment(world, process, clock, random.fork(), 2_000);
             this.late = late;
+            this.isVisitor = isVisitor;
         }
 
         void open(ClientUnderTest.Starter starter) {
@@ -204,12 +242,25 @@ public final class SharesRun {
                 isOpen = true;
                 releasedAt = world.now();
                 for (int i = 0; i < threads; i++) {
-                    request(client);
+                    requestNext(client);
                 }
             });
         }
 
+        private void requestNext(ClientUnderTest client) {
+            if (isVisitor) {
+                process.after(random.between(0, LONGEST_PAUSE), () -> request(client));
+            } else {
+                request(client);
+            }
+        }
+
         private void request(ClientUnderTest client) {
+            if (waiting == 0 && !isHolding) {
+                releasedAt = world.now();
+            }
+            waiting++;
+            long number = ++requests;
             client.lock("hot", LockOptions.fair())
                     .acquireAsync(AcquireOptions.defaults())
                     .whenComplete((hold, failure) -> {
@@ -217,25 +268,30 @@ public final class SharesRun {
                             world.fail(Rule.EVERYTHING_ENDS, process + " was not served: " + failure);
                             return;
                         }
-                        begins();
+                        begins(number);
                         process.after(holdTime, () -> release(client, hold));
                     });
         }
 
-        private void begins() {
+        private void begins(long request) {
+            if (budget == 0) {
+                order.begins(process, request, late);
+            }
             if (holder != this) {
                 holder = this;
                 turns++;
                 longestWait = Math.max(longestWait, world.now() - releasedAt);
             }
             members.forEach(Member::checkWait);
+            waiting--;
+            isHolding = true;
             releasedAt = world.now();
             holds++;
         }
 
         private void checkWait() {
             long most = mostWait() + (turns < WARM_UP * processes ? START : 0);
-            if (isOpen && world.now() - releasedAt > most) {
+            if (isOpen && waiting > 0 && world.now() - releasedAt > most) {
                 world.fail(
                         Rule.WAIT_OF_PROCESS,
                         process + " waited for " + (world.now() - releasedAt) / 1_000 + " us, not " + most / 1_000
@@ -245,8 +301,9 @@ public final class SharesRun {
 
         private void release(ClientUnderTest client, Hold hold) {
             releasedAt = world.now();
+            isHolding = false;
             var unused = hold.releaseAsync();
-            request(client);
+            requestNext(client);
         }
 
         void forget() {
@@ -325,6 +382,7 @@ public final class SharesRun {
         @Override
         public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             CompletableFuture<Reply> future = new CheckedFuture<>(world);
+            order.sent(command, member.requests);
             member.newestArrival = Math.max(member.newestArrival + 1, world.now() + way);
             world.after(member.newestArrival - world.now(), () -> {
                 Reply reply = arrive(command);
@@ -335,6 +393,7 @@ public final class SharesRun {
 
         private Reply arrive(Command command) {
             ReferenceMachine.Outcome outcome = store.apply(command, (EPOCH_2026 + world.now()) / 1_000);
+            order.applied(command, outcome);
             if (outcome.reply() instanceof Reply.SessionOpened opened) {
                 owners.put(opened.session(), member);
             }
