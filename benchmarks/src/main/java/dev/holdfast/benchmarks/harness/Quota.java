@@ -40,8 +40,8 @@ public final class Quota implements AutoCloseable {
 
     /** A group of version 2 has the file {@code cpu.max}, one of version 1 two files of the CFS scheduler. */
     private static Optional<Path> createGroup(Path parent) {
-        Path group = parent.resolve(
-                "holdfast-bench-" + ProcessHandle.current().pid() + "-" + CREATED.incrementAndGet());
+        Path group =
+                parent.resolve("holdfast-bench-" + ProcessHandle.current().pid() + "-" + CREATED.incrementAndGet());
         try {
             Files.createDirectory(group);
             if (Files.exists(group.resolve("cpu.max"))) {
