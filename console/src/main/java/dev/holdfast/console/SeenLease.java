@@ -92,7 +92,8 @@ final class SeenLease {
         return ofSession || extended ? State.RENEWED : State.UNKNOWN;
     }
 
+    /** Whether it has ended by a time, as far as reads that were delayed can tell. */
     boolean endsBy(Instant time) {
-        return !readAt.plus(left).isAfter(time);
+        return !readAt.plus(left).isAfter(time.plus(TOLERANCE));
     }
 }
