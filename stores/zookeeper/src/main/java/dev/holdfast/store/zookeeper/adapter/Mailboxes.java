@@ -39,6 +39,9 @@ final class Mailboxes {
 
     private static final long BATCH_MILLIS = 1_000;
 
+    /** Has no mailbox. */
+    private static final SessionId NOBODY = new SessionId("nobody");
+
     private static final Logger LOG = LoggerFactory.getLogger(Mailboxes.class);
 
     /** Receives each piece of mail, with the version of the record that was written with it. */
@@ -61,6 +64,21 @@ final class Mailboxes {
         this.requests = requests;
         this.timer = timer;
         this.delivered = delivered;
+    }
+
+    /**
+     * Learns whether the servers can watch a tree, from a watch of nodes that never exist. A server that does not know
+     * such watches closes the connection, so this is to be asked before anything else needs it.
+     */
+    CompletableFuture<Boolean> learnWhetherTreesAreWatched() {
+        String path = layout.mailbox(NOBODY);
+        return requests.watchTree(path, event -> {}).thenApply(done -> {
+            areTreesWatched = done;
+            if (done) {
+                requests.unwatch(path);
+            }
+            return done;
+        });
     }
 
     void open(SessionId id) {

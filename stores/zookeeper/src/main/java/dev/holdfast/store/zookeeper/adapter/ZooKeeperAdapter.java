@@ -37,10 +37,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -136,8 +134,15 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
             beginSession();
             source.start(new Connections(), options.connectTimeout());
             this.limit = new PacketLimit(source.packetBuffer() - PACKET_HEAD, ticks);
-            await(new LayoutNodes(layout, requests).ensure(), options.connectTimeout());
-            await(requests.set(layout.clock(), NOTHING), options.connectTimeout());
+            Requests.await(new LayoutNodes(layout, requests).ensure(), options.connectTimeout());
+            // Both are under way at once, in this order.
+            CompletableFuture<Boolean> isClockSet = requests.set(layout.clock(), NOTHING);
+            CompletableFuture<Boolean> areTreesWatched = mailboxes.learnWhetherTreesAreWatched();
+            Requests.await(isClockSet, options.connectTimeout());
+            if (!source.isLent() && !Requests.await(areTreesWatched, options.connectTimeout())) {
+                // A server before 3.6 has closed the connection.
+                requests.awaitAnswer(layout.clock(), options.connectTimeout());
+            }
             this.traits = serverTraits();
         } catch (RuntimeException e) {
             close();
@@ -194,23 +199,6 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
             beginSession();
             watches.handleReplaced();
             sessions.allGone();
-        }
-    }
-
-    private static void await(CompletableFuture<Boolean> stage, Duration time) {
-        try {
-            stage.get(time.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException e) {
-            throw ZooKeeperSessions.asStoreException(e);
-        } catch (TimeoutException e) {
-            throw new StoreException(
-                    Reason.UNAVAILABLE,
-                    Effect.UNKNOWN,
-                    "ZooKeeper did not answer within " + DurationFormat.format(time),
-                    e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "interrupted while opening the store", e);
         }
     }
 
@@ -455,7 +443,7 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
             if (failure == null) {
                 result.complete(answer);
             } else {
-                result.completeExceptionally(ZooKeeperSessions.asStoreException(failure));
+                result.completeExceptionally(ZooKeeperFailures.of(failure));
             }
         }));
         return result;

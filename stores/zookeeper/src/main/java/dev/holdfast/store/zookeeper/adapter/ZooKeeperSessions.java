@@ -161,8 +161,9 @@ final class ZooKeeperSessions {
                 })
                 .handle((epoch, failure) -> {
                     if (failure != null || epoch.isEmpty()) {
-                        StoreException reason =
-                                failure == null ? contended("a session that was opened") : asStoreException(failure);
+                        StoreException reason = failure == null
+                                ? contended("a session that was opened")
+                                : ZooKeeperFailures.of(failure);
                         // It may be open nevertheless, and nothing else would end it. If nothing was sent there is
                         // nothing to
                         // to end; removals at each retry of an outage would overload the servers.
@@ -180,16 +181,6 @@ final class ZooKeeperSessions {
         watches.addOwn(session.id());
         mailboxes.open(session.id());
         endWhenOver(session);
-    }
-
-    static StoreException asStoreException(Throwable failure) {
-        Throwable cause = failure;
-        while (cause.getCause() != null && !(cause instanceof StoreException)) {
-            cause = cause.getCause();
-        }
-        return cause instanceof StoreException known
-                ? known
-                : new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, String.valueOf(cause.getMessage()), cause);
     }
 
     private void endWhenOver(OwnSession session) {

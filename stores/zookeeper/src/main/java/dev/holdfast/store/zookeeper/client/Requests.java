@@ -1,5 +1,6 @@
 package dev.holdfast.store.zookeeper.client;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -13,6 +14,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -32,11 +37,14 @@ import org.jspecify.annotations.Nullable;
  * {@link StoreException}. The requests of one thread arrive in order, so a read after a {@link #sync} sees every write
  * acknowledged before that.
  *
- * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks, except {@link #multi} if it may.
+ * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks, except
+ * {@link #multi} if it may, and those that say so.
  * Stages complete on the event thread of the handle, on the thread that calls {@link #failTimedOut}, or on one that
  * blocked.
  */
 public final class Requests {
+
+    private static final Duration RECONNECT_PAUSE = Duration.ofMillis(10);
 
     private final HandleSource source;
     private final List<ACL> acl;
@@ -359,6 +367,46 @@ public final class Requests {
         pendingRequests.stream()
                 .filter(pending -> now - pending.sent >= timeout.toNanos())
                 .forEach(pending -> pending.failed(timedOut(timeout)));
+    }
+
+    /**
+     * Waits for an answer. Blocks.
+     *
+     * @throws StoreException if the request fails, if there is no answer in that time, or on an interrupt, which stays
+     */
+    @CanIgnoreReturnValue
+    public static <T> T await(CompletableFuture<T> request, Duration time) {
+        try {
+            return request.get(time.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw ZooKeeperFailures.of(e);
+        } catch (TimeoutException e) {
+            throw timedOut(time);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(
+                    Reason.UNAVAILABLE, Effect.UNKNOWN, "interrupted while waiting for ZooKeeper's answer", e);
+        }
+    }
+
+    /**
+     * Reads a node until that succeeds, when a server has closed the connection. Blocks.
+     *
+     * @throws StoreException as {@link #await}
+     */
+    public void awaitAnswer(String path, Duration time) {
+        long began = ticks.getAsLong();
+        while (true) {
+            try {
+                await(get(path, null), time);
+                return;
+            } catch (StoreException e) {
+                if (Thread.currentThread().isInterrupted() || ticks.getAsLong() - began >= time.toNanos()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(RECONNECT_PAUSE.toNanos());
+            }
+        }
     }
 
     private static StoreException timedOut(Duration limit) {

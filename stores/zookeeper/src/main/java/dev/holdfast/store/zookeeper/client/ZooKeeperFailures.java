@@ -45,6 +45,17 @@ public final class ZooKeeperFailures {
         };
     }
 
+    /** The failure of a stage: what it or one of its causes says, if that is one of the store's. */
+    public static StoreException of(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && !(cause instanceof StoreException)) {
+            cause = cause.getCause();
+        }
+        return cause instanceof StoreException known
+                ? known
+                : new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, String.valueOf(cause.getMessage()), cause);
+    }
+
     /** A permanent node is missing. */
     public static StoreException missing(String path) {
         return new StoreException(
