@@ -6,7 +6,6 @@ import dev.holdfast.OnDeadlock;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.deadlock.DeadlockDetector;
 import dev.holdfast.engine.deadlock.DeadlockRules;
-import dev.holdfast.engine.deadlock.Findings;
 import dev.holdfast.engine.deadlock.NameState;
 import dev.holdfast.engine.deadlock.OwnWait;
 import dev.holdfast.engine.deadlock.SearchPass;
@@ -130,15 +129,15 @@ final class CommonDeadlocks {
      * @param end receives the pause before the next one
      */
     void search(List<NestedWait> nested, Predicate<Set<NestedWait>> isReported, LongConsumer end) {
-        Client client = new Client(nested);
-        SearchPass pass = new SearchPass(client, rules, detector);
-        CompletableFuture<Findings> findings;
-        try {
-            findings = pass.run();
-        } catch (Throwable t) {
-            findings = CompletableFuture.failedFuture(t);
+        // Only what is thrown before the pass can end by itself; otherwise it would be the last one.
+        if (Failsafe.run(SEARCHING, () -> begin(nested, isReported, end)) != null) {
+            end.accept(pauseNanos());
         }
-        var unused = findings.whenComplete((found, failure) -> {
+    }
+
+    private void begin(List<NestedWait> nested, Predicate<Set<NestedWait>> isReported, LongConsumer end) {
+        SearchPass pass = new SearchPass(new Client(nested), rules, detector);
+        var unused = pass.run().whenComplete((found, failure) -> {
             Throwable thrown = failure == null ? null : Stages.causeOf(failure);
             if (thrown == null && !context.isClosing()) {
                 thrown = Failsafe.run(SEARCHING, () -> {

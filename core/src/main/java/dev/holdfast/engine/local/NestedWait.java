@@ -31,8 +31,9 @@ final class NestedWait {
         this.beganNanos = beganNanos;
     }
 
-    void add(LocalHold hold) {
-        holds.add(hold);
+    /** Adds what its thread holds: all at once, since each change copies the list. */
+    void add(List<LocalHold> found) {
+        holds.addAll(found);
     }
 
     List<LocalHold> holds() {

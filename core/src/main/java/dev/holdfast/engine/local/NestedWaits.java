@@ -8,11 +8,13 @@ import dev.holdfast.engine.deadlock.CycleSearch;
 import dev.holdfast.engine.deadlock.SearchSchedule;
 import dev.holdfast.engine.deadlock.SearchSchedule.Next;
 import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Once;
 import dev.holdfast.engine.execution.Slices;
 import dev.holdfast.engine.local.WaitView.Blocker;
 import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -43,6 +45,8 @@ final class NestedWaits implements SearchSchedule.Steps<NestedWait> {
 
     /** How long a thread has waited when it is added: long compared to most waits, and short for a person. */
     static final long ADDED_AFTER_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final String SEARCHING = "searching for deadlocks of threads";
 
     private final LocalResources resources;
     private final ClientContext context;
@@ -89,11 +93,15 @@ final class NestedWaits implements SearchSchedule.Steps<NestedWait> {
 
     @Override
     public void searchHere(List<NestedWait> fresh, Runnable end) {
-        addHolds(fresh, () -> {
-            Failsafe.run("searching for deadlocks of threads", () -> searchHere(fresh));
-            all = List.copyOf(nested);
+        // Whatever fails, the search ends: otherwise it would be the last one.
+        Once then = new Once(() -> {
+            Failsafe.run(SEARCHING, () -> searchHere(fresh));
+            Failsafe.run(SEARCHING, () -> all = List.copyOf(nested));
             end.run();
         });
+        if (Failsafe.run(SEARCHING, () -> addHolds(fresh, then)) != null) {
+            then.run();
+        }
     }
 
     @Override
@@ -136,22 +144,25 @@ final class NestedWaits implements SearchSchedule.Steps<NestedWait> {
      * thread of the timers, which no code of users blocks.
      */
     private void addHolds(List<NestedWait> fresh, Runnable then) {
-        Map<Thread, NestedWait> byThread = byThread(fresh);
-        List<LocalSynchronizer> visited = new ArrayList<>();
-        if (!fresh.isEmpty()) {
-            Failsafe.run("searching for deadlocks of threads", () -> visited.addAll(resources.resources()));
-        }
+        Map<Thread, List<LocalHold>> found = new HashMap<>();
+        fresh.forEach(wait -> found.put(wait.thread, new ArrayList<>()));
+        Collection<LocalSynchronizer> visited = fresh.isEmpty() ? List.of() : resources.resources();
         Slices.visit(
                 context.environment(),
                 "finding out what threads hold",
                 visited.iterator(),
                 resource -> resource.eachOwnedHold(hold -> {
-                    NestedWait wait = hold.owner == null ? null : byThread.get(hold.owner);
-                    if (wait != null) {
-                        wait.add(hold);
+                    List<LocalHold> ofThread = hold.owner == null ? null : found.get(hold.owner);
+                    if (ofThread != null) {
+                        ofThread.add(hold);
                     }
                 }),
-                then);
+                () -> {
+                    Failsafe.run(
+                            SEARCHING,
+                            () -> fresh.forEach(wait -> wait.add(found.getOrDefault(wait.thread, List.of()))));
+                    then.run();
+                });
     }
 
     private static Map<Thread, NestedWait> byThread(List<NestedWait> waits) {
