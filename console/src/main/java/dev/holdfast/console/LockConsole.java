@@ -166,12 +166,21 @@ public final class LockConsole implements AutoCloseable {
      * @param parameters the parameters of the request, decoded
      */
     public ConsoleAnswer get(String path, Map<String, String> parameters) {
+        return get(path, parameters, FIRST_POLL);
+    }
+
+    /** The present {@code api/state}, without a wait for the first poll. */
+    ConsoleAnswer presentState(Map<String, String> parameters) {
+        return get("api/state", parameters, Duration.ZERO);
+    }
+
+    private ConsoleAnswer get(String path, Map<String, String> parameters, Duration firstPoll) {
         ViewQuery query;
         try {
             query = new ViewQuery(parameters);
             String name = query.text("name", "");
             long before = name.isEmpty() ? poller.view() : poller.view(checkedName(name));
-            seen.awaitFirst(before, FIRST_POLL);
+            seen.awaitFirst(before, firstPoll);
             return cached(path, query, name);
         } catch (IllegalArgumentException e) {
             return badRequest(e);

@@ -81,12 +81,17 @@ final class SeenTask {
 
     /** Whether it is more than a name that somebody typed. */
     boolean isKnown() {
-        return listedAt != null || !runs.isEmpty() || problem != null;
+        return listedAt != null || !runs.isEmpty() || (isNamed && problem != null);
     }
 
     /** Whether a read of its history was tried. */
     boolean isTried() {
         return triedAt.isAfter(Instant.MIN);
+    }
+
+    /** Whether it seems to have begun or ended a run since its history was read. */
+    boolean hasChanged() {
+        return hasChanged;
     }
 
     String name() {

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -26,6 +27,7 @@ final class SeenTasks {
     private static final Duration STAYS = Duration.ofHours(1);
 
     private final Map<String, SeenTask> tasks = new LinkedHashMap<>();
+    private boolean isTurnOfShown;
 
     /** Reads the histories of these, too; those without any are not shown. */
     void name(Collection<String> names) {
@@ -76,15 +78,19 @@ final class SeenTasks {
     }
 
     /**
-     * The task whose history is to be read next: first those on screens, then the one read longest ago.
+     * The task whose history is to be read next, the one read longest ago: in turns first of those on screens, and of
+     * the others, which many on a screen would keep waiting for ever.
      *
      * @param isOnlyShown whether others are left out
      */
     Optional<String> due(Function<SeenTask, TaskReport> reports, boolean isOnlyShown, Instant now) {
+        isTurnOfShown = !isTurnOfShown;
+        boolean isTurn = isTurnOfShown;
         return tasks.values().stream()
                 .filter(task -> task.isShown(now) || (!isOnlyShown && task.isKept()))
                 .filter(task -> task.isDue(reports.apply(task).isWatched(now), now))
-                .min(Comparator.comparing((SeenTask task) -> !task.isShown(now)).thenComparing(SeenTask::triedAt))
+                .min(Comparator.comparing((SeenTask task) -> task.isShown(now) != isTurn)
+                        .thenComparing(SeenTask::triedAt))
                 .map(SeenTask::name);
     }
 
@@ -115,7 +121,16 @@ final class SeenTasks {
         return tasks.values().stream().filter(SeenTask::isKnown).toList();
     }
 
-    /** The number of those. */
+    /** The known ones with a text in their names, and one with this name whose history can't be read. */
+    List<SeenTask> matching(String text) {
+        return tasks.values().stream()
+                .filter(task ->
+                        task.isKnown() || (task.problem() != null && task.name().equals(text)))
+                .filter(task -> LockTable.contains(task.name(), text.toLowerCase(Locale.ROOT)))
+                .toList();
+    }
+
+    /** The number of known ones. */
     long count() {
         return tasks.values().stream().filter(SeenTask::isKnown).count();
     }

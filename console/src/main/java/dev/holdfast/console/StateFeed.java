@@ -83,13 +83,13 @@ public final class StateFeed implements AutoCloseable {
         if (closed || streams.size() >= MAX_STREAMS) {
             return false;
         }
-        streams.put(page, new Stream(parameters));
         if (thread == null) {
             Thread starting = new Thread(this::run, "holdfast-console-events");
             starting.setDaemon(true);
             starting.start();
             thread = starting;
         }
+        streams.put(page, new Stream(parameters)); // only now: the system may refuse to start a thread
         return true;
     }
 
@@ -106,7 +106,12 @@ public final class StateFeed implements AutoCloseable {
                 Map<Map<String, String>, ConsoleAnswer> answers = new HashMap<>();
                 for (Map.Entry<Page, Stream> each : present()) {
                     Stream stream = each.getValue();
-                    send(each.getKey(), stream, answers.computeIfAbsent(stream.parameters, this::state), number);
+                    try {
+                        ConsoleAnswer answer = answers.computeIfAbsent(stream.parameters, console::presentState);
+                        send(each.getKey(), stream, answer, number);
+                    } catch (RuntimeException e) {
+                        giveUp(each.getKey()); // and not the others
+                    }
                 }
                 number = console.awaitChange(number, COMMENT_EVERY);
                 pauseUntil(began + INTERVAL.toNanos());
@@ -126,19 +131,24 @@ public final class StateFeed implements AutoCloseable {
         return true;
     }
 
-    /** The next page needs another thread, unless one has started since this one saw that there is none. */
-    private synchronized void ended() {
-        if (thread == Thread.currentThread()) {
+    /**
+     * The next page needs another thread, unless one has started since this one saw that there is none. If this one
+     * failed, nobody else would find out that a page has gone.
+     */
+    private void ended() {
+        List<Map.Entry<Page, Stream>> left;
+        synchronized (this) {
+            if (thread != Thread.currentThread()) {
+                return;
+            }
             thread = null;
+            left = present();
         }
+        left.forEach(each -> giveUp(each.getKey()));
     }
 
     private synchronized List<Map.Entry<Page, Stream>> present() {
         return List.copyOf(streams.entrySet());
-    }
-
-    private ConsoleAnswer state(Map<String, String> parameters) {
-        return console.get("api/state", parameters);
     }
 
     private void send(Page page, Stream stream, ConsoleAnswer answer, long number) {
@@ -169,6 +179,14 @@ public final class StateFeed implements AutoCloseable {
         page.end();
     }
 
+    private void giveUp(Page page) {
+        try {
+            end(page);
+        } catch (RuntimeException e) {
+            remove(page);
+        }
+    }
+
     private synchronized void pauseUntil(long nanos) throws InterruptedException {
         long rest;
         while (!closed && (rest = nanos - System.nanoTime()) > 0) {
@@ -188,12 +206,6 @@ public final class StateFeed implements AutoCloseable {
             }
             notifyAll();
         }
-        for (Map.Entry<Page, Stream> each : ended) {
-            try {
-                end(each.getKey());
-            } catch (RuntimeException e) {
-                remove(each.getKey());
-            }
-        }
+        ended.forEach(each -> giveUp(each.getKey()));
     }
 }

@@ -122,7 +122,11 @@ record TaskReport(
     /** Not by an older reading: the task may have run since. */
     private static boolean isOverdue(SeenTask task, Instant expectedBy, Instant now) {
         Instant readAt = task.readAt();
-        return task.problem() == null && now.isAfter(expectedBy) && readAt != null && readAt.isAfter(expectedBy);
+        return task.problem() == null
+                && !task.hasChanged()
+                && now.isAfter(expectedBy)
+                && readAt != null
+                && readAt.isAfter(expectedBy);
     }
 
     private static int failures(List<RecordedRun> newestFirst) {

@@ -411,8 +411,7 @@ final class Views {
         int limit = query.number("limit", 100, 1, 500);
         String text = query.text("q", "");
         boolean isPending = !text.isBlank() && !seen.tasks().search(text, now);
-        List<TaskReport> tasks = seen.tasks().known().stream()
-                .filter(task -> LockTable.contains(task.name(), text.toLowerCase(Locale.ROOT)))
+        List<TaskReport> tasks = seen.tasks().matching(text).stream()
                 .map(task -> seen.report(task, now))
                 .sorted(Comparator.comparing((TaskReport report) -> !report.state().isTrouble)
                         .thenComparing(report -> report.task().name()))

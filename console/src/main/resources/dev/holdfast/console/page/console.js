@@ -68,9 +68,10 @@ async function connect() {
 
 function follow(own, key, kind) {
   stream = new EventSource('api/events?' + key);
-  const watch = () => { clearTimeout(timer); timer = setTimeout(() => { UI.polls = true; connect(); }, 15 * SEC); }; // a proxy may keep events back
+  let came = false;
+  const watch = () => { clearTimeout(timer); timer = setTimeout(() => { UI.polls = !came; connect(); }, 15 * SEC); }; // a proxy may keep events back; or the computer slept
   watch();
-  stream.addEventListener('state', e => { if (own === epoch) { take(JSON.parse(e.data), key, kind); watch(); } });
+  stream.addEventListener('state', e => { if (own === epoch) { came = true; take(JSON.parse(e.data), key, kind); watch(); } });
   stream.addEventListener('problem', () => { if (own === epoch) { stream.close(); clearTimeout(timer); timer = setTimeout(connect, 5 * SEC); } });
   stream.onerror = () => {
     if (own !== epoch) return;

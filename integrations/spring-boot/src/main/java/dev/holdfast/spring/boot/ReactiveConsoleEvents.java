@@ -47,6 +47,8 @@ final class ReactiveConsoleEvents implements ConsoleEvents {
             sink.onDispose(() -> feed.remove(page));
             if (!feed.add(parameters, page)) {
                 sink.complete(); // its page asks again
+            } else if (sink.isCancelled()) {
+                feed.remove(page); // it went before it was added
             }
         });
         return new WebEndpointResponse<>(

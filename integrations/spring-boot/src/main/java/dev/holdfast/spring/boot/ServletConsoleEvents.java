@@ -33,15 +33,20 @@ final class ServletConsoleEvents implements ConsoleEvents, DisposableBean {
         senders.allowCoreThreadTimeOut(true);
     }
 
-    /** A stream that proxies pass on at once, and that only the feed ends. */
+    /**
+     * A stream that proxies pass on at once. The feed ends it after five minutes; the container's time-out is for those
+     * of which neither the feed nor the container noticed that their page has gone.
+     */
     private static final class Unbuffered extends SseEmitter {
         Unbuffered() {
-            super(0L);
+            super(360_000L);
         }
 
         @Override
         protected void extendResponse(ServerHttpResponse response) {
             super.extendResponse(response);
+            // The converters of an application may have another default.
+            response.getHeaders().set("Content-Type", "text/event-stream;charset=UTF-8");
             response.getHeaders().set("Cache-Control", "no-store");
             response.getHeaders().set("X-Accel-Buffering", "no");
         }
@@ -52,6 +57,7 @@ final class ServletConsoleEvents implements ConsoleEvents, DisposableBean {
         private final StateFeed feed;
         private final SseEmitter emitter = new Unbuffered();
         private final AtomicBoolean isSending = new AtomicBoolean();
+        private volatile boolean isEnding;
 
         Page(StateFeed feed) {
             this.feed = feed;
@@ -86,13 +92,20 @@ final class ServletConsoleEvents implements ConsoleEvents, DisposableBean {
                     feed.remove(this); // the page has gone; the container ends its request
                 } finally {
                     isSending.set(false);
+                    if (isEnding && isSending.compareAndSet(false, true)) {
+                        emitter.complete();
+                    }
                 }
             });
         }
 
+        /** After the event under way: no second sender waits for it, or goes before it. */
         @Override
         public void end() {
-            senders.execute(emitter::complete);
+            isEnding = true;
+            if (isSending.compareAndSet(false, true)) {
+                senders.execute(emitter::complete);
+            }
         }
     }
 
