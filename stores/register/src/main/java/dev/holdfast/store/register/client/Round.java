@@ -359,7 +359,7 @@ final class Round {
         contention.learnWriters(present.view());
         // Whether the conflict was with a new party, not with one that released or continued.
         boolean hasGrown = present.partiesBefore() > step.partiesBefore();
-        if (isQueuing && announcements.areAdded(present)) {
+        if (isQueuing && competition.allowsRetry() && announcements.areAdded(present)) {
             // Another client has added all claims: a read returns their answers, and need not wait.
             read();
         } else if (isWriting && competition.allowsRetry()) {
