@@ -210,7 +210,7 @@ class CallerTripsTest {
         Threads log = new Threads(database.newUrl());
         try (JdbcStore store = open(log);
                 Holdfast client = Holdfast.builder(store)
-                        .sessionTtl(Duration.ofSeconds(3))
+                        .sessionTtl(Duration.ofSeconds(6))
                         .build();
                 Hold hold = client.lock("first").acquire()) {
             Gate gate = log.holdUpNext();
@@ -301,7 +301,7 @@ class CallerTripsTest {
                 Holdfast other = Holdfast.builder(direct).build();
                 Holdfast client = Holdfast.builder(store)
                         .sessionTtl(Duration.ofMinutes(10))
-                        .storeTimeout(Duration.ofSeconds(1))
+                        .storeTimeout(Duration.ofSeconds(3))
                         .build()) {
             client.lock("first").acquire().close();
             proxy.swallow(FaultProxy.Direction.TO_CLIENT);

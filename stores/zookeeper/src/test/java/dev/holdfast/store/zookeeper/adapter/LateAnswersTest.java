@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -27,7 +28,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,17 +45,30 @@ class LateAnswersTest {
     /** Each way. */
     private static final Duration DELAY = Duration.ofMillis(1_500);
 
-    private final ZooKeeperServer server = ZooKeeperServer.start();
+    private static ZooKeeperServer server;
+
+    private final String root = "/locks-" + UUID.randomUUID();
     private final FaultProxy network = FaultProxy.to(server.port());
     private final RegisterAdapter late = open("127.0.0.1:" + network.port(), REQUEST_TIMEOUT);
     private final RegisterAdapter prompt = open(server.connectString(), Duration.ofMinutes(1));
     private final BlockingQueue<String> reports = new LinkedBlockingQueue<>();
 
-    private static RegisterAdapter open(String servers, Duration requestTimeout) {
+    /** One for all: requests must not wait for longer than their time-out because other servers start. */
+    @BeforeAll
+    static void start() {
+        server = ZooKeeperServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private RegisterAdapter open(String servers, Duration requestTimeout) {
         return ZooKeeperAdapter.open(
                 new OwnHandle(servers, Duration.ofMinutes(5), List.of(), new ZKClientConfig()),
                 new ZooKeeperAdapter.Options(
-                        "/locks",
+                        root,
                         ZooDefs.Ids.OPEN_ACL_UNSAFE,
                         Duration.ofMinutes(1),
                         requestTimeout,
@@ -85,7 +101,6 @@ class LateAnswersTest {
         late.close();
         prompt.close();
         network.close();
-        server.close();
     }
 
     private static <T> T answer(CompletionStage<T> stage) throws Exception {
