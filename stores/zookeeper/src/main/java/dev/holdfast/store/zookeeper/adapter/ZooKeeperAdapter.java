@@ -135,12 +135,10 @@ public final class ZooKeeperAdapter implements RegisterAdapter {
             source.start(new Connections(), options.connectTimeout());
             this.limit = new PacketLimit(source.packetBuffer() - PACKET_HEAD, ticks);
             Requests.await(new LayoutNodes(layout, requests).ensure(), options.connectTimeout());
-            // Both are under way at once, in this order.
-            CompletableFuture<Boolean> isClockSet = requests.set(layout.clock(), NOTHING);
+            Requests.await(requests.set(layout.clock(), NOTHING), options.connectTimeout());
+            // Alone, because a server before 3.6 closes the connection.
             CompletableFuture<Boolean> areTreesWatched = mailboxes.learnWhetherTreesAreWatched();
-            Requests.await(isClockSet, options.connectTimeout());
             if (!source.isLent() && !Requests.await(areTreesWatched, options.connectTimeout())) {
-                // A server before 3.6 has closed the connection.
                 requests.awaitAnswer(layout.clock(), options.connectTimeout());
             }
             this.traits = serverTraits();
