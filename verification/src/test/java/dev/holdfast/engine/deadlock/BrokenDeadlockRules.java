@@ -2,6 +2,7 @@ package dev.holdfast.engine.deadlock;
 
 import dev.holdfast.testkit.sim.WaitsRun.Flaw;
 import dev.holdfast.testkit.sim.WaitsRun.Profile;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,8 +10,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Searches for deadlocks with one flaw each, which the simulation must find out. That a node which is reached twice is
- * not a cycle is checked by {@link CycleSearchTest}.
+ * Searches for deadlocks with one flaw each, which the simulation must find out, or else {@link DeadlockHistoriesTest}.
+ * That a node which is reached twice is not a cycle is checked by {@link CycleSearchTest}.
  */
 public enum BrokenDeadlockRules {
     NO_CONFIRMATION(true, () -> new DeadlockRules() {
@@ -152,13 +153,6 @@ public enum BrokenDeadlockRules {
 
     private static final long NEVER = Long.MAX_VALUE / 4;
 
-    /** Those that may take tens of thousands of seeds. */
-    private static final Set<String> RARE = Set.of(
-            "ONE_ACK_IS_ENOUGH",
-            "ONLY_THE_MEMBER_BEFORE_IS_ACKNOWLEDGED",
-            "TABLES_READ_FIRST",
-            "WRITERS_INSPECTED_FIRST");
-
     private final boolean isFalseAlarm;
     private final Flaw flaw;
     private final Supplier<DeadlockRules> rules;
@@ -175,6 +169,19 @@ public enum BrokenDeadlockRules {
         this.rules = DeadlockRules::new;
     }
 
+    /** Those that seeds rarely find out, because too much must coincide: {@link DeadlockHistoriesTest} does. */
+    public static Set<BrokenDeadlockRules> shownByHistories() {
+        return EnumSet.of(
+                ONE_ACK_IS_ENOUGH, ONLY_THE_MEMBER_BEFORE_IS_ACKNOWLEDGED, TABLES_READ_FIRST, WRITERS_INSPECTED_FIRST);
+    }
+
+    /** All others, which the simulation finds out. */
+    public static Set<BrokenDeadlockRules> shownBySeeds() {
+        Set<BrokenDeadlockRules> others = EnumSet.allOf(BrokenDeadlockRules.class);
+        others.removeAll(shownByHistories());
+        return others;
+    }
+
     /** Whether it shows by a false alarm, and otherwise by a missed deadlock. */
     public boolean isFalseAlarm() {
         return isFalseAlarm;
@@ -183,11 +190,6 @@ public enum BrokenDeadlockRules {
     /** What is wrong apart from the rules. */
     public Flaw flaw() {
         return flaw;
-    }
-
-    /** Whether it was not found out within the first thousands of seeds. */
-    public boolean isRare() {
-        return RARE.contains(name());
     }
 
     /** The runs that show it. */
