@@ -5,6 +5,7 @@ import dev.holdfast.admin.RecordedRun;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What the console knows of one scheduled task. Guarded by the {@link SeenStore}. */
@@ -22,6 +23,7 @@ final class SeenTask {
     private final String name;
     private final boolean isNamed;
     private List<RecordedRun> runs = List.of();
+    private Instant newestSeenAt = Instant.MAX;
     private @Nullable Instant readAt;
     private Instant triedAt = Instant.MIN;
     private @Nullable String problem;
@@ -50,6 +52,9 @@ final class SeenTask {
     }
 
     void read(List<RecordedRun> newest, Instant now) {
+        if (!newestToken(newest).equals(newestToken(runs))) {
+            newestSeenAt = newest.isEmpty() ? Instant.MAX : now;
+        }
         runs = List.copyOf(newest);
         problem = null;
         hasChanged = false;
@@ -62,16 +67,20 @@ final class SeenTask {
         triedAt = now;
     }
 
-    /** Whether its history should be read again. */
-    boolean isDue(boolean isWatched, Instant now) {
-        Duration age = problem != null
-                ? RETRY
-                : hasChanged ? Duration.ofSeconds(1) : isShown(now) || isWatched ? FRESH : LASTS;
+    /** Whether its history should be read again. Of an inactive task, a screen needs nothing newer. */
+    boolean isDue(TaskReport report, Instant now) {
+        boolean isNews = report.isWatched(now) || (isShown(now) && report.state() != TaskReport.State.INACTIVE);
+        Duration age = problem != null ? RETRY : hasChanged ? Duration.ofSeconds(1) : isNews ? FRESH : LASTS;
         return !now.isBefore(triedAt.plus(age));
     }
 
     boolean isShown(Instant now) {
         return now.isBefore(shownAt.plus(FRESH));
+    }
+
+    /** Whether it is configured. */
+    boolean isNamed() {
+        return isNamed;
     }
 
     /** Whether it is worth a request though it is on no screen. */
@@ -103,6 +112,11 @@ final class SeenTask {
         return runs;
     }
 
+    /** When this console first read of the newest run, which began before then; the distant future without a run. */
+    Instant newestSeenAt() {
+        return newestSeenAt;
+    }
+
     /** When the history was read; null if it never was. */
     @Nullable
     Instant readAt() {
@@ -123,5 +137,9 @@ final class SeenTask {
     /** When the polls saw its lock last. */
     Instant listedAt() {
         return listedAt == null ? Instant.MIN : listedAt;
+    }
+
+    private static Optional<Long> newestToken(List<RecordedRun> newestFirst) {
+        return newestFirst.stream().map(RecordedRun::token).findFirst();
     }
 }

@@ -29,7 +29,7 @@ final class SeenTasks {
     private final Map<String, SeenTask> tasks = new LinkedHashMap<>();
     private boolean isTurnOfShown;
 
-    /** Reads the histories of these, too; those without any are not shown. */
+    /** Reads the histories of these, too, for as long as the console lives; those without any are not shown. */
     void name(Collection<String> names) {
         names.stream().limit(MAX_TASKS).forEach(name -> tasks.put(name, new SeenTask(name, true)));
     }
@@ -64,13 +64,14 @@ final class SeenTasks {
 
     private @Nullable SeenTask added(String name, Instant now) {
         if (tasks.size() >= MAX_TASKS) {
-            SeenTask oldest = tasks.values().stream()
-                    .min(Comparator.comparing(SeenTask::listedAt))
-                    .orElseThrow();
-            if (oldest.isShown(now) || oldest.listedAt().isAfter(now.minus(STAYS))) {
+            Optional<SeenTask> oldest = tasks.values().stream()
+                    .filter(task -> !task.isNamed() && !task.isShown(now))
+                    .filter(task -> !task.listedAt().isAfter(now.minus(STAYS)))
+                    .min(Comparator.comparing(SeenTask::listedAt));
+            if (oldest.isEmpty()) {
                 return null;
             }
-            tasks.remove(oldest.name());
+            tasks.remove(oldest.get().name());
         }
         SeenTask task = new SeenTask(name, false);
         tasks.put(name, task);
@@ -88,7 +89,7 @@ final class SeenTasks {
         boolean isTurn = isTurnOfShown;
         return tasks.values().stream()
                 .filter(task -> task.isShown(now) || (!isOnlyShown && task.isKept()))
-                .filter(task -> task.isDue(reports.apply(task).isWatched(now), now))
+                .filter(task -> task.isDue(reports.apply(task), now))
                 .min(Comparator.comparing((SeenTask task) -> task.isShown(now) != isTurn)
                         .thenComparing(SeenTask::triedAt))
                 .map(SeenTask::name);

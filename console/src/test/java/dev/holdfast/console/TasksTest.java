@@ -42,11 +42,22 @@ class TasksTest {
     /** The history of a task that has started every so often until now. */
     private void history(String name, Duration every, Outcome... newestFirst) {
         List<RecordedRun> runs = new ArrayList<>();
+        long newest = 100 + Duration.between(START, clock.instant()).toSeconds();
         for (int i = 0; i < newestFirst.length; i++) {
             Instant start = clock.instant().minus(every.multipliedBy(i));
-            runs.add(run(100 - i, newestFirst[i], start));
+            runs.add(run(newest - i, newestFirst[i], start));
         }
         store.runs.put("app:" + name, runs);
+    }
+
+    /** The history of a task that starts every minute until now, on a machine whose clock is ahead. */
+    private List<RecordedRun> minutely(int newest, Duration ahead) {
+        List<RecordedRun> runs = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            Instant start = clock.instant().plus(ahead).minus(Duration.ofMinutes(i));
+            runs.add(run(newest - i, Outcome.SUCCEEDED, start));
+        }
+        return runs;
     }
 
     private static RecordedRun run(long token, Outcome outcome, Instant start) {
@@ -201,12 +212,129 @@ class TasksTest {
         store.runs.put("app:weekdays", runs);
         history("young", Duration.ofHours(1), successes(3));
         poll(4);
-        clock.advance(Duration.ofDays(3));
+        clock.advance(Duration.ofDays(3).plusHours(1));
         poll(4);
         assertThat(tasks()).contains("\"everyMillis\":86400000").doesNotContain("overdue");
         clock.advance(Duration.ofMinutes(2));
         poll(4);
         assertThat(tasks()).containsOnlyOnce("overdue");
+    }
+
+    @Test
+    @DisplayName("that run every two hours or more are not overdue when the clocks are set back in autumn")
+    void autumn() {
+        put("two");
+        put("nineteen");
+        Duration almostTwo = Duration.ofHours(2).minusMillis(40); // starts vary
+        history("two", almostTwo, successes(10));
+        history("nineteen", Duration.ofHours(19), successes(10));
+        poll(4);
+        clock.advance(Duration.ofHours(3));
+        poll(4);
+        assertThat(tasks()).doesNotContain("overdue");
+        clock.advance(Duration.ofMinutes(1));
+        poll(4);
+        assertThat(tasks()).containsOnlyOnce("overdue").contains("\"name\":\"two\",\"state\":\"overdue\"");
+        clock.advance(Duration.ofHours(17));
+        history("two", almostTwo, successes(10));
+        poll(4);
+        assertThat(tasks()).as("twenty hours and a minute").doesNotContain("overdue");
+        clock.advance(SeenTask.FRESH);
+        poll(4);
+        assertThat(tasks()).contains("\"name\":\"nineteen\",\"state\":\"overdue\"");
+    }
+
+    @Test
+    @DisplayName("are no trouble any more, and read every five minutes, after a week and ten intervals overdue")
+    void inactive() {
+        put("hourly");
+        put("daily");
+        history("hourly", Duration.ofHours(1), Outcome.FAILED, Outcome.FAILED, Outcome.FAILED, Outcome.FAILED);
+        history("daily", Duration.ofDays(1), successes(10));
+        poll(4);
+        clock.advance(Duration.ofMinutes(63).plusDays(7));
+        poll(4);
+        assertThat(tasks())
+                .contains("\"name\":\"hourly\",\"state\":\"failing\"", "\"name\":\"daily\",\"state\":\"overdue\"");
+        clock.advance(SeenTask.FRESH);
+        assertThat(tasks()).contains("\"name\":\"hourly\",\"state\":\"inactive\",\"trouble\":false");
+        assertThat(overview()).contains("Task daily has not run").doesNotContain("Task hourly");
+        store.requests.clear();
+        poll(4);
+        assertThat(store.requests).as("on a screen").contains("runs app:daily").doesNotContain("runs app:hourly");
+        clock.advance(Duration.ofMinutes(5));
+        poll(4);
+        assertThat(store.requests).containsOnlyOnce("runs app:hourly");
+        clock.advance(Duration.ofDays(5));
+        poll(4);
+        assertThat(tasks()).contains("\"name\":\"daily\",\"state\":\"inactive\"").doesNotContain("overdue");
+        history("hourly", Duration.ofHours(1), successes(10));
+        clock.advance(Duration.ofMinutes(5));
+        poll(4);
+        assertThat(tasks()).as("runs again").contains("\"name\":\"hourly\",\"state\":\"ok\"");
+    }
+
+    @Test
+    @DisplayName("that failed twice and have no usual interval are read every five minutes after a week")
+    void failedLongAgo() {
+        put("report");
+        history("report", Duration.ofHours(1), Outcome.FAILED, Outcome.FAILED);
+        clock.advance(Duration.ofDays(7).plusSeconds(1));
+        poll(2);
+        store.requests.clear();
+        clock.advance(SeenTask.FRESH);
+        poll(2);
+        assertThat(overview()).contains("Task report has failed in all 2 runs");
+        assertThat(store.requests).doesNotContain("runs app:report");
+        clock.advance(Duration.ofMinutes(5));
+        poll(2);
+        assertThat(store.requests).containsOnlyOnce("runs app:report");
+    }
+
+    @Test
+    @DisplayName("are not overdue because the clock of their machine is some minutes behind")
+    void slowClock() {
+        put("report");
+        for (int second = 0; second < 720; second += 5) {
+            if (second % 60 == 0 && second <= 600) {
+                store.runs.put("app:report", minutely(100 + second / 60, Duration.ofMinutes(-5)));
+            }
+            poll(2);
+            assertThat(tasks()).contains("\"everyMillis\":60000").doesNotContain("overdue");
+            clock.advance(Duration.ofSeconds(5));
+        }
+        clock.advance(SeenTask.FRESH);
+        poll(2);
+        assertThat(tasks()).as("no run seen for two minutes").contains("overdue");
+    }
+
+    @Test
+    @DisplayName("are overdue in time although the clock of their machine is ahead, and never start in the future")
+    void fastClock() {
+        put("report");
+        store.runs.put("app:report", minutely(100, Duration.ofHours(1)));
+        poll(2);
+        assertThat(tasks()).contains("\"state\":\"ok\"", "\"lastStart\":\"2026-11-27T02:00:00Z\"");
+        clock.advance(Duration.ofMinutes(2));
+        poll(2);
+        assertThat(tasks()).doesNotContain("overdue");
+        clock.advance(SeenTask.FRESH);
+        poll(2);
+        assertThat(tasks()).contains("\"state\":\"overdue\"");
+        assertThat(overview()).contains("Task report has not run for 2 min 10 s; it usually runs every 1 min");
+    }
+
+    @Test
+    @DisplayName("are not overdue when the newest of their runs was on a machine whose clock is an hour behind")
+    void clocksThatDiffer() {
+        put("report");
+        List<RecordedRun> runs = minutely(100, Duration.ofMinutes(-1));
+        runs.add(0, run(101, Outcome.SUCCEEDED, START.minus(Duration.ofHours(1))));
+        store.runs.put("app:report", runs.subList(0, 10));
+        poll(2);
+        clock.advance(SeenTask.FRESH);
+        poll(2);
+        assertThat(tasks()).contains("\"everyMillis\":60000", "\"state\":\"ok\"");
     }
 
     @Test
@@ -347,5 +475,29 @@ class TasksTest {
         poll(6);
         assertThat(tasks("new")).contains("\"total\":1");
         assertThat(seen.tasks().count()).isEqualTo(SeenTasks.MAX_TASKS);
+    }
+
+    @Test
+    @DisplayName("stay if they are configured, and one on a screen keeps no other from making room")
+    void configuredStay() {
+        seen.tasks().name(List.of("weekly"));
+        history("weekly", Duration.ofDays(7), successes(10));
+        for (int i = 1; i < SeenTasks.MAX_TASKS; i++) {
+            put("t%04d".formatted(i));
+        }
+        poll(2);
+        store.locks.clear();
+        assertThat(tasks("typed")).as("all were seen lately").contains("\"pending\":false");
+        clock.advance(Duration.ofHours(2));
+        tasks("t0001");
+        for (String name : List.of("typed", "other")) {
+            history(name, Duration.ofHours(1), successes(10));
+            assertThat(tasks(name)).contains("\"pending\":true");
+            poll(6);
+            assertThat(tasks(name)).contains("\"total\":1");
+        }
+        assertThat(tasks("weekly")).contains("\"total\":1");
+        assertThat(tasks("t0001")).contains("\"total\":1");
+        assertThat(tasks("t0002")).contains("\"total\":0");
     }
 }

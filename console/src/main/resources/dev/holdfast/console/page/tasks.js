@@ -1,10 +1,10 @@
 // The view of scheduled tasks: how the last runs of each ended.
 import { html, svg } from './lit/lit-html.js';
 import { repeat } from './lit/directives/repeat.js';
-import { NB, ms, int, plural, dur, clock, ago, safe, who, yn, icon } from './words.js';
+import { HOUR, NB, ms, int, plural, dur, clock, ago, safe, who, yn, icon } from './words.js';
 import { PAGE, inPlace, code, filterField, pager } from './views.js';
 
-const STATES = { failing: ['lost'], overdue: ['clock'], running: ['ring'], failed: ['lost'], ok: ['check'], unknown: ['help'], none: ['help', 'no runs recorded'], unreadable: ['warn', 'not readable'], unread: ['ring', 'not read yet'] };
+const STATES = { failing: ['lost'], overdue: ['clock'], inactive: ['clock'], running: ['ring'], failed: ['lost'], ok: ['check'], unknown: ['help'], none: ['help', 'no runs recorded'], unreadable: ['warn', 'not readable'], unread: ['ring', 'not read yet'] };
 const OUTCOMES = { ok: 'check', failed: 'lost', lost: 'lost', running: 'ring', closed: 'check', unknown: 'help' };
 const NEWER = 'recorded by a newer version of Holdfast';
 const isBad = run => run.outcome === 'failed' || run.outcome === 'lost';
@@ -51,7 +51,7 @@ function none(UI, v) {
 
 function row(k, UI, now) {
   const state = STATES[k.state] || ['help'], last = k.runs[0], open = UI.openTask === k.name, start = k.lastStart === undefined ? undefined : ms(k.lastStart);
-  const label = k.state === 'running' ? 'running for ' + dur(Math.max(0, now - start)) : state[1] || k.state;
+  const label = k.state === 'running' ? 'running for ' + dur(Math.max(0, now - start)) : k.state === 'inactive' ? 'last run ' + plural(Math.floor((now - start) / (24 * HOUR)), 'day') + ' ago' : state[1] || k.state;
   const sub = !last ? k.problem && safe(k.problem) : last.outcome === 'unknown' ? NEWER : last.error && safe(last.error);
   return html`<tr role="row" class="row" data-task=${k.name} ?data-sel=${UI.sel === k.name}>
     <td role="cell"><div class="two"><span><button type="button" class="lnk m" data-do="task" data-v=${k.name} aria-expanded=${yn(open)} title=${safe(k.name)}>${safe(k.name)}</button></span><span class="s">${k.everyMillis === undefined ? 'rhythm not known yet' : 'usually every ' + dur(k.everyMillis)}</span></div></td>
