@@ -267,7 +267,9 @@ class TasksTest {
         assertThat(store.requests).containsOnlyOnce("runs app:hourly");
         clock.advance(Duration.ofDays(5));
         poll(4);
-        assertThat(tasks()).contains("\"name\":\"daily\",\"state\":\"inactive\"").doesNotContain("overdue");
+        assertThat(tasks())
+                .contains("\"name\":\"daily\",\"state\":\"inactive\"")
+                .doesNotContain("overdue");
         history("hourly", Duration.ofHours(1), successes(10));
         clock.advance(Duration.ofMinutes(5));
         poll(4);
