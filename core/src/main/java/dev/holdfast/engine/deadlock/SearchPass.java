@@ -95,7 +95,10 @@ public final class SearchPass {
     private CompletableFuture<@Nullable Void> inspectWriters() {
         Set<String> names = new LinkedHashSet<>();
         start().filter(Searched::isReader).forEach(wait -> names.add(wait.awaits()));
-        return states(names).thenAccept(states -> states.forEach(state -> writers.put(state.name(), state)));
+        return states(names).<@Nullable Void>thenApply(states -> {
+            states.forEach(state -> writers.put(state.name(), state));
+            return null;
+        });
     }
 
     private CompletableFuture<List<NameState>> states(Collection<String> names) {
