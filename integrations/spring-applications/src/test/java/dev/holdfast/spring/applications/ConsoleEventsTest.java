@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import reactor.core.scheduler.Schedulers;
 
 @Timeout(180)
 @DisplayName("The events of an application's console")
@@ -33,6 +35,12 @@ class ConsoleEventsTest {
     private static final int MAX_STREAMS = 50;
 
     private final HttpClient client = HttpClient.newHttpClient();
+
+    /** Threads of Reactor that an application before started would have its class loader, which is closed. */
+    @BeforeEach
+    void endThreads() {
+        Schedulers.shutdownNow();
+    }
 
     private static SpringApplicationBuilder application(WebApplicationType type) {
         SpringApplicationBuilder application = type == WebApplicationType.SERVLET
